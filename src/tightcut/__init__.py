@@ -1,0 +1,64 @@
+"""tightcut: graph clustering that respects must-link and cannot-link constraints.
+
+Names are imported on first use, so that ``import tightcut`` costs next to nothing; scikit-learn, scipy and numba are
+loaded when something needs them.
+
+Examples
+--------
+>>> import numpy as np
+>>> import tightcut
+>>> points = np.array([[0.0], [1.0], [2.0], [4.0], [5.0]])
+>>> tightcut.Graph.from_affinity(tightcut.knn_affinity(points, n_neighbors=2)).n_edges
+6
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tightcut.constraints import Constraints
+    from tightcut.estimator import COSC
+    from tightcut.exceptions import InconsistentConstraintsError
+    from tightcut.graph import Graph
+    from tightcut.neighbors import knn_affinity
+    from tightcut.solvers.cluster import cluster, tradeoff_path
+    from tightcut.solvers.result import ClusteringResult
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "COSC",
+    "ClusteringResult",
+    "Constraints",
+    "Graph",
+    "InconsistentConstraintsError",
+    "__version__",
+    "cluster",
+    "knn_affinity",
+    "tradeoff_path",
+]
+
+_HOMES = {
+    "COSC": "tightcut.estimator",
+    "ClusteringResult": "tightcut.solvers.result",
+    "Constraints": "tightcut.constraints",
+    "Graph": "tightcut.graph",
+    "InconsistentConstraintsError": "tightcut.exceptions",
+    "cluster": "tightcut.solvers.cluster",
+    "knn_affinity": "tightcut.neighbors",
+    "tradeoff_path": "tightcut.solvers.cluster",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tightcut' has no attribute {name!r}; it offers {', '.join(sorted(_HOMES))}.")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

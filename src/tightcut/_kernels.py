@@ -1,0 +1,502 @@
+"""All compiled code: free functions on flat arrays, compiled by numba at first use and cached on disk.
+
+Graphs come as CSR with both directions of every edge stored: the arcs of vertex u are
+`indptr[u]:indptr[u + 1]`, arc a leads to `indices[a]`, and `reverse[a]` is the same edge seen from the other end.
+
+| symbol | meaning |
+|---|---|
+| flow[a] | signed dual flow of arc a, flow[reverse[a]] = -flow[a], at most weights[a] in size |
+| excess[u] | what vertex u holds above (surplus) or below (deficit) its share |
+| spins[u] | +1 or -1, the orientation of unit u of a signed graph |
+| field[u] | by how much the cut grows when unit u flips |
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+# Division by zero gives infinity or NaN, as in numpy, and no branch in the inner loops.
+compiled = njit(cache=True, nogil=True, error_model="numpy")
+
+UNREACHED = np.int32(2**31 - 1)
+
+
+# --------------------------------------------------------------------------------------------------------------------
+# Minimum cuts: surplus is routed to deficits by push-relabel; what stays behind is the source side of a minimum cut.
+# --------------------------------------------------------------------------------------------------------------------
+
+
+@compiled
+def reverse_arcs(indptr, indices):
+    """For every arc the index of its opposite arc. Needs a symmetric pattern with sorted indices. O(arcs)."""
+    reverse = np.empty(len(indices), np.int64)
+    cursor = indptr[:-1].copy()
+    for u in range(len(indptr) - 1):
+        for a in range(indptr[u], indptr[u + 1]):
+            v = indices[a]
+            reverse[a] = cursor[v]
+            cursor[v] += 1
+    return reverse
+
+
+@compiled
+def _measure_heights(indptr, indices, reverse, weights, flow, excess, part, members, tolerance, height, queue):
+    """Residual distance of each member to the nearest deficit of its part (backward breadth-first search)."""
+    head, tail = 0, 0
+    for u in members:
+        if excess[u] < -tolerance:
+            height[u] = 0
+            queue[tail] = u
+            tail += 1
+        else:
+            height[u] = UNREACHED
+    while head < tail:
+        u = queue[head]
+        head += 1
+        for a in range(indptr[u], indptr[u + 1]):
+            v = indices[a]
+            if height[v] == UNREACHED and part[v] == part[u] and weights[a] - flow[reverse[a]] > tolerance:
+                height[v] = height[u] + 1
+                queue[tail] = v
+                tail += 1
+
+
+@compiled
+def route_excess(indptr, indices, reverse, weights, flow, excess, part, members, tolerance, height, queue, arc, queued):
+    """Push surplus to deficits inside each part, as far as residual arcs allow (first-in-first-out push-relabel).
+
+    Changes `flow` and `excess` in place. On return `height` is UNREACHED exactly on the vertices that no residual
+    path joins to a deficit of their part: the source side of a minimum cut.
+    """
+    n_members = len(members)
+    work_limit = 4 * n_members
+    for u in members:
+        work_limit += indptr[u + 1] - indptr[u]
+    while True:
+        _measure_heights(indptr, indices, reverse, weights, flow, excess, part, members, tolerance, height, queue)
+        head, size = 0, 0
+        for u in members:
+            arc[u] = indptr[u]
+            queued[u] = excess[u] > tolerance and height[u] != UNREACHED
+            if queued[u]:
+                queue[size] = u
+                size += 1
+        if size == 0:
+            return
+        work = 0
+        while size > 0 and work < work_limit:
+            u = queue[head]
+            head = head + 1 if head + 1 < n_members else 0
+            size -= 1
+            queued[u] = False
+            while excess[u] > tolerance and height[u] < n_members:
+                if arc[u] == indptr[u + 1]:
+                    lowest = UNREACHED
+                    for a in range(indptr[u], indptr[u + 1]):
+                        v = indices[a]
+                        if part[v] == part[u] and height[v] < lowest and weights[a] - flow[a] > tolerance:
+                            lowest = height[v]
+                    work += indptr[u + 1] - indptr[u] + 4
+                    arc[u] = indptr[u]
+                    height[u] = lowest + 1 if lowest < n_members else UNREACHED
+                    continue
+                a = arc[u]
+                v = indices[a]
+                residual = weights[a] - flow[a]
+                if height[v] == height[u] - 1 and part[v] == part[u] and residual > tolerance:
+                    amount = min(excess[u], residual)
+                    flow[a] += amount
+                    flow[reverse[a]] -= amount
+                    excess[u] -= amount
+                    excess[v] += amount
+                    if excess[v] > tolerance and not queued[v]:
+                        queued[v] = True
+                        last = head + size
+                        queue[last if last < n_members else last - n_members] = v
+                        size += 1
+                    if amount == residual:
+                        arc[u] += 1
+                else:
+                    arc[u] += 1
+
+
+@compiled
+def total_variation_prox(indptr, indices, reverse, weights, target, norm, flow, tolerance):
+    """Minimise sum_u norm_u/2 f_u^2 - target_u f_u + sum_edges weights |f_u - f_v| exactly; returns (f, flows).
+
+    Divide and conquer: all vertices of a part share one value, the mean that balances the part; a minimum cut either
+    splits the part or proves the value right. Cut edges stay saturated, so `flow` (the dual solution, updated in
+    place) carries over from level to level and from call to call.
+    """
+    n = len(target)
+    value = np.zeros(n)
+    part = np.zeros(n, np.int32)
+    excess = np.empty(n)
+    for u in range(n):
+        outflow = 0.0
+        for a in range(indptr[u], indptr[u + 1]):
+            outflow += flow[a]
+        excess[u] = target[u] - outflow
+    height = np.empty(n, np.int32)
+    queue = np.empty(n, np.int32)
+    arc = np.empty(n, np.int64)
+    queued = np.zeros(n, np.bool_)
+    members = np.arange(n).astype(np.int32)
+    first_part, n_parts, flows = 0, 1, 0
+    total_excess = np.zeros(n + 1)
+    total_norm = np.zeros(n + 1)
+    surplus_left = np.zeros(n + 1, np.bool_)
+    child = np.empty(n + 1, np.int32)
+    while len(members) > 0:
+        # The parts of this level are first_part, ..., n_parts - 1; every member belongs to one of them.
+        for p in range(n_parts - first_part):
+            total_excess[p], total_norm[p], surplus_left[p], child[p] = 0.0, 0.0, False, -1
+        for u in members:
+            p = part[u] - first_part
+            total_excess[p] += excess[u]
+            total_norm[p] += norm[u]
+        for u in members:
+            p = part[u] - first_part
+            shift = total_excess[p] / total_norm[p]
+            value[u] += shift
+            excess[u] -= norm[u] * shift
+        route_excess(indptr, indices, reverse, weights, flow, excess, part, members, tolerance, height, queue, arc, queued)
+        flows += 1
+        for u in members:
+            if height[u] == UNREACHED and excess[u] > tolerance:
+                surplus_left[part[u] - first_part] = True
+        # A part that keeps surplus splits into its two sides; its number goes on as the sink side's.
+        kept, next_part = 0, n_parts
+        for u in members:
+            p = part[u] - first_part
+            if surplus_left[p]:
+                if child[p] < 0:
+                    child[p] = next_part
+                    next_part += 2
+                members[kept] = u
+                part[u] = child[p] + (1 if height[u] == UNREACHED else 0)
+                kept += 1
+        members = members[:kept]
+        first_part, n_parts = n_parts, next_part
+    return value, flows
+
+
+# --------------------------------------------------------------------------------------------------------------------
+# Local search on signed graphs (see signed.py): flip one unit at a time, watch the ratio.
+#
+# With D = sum moment_u spins_u and H = sum external_u spins_u the two sides weigh (volume +- D)/2 and send
+# cut + (outside +- H)/2 to the rest of the graph, so one flip is judged in constant time.
+# --------------------------------------------------------------------------------------------------------------------
+
+
+@compiled
+def _ratio(cut, imbalance, tilt, volume, outside):
+    plus, minus = 0.5 * (volume + imbalance), 0.5 * (volume - imbalance)
+    return (cut + 0.5 * (outside + tilt)) / plus + (cut + 0.5 * (outside - tilt)) / minus
+
+
+@compiled
+def measure(indptr, indices, coupling, moment, external, spins, field):
+    """Fill `field`; return (frustrated coupling weight, imbalance, tilt, number of plus units). O(arcs)."""
+    frustrated, imbalance, tilt, n_plus = 0.0, 0.0, 0.0, 0
+    for u in range(len(spins)):
+        total = 0.0
+        for a in range(indptr[u], indptr[u + 1]):
+            agreement = coupling[a] * spins[u] * spins[indices[a]]
+            total += agreement
+            if agreement < 0:
+                frustrated -= 0.5 * agreement
+        field[u] = total
+        imbalance += moment[u] * spins[u]
+        tilt += external[u] * spins[u]
+        n_plus += spins[u] > 0
+    return frustrated, imbalance, tilt, n_plus
+
+
+@compiled
+def _flip(u, indptr, indices, coupling, spins, field):
+    spins[u] = -spins[u]
+    field[u] = -field[u]
+    for a in range(indptr[u], indptr[u + 1]):
+        v = indices[a]
+        field[v] += 2.0 * coupling[a] * spins[u] * spins[v]
+
+
+@compiled
+def _sift_up(heap, key, place, at):
+    u = heap[at]
+    while at > 0:
+        above = (at - 1) >> 1
+        if key[heap[above]] <= key[u]:
+            break
+        heap[at] = heap[above]
+        place[heap[at]] = at
+        at = above
+    heap[at] = u
+    place[u] = at
+
+
+@compiled
+def _sift_down(heap, size, key, place, at):
+    u = heap[at]
+    while True:
+        below = 2 * at + 1
+        if below >= size:
+            break
+        if below + 1 < size and key[heap[below + 1]] < key[heap[below]]:
+            below += 1
+        if key[heap[below]] >= key[u]:
+            break
+        heap[at] = heap[below]
+        place[heap[at]] = at
+        at = below
+    heap[at] = u
+    place[u] = at
+
+
+@compiled
+def refine(indptr, indices, coupling, moment, external, offset, volume, outside, two_sided, spins, patience, max_passes):
+    """Fiduccia-Mattheyses passes: flip the best unit even if it hurts, lock it, keep the best prefix of the pass.
+
+    Changes `spins` in place and returns the ratio reached. Never worse than the start. O(arcs log n) per pass at
+    most; only units at the cut enter the heap, so a pass over a good cut costs far less.
+    """
+    n = len(spins)
+    field = np.empty(n)
+    key = np.empty(n)
+    heap = np.empty(n, np.int32)
+    place = np.empty(n, np.int32)
+    touched = np.empty(n, np.int32)
+    cut, imbalance, tilt, n_plus = measure(indptr, indices, coupling, moment, external, spins, field)
+    cut += offset
+    current = _ratio(cut, imbalance, tilt, volume, outside)
+    for _ in range(max_passes):
+        before = current
+        # place: -1 not in the heap, -2 locked, otherwise position.
+        size = 0
+        for u in range(n):
+            place[u] = -1
+            boundary = indptr[u] == indptr[u + 1]
+            for a in range(indptr[u], indptr[u + 1]):
+                if coupling[a] * spins[u] * spins[indices[a]] < 0:
+                    boundary = True
+                    break
+            if boundary:
+                key[u] = _ratio(
+                    cut + field[u], imbalance - 2 * moment[u] * spins[u], tilt - 2 * external[u] * spins[u], volume, outside
+                )
+                heap[size] = u
+                place[u] = size
+                size += 1
+        for at in range(size // 2 - 1, -1, -1):
+            _sift_down(heap, size, key, place, at)
+        n_touched, n_best, since_best, best = 0, 0, 0, current
+        while size > 0 and since_best < patience:
+            u = heap[0]
+            fresh = _ratio(
+                cut + field[u], imbalance - 2 * moment[u] * spins[u], tilt - 2 * external[u] * spins[u], volume, outside
+            )
+            if fresh > key[u] * (1 + 1e-12):
+                key[u] = fresh
+                _sift_down(heap, size, key, place, 0)
+                if heap[0] != u:
+                    continue
+            size -= 1
+            place[u] = -2
+            if size > 0:
+                heap[0] = heap[size]
+                _sift_down(heap, size, key, place, 0)
+            if not two_sided and (n_plus == 1 if spins[u] > 0 else n_plus == n - 1):
+                continue
+            cut += field[u]
+            imbalance -= 2 * moment[u] * spins[u]
+            tilt -= 2 * external[u] * spins[u]
+            n_plus -= spins[u]
+            current = fresh
+            _flip(u, indptr, indices, coupling, spins, field)
+            touched[n_touched] = u
+            n_touched += 1
+            since_best += 1
+            if current < best * (1 - 1e-13):
+                best, n_best, since_best = current, n_touched, 0
+            for a in range(indptr[u], indptr[u + 1]):
+                v = indices[a]
+                if place[v] == -2:
+                    continue
+                key[v] = _ratio(
+                    cut + field[v], imbalance - 2 * moment[v] * spins[v], tilt - 2 * external[v] * spins[v], volume, outside
+                )
+                if place[v] == -1:
+                    heap[size] = v
+                    place[v] = size
+                    size += 1
+                    _sift_up(heap, key, place, size - 1)
+                else:
+                    _sift_up(heap, key, place, place[v])
+                    _sift_down(heap, size, key, place, place[v])
+        for t in range(n_touched - 1, n_best - 1, -1):
+            u = touched[t]
+            _flip(u, indptr, indices, coupling, spins, field)
+        cut, imbalance, tilt, n_plus = measure(indptr, indices, coupling, moment, external, spins, field)
+        cut += offset
+        current = _ratio(cut, imbalance, tilt, volume, outside)
+        if not current < before * (1 - 1e-12):
+            break
+    return current
+
+
+@compiled
+def _next_random(state):
+    """xorshift64*: a uniform 53-bit number in [0, 1); `state` is a uint64 array of length 1, never zero."""
+    x = state[0]
+    x ^= x >> np.uint64(12)
+    x ^= x << np.uint64(25)
+    x ^= x >> np.uint64(27)
+    state[0] = x
+    return ((x * np.uint64(2685821657736338717)) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@compiled
+def tabu_search(
+    indptr, indices, coupling, moment, external, offset, volume, outside, two_sided, spins, patience, state
+):
+    """One-flip tabu search: always take the best flip that is not forbidden; a flipped unit rests for a while.
+
+    Changes `spins` to the best orientation seen and returns its ratio; stops after `patience` flips without a new
+    best. Every flip scans all units, which beats a heap up to a few thousand of them.
+    """
+    n = len(spins)
+    field = np.empty(n)
+    rest_until = np.zeros(n, np.int64)
+    cut, imbalance, tilt, n_plus = measure(indptr, indices, coupling, moment, external, spins, field)
+    cut += offset
+    best = _ratio(cut, imbalance, tilt, volume, outside)
+    best_spins = spins.copy()
+    tenure = min(10 + n // 100, n // 4)
+    step, since_best = 0, 0
+    while since_best < patience:
+        step += 1
+        since_best += 1
+        chosen, chosen_value = -1, np.inf
+        for u in range(n):
+            value = _ratio(
+                cut + field[u], imbalance - 2 * moment[u] * spins[u], tilt - 2 * external[u] * spins[u], volume, outside
+            )
+            if value < chosen_value and (rest_until[u] < step or value < best * (1 - 1e-12)):
+                if two_sided or not (n_plus == 1 if spins[u] > 0 else n_plus == n - 1):
+                    chosen, chosen_value = u, value
+        if chosen < 0:
+            continue
+        u = chosen
+        cut += field[u]
+        imbalance -= 2 * moment[u] * spins[u]
+        tilt -= 2 * external[u] * spins[u]
+        n_plus -= spins[u]
+        _flip(u, indptr, indices, coupling, spins, field)
+        rest_until[u] = step + tenure + np.int64(_next_random(state) * 10)
+        if chosen_value < best * (1 - 1e-12):
+            best, since_best = chosen_value, 0
+            best_spins[:] = spins
+    spins[:] = best_spins
+    return best
+
+
+@compiled
+def sweep(indptr, indices, coupling, moment, external, offset, volume, outside, two_sided, spins, order):
+    """Flip the units of `order` one after the other and go back to the best moment. O(arcs).
+
+    Changes `spins` in place and returns its ratio. With `order` sorted by a vector this is optimal thresholding.
+    """
+    n = len(spins)
+    field = np.empty(n)
+    cut, imbalance, tilt, n_plus = measure(indptr, indices, coupling, moment, external, spins, field)
+    cut += offset
+    best, n_best = np.inf, 0
+    if two_sided or 0 < n_plus < n:
+        best = _ratio(cut, imbalance, tilt, volume, outside)
+    for t in range(len(order)):
+        u = order[t]
+        cut += field[u]
+        imbalance -= 2 * moment[u] * spins[u]
+        tilt -= 2 * external[u] * spins[u]
+        n_plus -= spins[u]
+        _flip(u, indptr, indices, coupling, spins, field)
+        if two_sided or 0 < n_plus < n:
+            value = _ratio(cut, imbalance, tilt, volume, outside)
+            if value < best:
+                best, n_best = value, t + 1
+    for t in range(len(order) - 1, n_best - 1, -1):
+        spins[order[t]] = -spins[order[t]]
+    return best
+
+
+@compiled
+def heavy_edge_matching(indptr, indices, coupling, mass, order, heaviest):
+    """Match each unit with the neighbour it is tied to most tightly for its mass; returns (unit, sign).
+
+    Two matched units get one number; the sign is their relative orientation. No pair weighs more than `heaviest`.
+    """
+    n = len(mass)
+    unit = np.full(n, -1, np.int32)
+    sign = np.ones(n, np.int8)
+    count = 0
+    for u in order:
+        if unit[u] >= 0:
+            continue
+        best, best_rating = -1, 0.0
+        for a in range(indptr[u], indptr[u + 1]):
+            v = indices[a]
+            if unit[v] < 0 and mass[u] + mass[v] <= heaviest:
+                rating = abs(coupling[a]) / mass[v]
+                if rating > best_rating:
+                    best, best_rating = v, rating
+                    sign[u] = 1 if coupling[a] > 0 else -1
+        unit[u] = count
+        if best >= 0:
+            unit[best] = count
+        else:
+            sign[u] = 1
+        count += 1
+    return unit, sign
+
+
+# --------------------------------------------------------------------------------------------------------------------
+# The paper's dual: accelerated projected gradient on the total-variation prox, one fused pass per iteration.
+# --------------------------------------------------------------------------------------------------------------------
+
+
+@compiled
+def fista_steps(indptr, indices, weights, target, norm, step, flow, ahead, momentum, n_steps, value):
+    """`n_steps` iterations on the dual flow; returns (momentum, duality gap at `value`).
+
+    Both directions of an edge are stored and updated alike with opposite signs, so a vertex writes only its own
+    arcs. `flow`, `ahead` (the extrapolated point) and `value` are changed in place.
+    """
+    n = len(target)
+    for _ in range(n_steps):
+        for u in range(n):
+            total = 0.0
+            for a in range(indptr[u], indptr[u + 1]):
+                total += ahead[a]
+            value[u] = (target[u] - total) / norm[u]
+        following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum * momentum))
+        inertia = (momentum - 1.0) / following
+        momentum = following
+        for u in range(n):
+            for a in range(indptr[u], indptr[u + 1]):
+                moved = ahead[a] + step[a] * (value[u] - value[indices[a]])
+                moved = min(max(moved, -weights[a]), weights[a])
+                ahead[a] = moved + inertia * (moved - flow[a])
+                flow[a] = moved
+    gap = 0.0
+    for u in range(n):
+        total = 0.0
+        for a in range(indptr[u], indptr[u + 1]):
+            total += flow[a]
+        value[u] = (target[u] - total) / norm[u]
+    for u in range(n):
+        for a in range(indptr[u], indptr[u + 1]):
+            difference = value[u] - value[indices[a]]
+            gap += 0.5 * (weights[a] * abs(difference) - flow[a] * difference)
+    return momentum, gap

@@ -1,0 +1,84 @@
+"""What tightcut raises when the constraints leave no answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+Link = tuple[str, int, int]
+
+LINKS_SHOWN = 6
+
+
+class InconsistentConstraintsError(ValueError):
+    """No clustering satisfies every constraint.
+
+    Parameters
+    ----------
+    witness : iterable of (kind, i, j)
+        The contradiction as a closed walk i, j, ..., i over the caller's own points; kind is "must" or "cannot".
+        One cannot-link contradicts any number of clusters; three, five, ... contradict two clusters.
+    message : str, optional
+        Replaces the sentence made from the witness.
+    proven : bool, default=True
+        False where a search gave up, which proves nothing.
+    best_labels : ndarray, optional
+        The labels with the fewest violations that the search came across.
+
+    Examples
+    --------
+    >>> from tightcut import InconsistentConstraintsError
+    >>> error = InconsistentConstraintsError([("must", 3, 7), ("must", 7, 9), ("cannot", 9, 3)])
+    >>> print(error)
+    The constraints contradict each other: 3 must-link 7, 7 must-link 9, but 3 cannot-link 9. Remove one of these \
+pairs, or pass on_inconsistent="soft" to violate as few pairs as possible.
+    """
+
+    def __init__(
+        self,
+        witness: Iterable[Link] = (),
+        message: str | None = None,
+        proven: bool = True,
+        best_labels: Any = None,
+    ) -> None:
+        self.witness = [(str(kind), int(i), int(j)) for kind, i, j in witness]
+        self.proven = proven
+        self.best_labels = best_labels
+        super().__init__(message or describe(self.witness, proven))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The inherited version would hand the message back as the witness.
+        return type(self), (self.witness, str(self), self.proven, self.best_labels), self.__dict__
+
+
+def describe(witness: list[Link], proven: bool = True) -> str:
+    """A contradiction in words, with what to do about it.
+
+    Examples
+    --------
+    >>> from tightcut.exceptions import describe
+    >>> print(describe([("cannot", 0, 1), ("cannot", 1, 2), ("cannot", 2, 0)]).split(". ")[0])
+    Two clusters cannot satisfy the constraints: 0 cannot-link 1, 1 cannot-link 2, 2 cannot-link 0 closes a cycle \
+with 3 cannot-links, an odd number
+    """
+    soft = 'pass on_inconsistent="soft" to violate as few pairs as possible'
+    if not witness:
+        if proven:
+            return f"No clustering satisfies every constraint. Remove some pairs, or {soft}."
+        return f"No clustering that satisfies every constraint was found, nor ruled out. Search longer, or {soft}."
+    n_cannot = sum(kind == "cannot" for kind, _, _ in witness)
+    if n_cannot == 1 and witness[-1][0] == "cannot":
+        _, end, start = witness[-1]
+        story = f"The constraints contradict each other: {_spell(witness[:-1])}, but {start} cannot-link {end}"
+    else:
+        story = (
+            f"Two clusters cannot satisfy the constraints: {_spell(witness)} closes a cycle with {n_cannot} "
+            "cannot-links, an odd number"
+        )
+    return f"{story}. Remove one of these pairs, or {soft}."
+
+
+def _spell(links: list[Link]) -> str:
+    shown = ", ".join(f"{i} {kind}-link {j}" for kind, i, j in links[:LINKS_SHOWN])
+    hidden = len(links) - LINKS_SHOWN
+    return f"{shown}, ... and {hidden} more" if hidden > 0 else shown

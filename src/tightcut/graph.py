@@ -1,0 +1,162 @@
+"""The similarity graph: symmetric edge weights and positive vertex weights.
+
+Normalized cut and ratio cut are one problem with different vertex weights (degrees, ones), so everything
+downstream reads `Graph.vertex_weights` and never asks which criterion it serves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+SYMMETRY_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """An undirected weighted graph with vertex weights.
+
+    Build one with `Graph.from_affinity`, which validates; the plain constructor trusts its arguments.
+
+    Parameters
+    ----------
+    weights : csr_array of shape (n, n)
+        Symmetric, non-negative, float64, zero diagonal, sorted indices.
+    vertex_weights : ndarray of shape (n,)
+        Positive. Degrees give normalized cut, ones give ratio cut.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tightcut import Graph
+    >>> path = Graph.from_affinity(np.array([[0, 2, 0], [2, 0, 1], [0, 1, 0]]))
+    >>> path.n_edges, path.vertex_weights.tolist()
+    (2, [2.0, 3.0, 1.0])
+    >>> path.contract(np.array([0, 0, 1])).weights.toarray().tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+
+    weights: sp.csr_array
+    vertex_weights: np.ndarray
+
+    @classmethod
+    def from_affinity(cls, affinity: Any, vertex_weights: Any = "degree") -> Graph:
+        """Validate an affinity matrix (sparse or dense) and attach vertex weights.
+
+        Parameters
+        ----------
+        affinity : array-like or sparse matrix of shape (n, n)
+            Finite, non-negative and symmetric up to rounding. The diagonal is ignored.
+        vertex_weights : {"degree", "ones"} or array-like of shape (n,), default="degree"
+            An isolated vertex has no degree; it is given the smallest positive one, so that it still counts.
+        """
+        weights = validate_affinity(affinity)
+        return cls(weights, validate_vertex_weights(vertex_weights, weights))
+
+    @property
+    def n_vertices(self) -> int:
+        return self.weights.shape[0]
+
+    @property
+    def n_edges(self) -> int:
+        return self.weights.nnz // 2
+
+    @cached_property
+    def degrees(self) -> np.ndarray:
+        return np.asarray(self.weights.sum(axis=1), dtype=np.float64).ravel()
+
+    @cached_property
+    def volume(self) -> float:
+        return float(self.vertex_weights.sum())
+
+    @cached_property
+    def edges(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Every undirected edge once, as (i, j, weight) with i < j."""
+        upper = sp.triu(self.weights, 1, format="coo")
+        return upper.row, upper.col, upper.data
+
+    def components(self) -> tuple[int, np.ndarray]:
+        """Number of connected components and the component of each vertex."""
+        count, labels = sp.csgraph.connected_components(self.weights, directed=False)
+        return int(count), labels
+
+    def contract(self, labels: np.ndarray) -> Graph:
+        """Merge all vertices with the same label (0, ..., m - 1); cuts between the groups are preserved."""
+        n, m = len(labels), int(labels.max()) + 1
+        membership = sp.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, m))
+        merged = sp.csr_array(membership.T @ self.weights @ membership)
+        return Graph(without_diagonal(merged), membership.T @ self.vertex_weights)
+
+    def subgraph(self, vertices: np.ndarray) -> Graph:
+        """The graph induced by some vertices, which keep their vertex weights."""
+        weights = sp.csr_array(self.weights[vertices][:, vertices])
+        weights.sort_indices()
+        return Graph(weights, self.vertex_weights[vertices])
+
+
+def without_diagonal(matrix: sp.csr_array) -> sp.csr_array:
+    """The same matrix with no stored diagonal, no explicit zeros, sorted indices and 32-bit ones where they fit."""
+    coo = matrix.tocoo()
+    keep = (coo.row != coo.col) & (coo.data != 0)
+    result = sp.csr_array((coo.data[keep], (coo.row[keep], coo.col[keep])), shape=matrix.shape)
+    result.sort_indices()
+    return result
+
+
+def validate_affinity(affinity: Any) -> sp.csr_array:
+    """Check an affinity matrix and return it as a clean symmetric csr_array (a copy, never a view)."""
+    matrix = sp.csr_array(affinity) if sp.issparse(affinity) else _dense_to_sparse(affinity)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"An affinity matrix must be square; this one has shape {matrix.shape}.")
+    if np.iscomplexobj(matrix):
+        raise ValueError("An affinity matrix must be real; this one holds complex numbers.")
+    matrix = without_diagonal(matrix.astype(np.float64))
+    if matrix.nnz == 0:
+        return matrix
+    if not np.isfinite(matrix.data).all():
+        raise ValueError("The affinity matrix holds NaN or infinity; every similarity must be a finite number.")
+    if matrix.data.min() < 0:
+        raise ValueError(
+            f"The affinity matrix holds a negative value ({matrix.data.min():g}); similarities must be non-negative. "
+            "If these are distances, turn them into similarities first, for example exp(-d**2 / d.mean()**2)."
+        )
+    difference = abs(matrix - matrix.T)
+    if difference.nnz and difference.max() > SYMMETRY_TOLERANCE * matrix.data.max():
+        row, column = np.unravel_index(int(difference.tocoo().argmax()), matrix.shape)
+        raise ValueError(
+            f"The affinity matrix is not symmetric: entry ({row}, {column}) is {matrix[row, column]:g} "
+            f"but entry ({column}, {row}) is {matrix[column, row]:g}. Symmetrise it first, for example by the maximum."
+        )
+    return without_diagonal(sp.csr_array((matrix + matrix.T) / 2)) if difference.nnz else matrix
+
+
+def _dense_to_sparse(affinity: Any) -> sp.csr_array:
+    dense = np.asarray(affinity)
+    if dense.ndim != 2:
+        raise ValueError(f"An affinity matrix must have two dimensions; this one has {dense.ndim}.")
+    return sp.csr_array(dense)
+
+
+def validate_vertex_weights(vertex_weights: Any, weights: sp.csr_array) -> np.ndarray:
+    """Vertex weights as a float64 array: degrees, ones, or the user's own positive numbers."""
+    n = weights.shape[0]
+    if isinstance(vertex_weights, str):
+        if vertex_weights == "ones":
+            return np.ones(n)
+        if vertex_weights != "degree":
+            raise ValueError(f'vertex_weights must be "degree", "ones" or an array; got {vertex_weights!r}.')
+        degrees = np.asarray(weights.sum(axis=1), dtype=np.float64).ravel()
+        positive = degrees[degrees > 0]
+        return np.where(degrees > 0, degrees, positive.min() if len(positive) else 1.0)
+    values = np.array(vertex_weights, dtype=np.float64)
+    if values.shape != (n,):
+        raise ValueError(f"vertex_weights must have one entry per vertex, shape ({n},); got shape {values.shape}.")
+    if not (np.isfinite(values).all() and (values > 0).all()):
+        raise ValueError(
+            f"vertex_weights must be finite and positive; entry {int(np.argmin(np.isfinite(values) & (values > 0)))} is not."
+        )
+    return values

@@ -1,0 +1,138 @@
+"""Signed graphs: the constrained two-cluster problem with its constraints dissolved.
+
+Once must-links are merged and the cannot-link components two-coloured, every component has exactly two states, one
+the mirror of the other. Call it a *unit* with a spin of +1 or -1. An edge of the graph becomes a *coupling* between
+two units: positive if it wants equal spins, negative if opposite ones. Every choice of spins satisfies every
+constraint, so the search needs no penalty and no repair; tying units whose relative orientation is settled gives a
+smaller signed graph with the same cuts (the paper's merging lemma, with signs).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from tightcut.graph import Graph, without_diagonal
+
+
+@dataclass(frozen=True, eq=False)
+class SignedGraph:
+    """Units with couplings; minimise `ratio` over spins in {-1, +1}.
+
+    | field | meaning |
+    |---|---|
+    | couplings | symmetric csr_array, signed, zero diagonal |
+    | mass | total vertex weight of each unit |
+    | moment | vertex weight a unit puts on the side of its spin, minus what it puts on the other |
+    | external | the same for edge weight that leaves the two clusters altogether (zeros for two clusters) |
+    | mixed | the unit has vertices on both sides; the others have all theirs on the side of their spin |
+    | offset | edge weight that is cut whatever the spins |
+    | volume, outside | total vertex weight, total external weight |
+    """
+
+    couplings: sp.csr_array
+    mass: np.ndarray
+    moment: np.ndarray
+    external: np.ndarray
+    mixed: np.ndarray
+    offset: float
+    volume: float
+    outside: float
+
+    @classmethod
+    def from_graph(cls, graph: Graph, external: np.ndarray | None = None) -> SignedGraph:
+        """One unit per vertex; tie them with `merge`."""
+        n = graph.n_vertices
+        external = np.zeros(n) if external is None else external
+        return cls(
+            couplings=graph.weights,
+            mass=graph.vertex_weights,
+            moment=graph.vertex_weights,
+            external=external,
+            mixed=np.zeros(n, bool),
+            offset=0.0,
+            volume=graph.volume,
+            outside=float(external.sum()),
+        )
+
+    @property
+    def n_units(self) -> int:
+        return len(self.moment)
+
+    @property
+    def arrays(self) -> tuple:
+        """The arguments that every kernel takes first."""
+        c = self.couplings
+        scalars = (self.offset, self.volume, self.outside, bool(self.mixed.any()))
+        return (c.indptr, c.indices, c.data, self.moment, self.external, *scalars)
+
+    @property
+    def sources(self) -> np.ndarray:
+        """The unit each stored coupling starts from."""
+        return np.repeat(np.arange(self.n_units, dtype=np.int32), np.diff(self.couplings.indptr))
+
+    def cut(self, spins: np.ndarray) -> float:
+        """Edge weight between the two sides."""
+        agreement = self.couplings.data * spins[self.sources] * spins[self.couplings.indices]
+        return self.offset - 0.5 * float(agreement[agreement < 0].sum())
+
+    def ratio(self, spins: np.ndarray) -> float:
+        """The two-cluster objective: what each side sends away over what it weighs, summed over both sides."""
+        imbalance, tilt, cut = float(self.moment @ spins), float(self.external @ spins), self.cut(spins)
+        plus, minus = (self.volume + imbalance) / 2, (self.volume - imbalance) / 2
+        return (cut + (self.outside + tilt) / 2) / plus + (cut + (self.outside - tilt) / 2) / minus
+
+    def merge(self, unit: np.ndarray, sign: np.ndarray) -> Merger:
+        """Tie units together: old unit u becomes part of new unit `unit[u]` with relative orientation `sign[u]`."""
+        n, m = len(unit), int(unit.max()) + 1
+        plus = np.bincount(unit, self.mixed | (sign > 0), m) > 0
+        minus = np.bincount(unit, self.mixed | (sign < 0), m) > 0
+        # A unit that is all on one side is oriented so that its spin names that side.
+        sign = np.where((minus & ~plus)[unit], -sign, sign).astype(np.int8)
+        tie = sp.csr_array((sign.astype(np.float64), unit, np.arange(n + 1)), shape=(n, m))
+        merged = replace(
+            self,
+            couplings=without_diagonal(sp.csr_array(tie.T @ self.couplings @ tie)),
+            mass=np.bincount(unit, self.mass, m),
+            moment=tie.T @ self.moment,
+            external=tie.T @ self.external,
+            mixed=plus & minus,
+            offset=0.0,
+        )
+        offset = self.cut(sign) - merged.cut(np.ones(m, np.int8))
+        return Merger(replace(merged, offset=offset), unit, sign)
+
+    def consensus(self, population: list[np.ndarray]) -> Merger:
+        """Tie together connected units whose relative orientation is the same in all the given spins."""
+        first = population[0]
+        code = np.zeros(self.n_units, np.int64)
+        for other in population[1:]:
+            code = 2 * code + (other != first)
+        sources = self.sources
+        agree = code[sources] == code[self.couplings.indices]
+        pattern = sp.coo_array(
+            (np.ones(int(agree.sum()), np.int8), (sources[agree], self.couplings.indices[agree])), shape=self.couplings.shape
+        )
+        _, unit = sp.csgraph.connected_components(pattern, directed=False)
+        return self.merge(unit, first)
+
+
+@dataclass(frozen=True, eq=False)
+class Merger:
+    """A smaller signed graph and how the units it came from sit in it."""
+
+    graph: SignedGraph
+    unit: np.ndarray
+    sign: np.ndarray
+
+    def lift(self, spins: np.ndarray) -> np.ndarray:
+        """Spins of the smaller graph as spins of the larger one."""
+        return spins[self.unit] * self.sign
+
+    def project(self, spins: np.ndarray) -> np.ndarray:
+        """The inverse of `lift`, for spins that respect the ties."""
+        small = np.empty(self.graph.n_units, np.int8)
+        small[self.unit] = spins * self.sign
+        return small

@@ -1,0 +1,178 @@
+"""`cluster`: the function behind the estimator, for those who have a graph and constraints already."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tightcut.constraints import Constraints
+from tightcut.graph import Graph
+from tightcut.objective import normalized_cut
+from tightcut.solvers.hard import Bipartition, hard_bipartition
+from tightcut.solvers.inner import inner_solver as find_inner_solver
+from tightcut.solvers.result import ClusteringResult, number_by_appearance
+from tightcut.solvers.search import Progress, SearchOptions
+from tightcut.solvers.soft import TradeoffPoint, soft_bipartition, tradeoff
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be violated: up to `max_violations` units of belief, and what to do if that cannot be met."""
+
+    max_violations: float = 0
+    on_inconsistent: str = "raise"
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.max_violations) and self.max_violations >= 0):
+            raise ValueError(f"max_violations must be a number >= 0; got {self.max_violations!r}.")
+        if self.on_inconsistent not in ("raise", "soft"):
+            raise ValueError(f'on_inconsistent must be "raise" or "soft"; got {self.on_inconsistent!r}.')
+
+
+def cluster(
+    graph: Graph,
+    constraints: Constraints | None = None,
+    n_clusters: int = 2,
+    *,
+    max_violations: float = 0,
+    on_inconsistent: str = "raise",
+    inner_solver: str = "flow",
+    effort: float = 1.0,
+    n_init: int = 4,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    init: Any = None,
+    progress: Progress | None = None,
+) -> ClusteringResult:
+    """Find the clustering with the smallest normalized cut that respects the constraints.
+
+    Parameters
+    ----------
+    graph : Graph
+    constraints : Constraints, optional
+    n_clusters : int, default=2
+    max_violations : float, default=0
+        Units of belief that may be violated. 0 means that every constraint is satisfied, whatever its belief.
+    on_inconsistent : {"raise", "soft"}, default="raise"
+        What to do with constraints that cannot be met: raise InconsistentConstraintsError with the contradiction,
+        or return the clustering with the fewest violations found.
+    inner_solver : {"flow", "fista"}, default="flow"
+        Exact minimum cuts, or the paper's first-order method.
+    effort : float, default=1.0
+        How long to search; 0.3 is quick, 5 is thorough.
+    n_init : int, default=4
+        Independent random starts.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+    random_state : int, Generator, RandomState or None
+        An int makes the result the same on every run.
+    init : array-like of shape (n,), optional
+        A clustering to improve: the result is at least as good, if it respects the constraints.
+    progress : callable, optional
+        Called with (stage, done, total, best cut); see `tightcut.progress.ProgressLine`.
+
+    Returns
+    -------
+    ClusteringResult
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tightcut import Constraints, Graph, cluster
+    >>> ring = Graph.from_affinity(np.roll(np.eye(6), 1, axis=0) + np.roll(np.eye(6), -1, axis=0))
+    >>> found = cluster(ring, Constraints.from_pairs(6, [(0, 1)], [(1, 2)]), random_state=0)
+    >>> found.labels.tolist(), round(found.cut, 6)
+    ([0, 0, 1, 1, 1, 0], 0.666667)
+    """
+    constraints = check_points(graph, constraints)
+    limits = Limits(max_violations, on_inconsistent)
+    options = check_options(effort, n_init, n_jobs, progress)
+    find_inner_solver(inner_solver)
+    rng = as_generator(random_state)
+    check_n_clusters(n_clusters, graph)
+    known = [] if init is None else [check_init(init, graph)]
+    if n_clusters == 1:
+        return _result(graph, constraints, np.zeros(graph.n_vertices, np.int64))
+    sides = [labels == labels[0] for labels in known]
+    if limits.max_violations == 0 and (limits.on_inconsistent == "raise" or constraints.two_colouring().consistent):
+        found = hard_bipartition(graph, constraints, rng, options, known=sides, inner=inner_solver)
+    else:
+        found = soft_bipartition(
+            graph,
+            constraints,
+            limits.max_violations,
+            rng,
+            options,
+            known=sides,
+            inner=inner_solver,
+            fewest=limits.on_inconsistent == "soft",
+        )
+    return _result(graph, constraints, found.side.astype(np.int64), found)
+
+
+def tradeoff_path(
+    graph: Graph,
+    constraints: Constraints,
+    *,
+    inner_solver: str = "flow",
+    effort: float = 1.0,
+    n_init: int = 4,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    progress: Progress | None = None,
+) -> list[TradeoffPoint]:
+    """The whole trade-off between cut and violated belief for two clusters, fewest violations first.
+
+    Parameters are those of `cluster`. No point of the list has both a larger cut and more violated belief than
+    another; the first violates nothing, if the constraints allow it, and the last is the unconstrained cut.
+    """
+    constraints = check_points(graph, constraints)
+    options = check_options(effort, n_init, n_jobs, progress)
+    return tradeoff(graph, constraints, as_generator(random_state), options, inner=inner_solver)
+
+
+def check_points(graph: Graph, constraints: Constraints | None) -> Constraints:
+    if constraints is None:
+        return Constraints.from_pairs(graph.n_vertices)
+    if constraints.n_points != graph.n_vertices:
+        raise ValueError(f"The constraints are on {constraints.n_points} points, the graph has {graph.n_vertices} vertices.")
+    return constraints
+
+
+def check_n_clusters(n_clusters: Any, graph: Graph) -> None:
+    if isinstance(n_clusters, bool) or not isinstance(n_clusters, (int, np.integer)) or n_clusters < 1:
+        raise ValueError(f"n_clusters must be a positive whole number; got {n_clusters!r}.")
+    if n_clusters > graph.n_vertices:
+        raise ValueError(f"{n_clusters} non-empty clusters need at least that many points; there are {graph.n_vertices}.")
+
+
+def check_options(effort: float, n_init: int, n_jobs: int | None, progress: Progress | None) -> SearchOptions:
+    if not (np.isfinite(effort) and effort >= 0):
+        raise ValueError(f"effort must be a number >= 0; got {effort!r}.")
+    if int(n_init) != n_init or n_init < 1:
+        raise ValueError(f"n_init must be a whole number >= 1; got {n_init!r}.")
+    return SearchOptions(effort=float(effort), n_init=int(n_init), n_jobs=n_jobs, progress=progress)
+
+
+def check_init(init: Any, graph: Graph) -> np.ndarray:
+    labels = np.asarray(init)
+    if labels.shape != (graph.n_vertices,):
+        raise ValueError(f"init must hold one label per point, shape ({graph.n_vertices},); got shape {labels.shape}.")
+    return number_by_appearance(labels)
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """A Generator from None, an int, a Generator, or a legacy RandomState."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31, size=4))
+    return np.random.default_rng(random_state)
+
+
+def _result(
+    graph: Graph, constraints: Constraints, labels: np.ndarray, found: Bipartition | None = None
+) -> ClusteringResult:
+    labels = number_by_appearance(labels)
+    history = found.history if found else ()
+    return ClusteringResult(labels, normalized_cut(graph, labels), constraints.violations(labels), history)

@@ -1,0 +1,48 @@
+"""Coarsening of signed graphs: tie tight neighbours together, level by level, and refine on the way back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tightcut import _kernels as kernels
+from tightcut.signed import Merger, SignedGraph
+
+# Flips without a new best before a refinement pass ends, and passes per level.
+PATIENCE, PASSES = 50, 10
+
+
+def coarsen(graph: SignedGraph, target: int, rng: np.random.Generator) -> list[Merger]:
+    """Heavy-edge matchings until at most about `target` units are left. Each level halves the graph: O(arcs) in all.
+
+    Constraints need no care here: they live inside the units.
+    """
+    levels: list[Merger] = []
+    # A unit much heavier than the others could not change sides any more.
+    heaviest = 3 * graph.volume / target
+    while graph.n_units > target:
+        c, order = graph.couplings, rng.permutation(graph.n_units).astype(np.int32)
+        unit, sign = kernels.heavy_edge_matching(c.indptr, c.indices, c.data, graph.mass, order, heaviest)
+        merger = graph.merge(unit, sign)
+        if merger.graph.n_units > 0.95 * graph.n_units:
+            break
+        levels.append(merger)
+        graph = merger.graph
+    return levels
+
+
+def coarsest(graph: SignedGraph, levels: list[Merger]) -> SignedGraph:
+    return levels[-1].graph if levels else graph
+
+
+def uncoarsen(graph: SignedGraph, levels: list[Merger], spins: np.ndarray) -> tuple[float, np.ndarray]:
+    """Carry spins of the coarsest graph back to `graph`, refining at every level; returns (ratio, spins)."""
+    finer = [graph, *(merger.graph for merger in levels[:-1])]
+    for merger, fine in zip(reversed(levels), reversed(finer), strict=True):
+        spins = merger.lift(spins)
+        refine(fine, spins)
+    return graph.ratio(spins), spins
+
+
+def refine(graph: SignedGraph, spins: np.ndarray, patience: int = PATIENCE) -> float:
+    """Fiduccia-Mattheyses passes in place; returns the ratio."""
+    return kernels.refine(*graph.arrays, spins, patience, PASSES)

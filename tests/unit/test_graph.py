@@ -1,0 +1,207 @@
+"""The graph: validation, vertex weights, contraction, subgraphs."""
+
+import re
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tightcut.graph import Graph, validate_affinity
+
+PATH = np.array([[0.0, 2.0, 0.0], [2.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+
+
+def random_affinity(n, seed, density=0.5):
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.random((n, n)) * (rng.random((n, n)) < density), 1)
+    return upper + upper.T
+
+
+def cut(graph, mask):
+    return graph.weights[mask][:, ~mask].sum()
+
+
+def with_entry(value, row=0, column=1):
+    matrix = PATH.copy()
+    matrix[row, column] = matrix[column, row] = value
+    return matrix
+
+
+@pytest.mark.parametrize(
+    "make", [np.asarray, np.ndarray.tolist, sp.csr_array, sp.coo_array, sp.csc_matrix, sp.lil_array]
+)
+def test_every_container_gives_the_same_graph(make):
+    graph = Graph.from_affinity(make(PATH))
+    assert isinstance(graph.weights, sp.csr_array)
+    assert graph.weights.has_sorted_indices
+    assert graph.weights.dtype == np.float64
+    np.testing.assert_array_equal(graph.weights.toarray(), PATH)
+    assert (graph.n_vertices, graph.n_edges, graph.volume) == (3, 2, 6.0)
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        bool,
+        np.int8,
+        np.uint32,
+        pytest.param(np.float16, marks=pytest.mark.xfail(reason="scipy.sparse has no float16; cast to float64 first")),
+        np.float32,
+    ],
+)
+def test_every_real_type_is_accepted(dtype):
+    weights = Graph.from_affinity((PATH > 0).astype(dtype)).weights
+    assert weights.dtype == np.float64
+    assert weights.sum() == 4.0
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (with_entry(np.nan), "NaN or infinity"),
+        (with_entry(np.inf), "NaN or infinity"),
+        (with_entry(-0.5), r"negative value \(-0.5\).*exp"),
+        (PATH[:2], r"must be square; this one has shape \(2, 3\)"),
+        (PATH + 1j * PATH, "must be real"),
+    ],
+)
+def test_a_bad_matrix_is_named(make, matrix, message):
+    with pytest.raises(ValueError, match=message):
+        Graph.from_affinity(make(matrix))
+
+
+def test_one_dimension_is_refused():
+    with pytest.raises(ValueError, match="must have two dimensions; this one has 1"):
+        Graph.from_affinity([1.0, 2.0])
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_asymmetry_names_the_entry(make):
+    matrix = PATH.copy()
+    matrix[2, 1] = 7.0
+    with pytest.raises(ValueError, match="not symmetric") as caught:
+        Graph.from_affinity(make(matrix))
+    entries = re.findall(r"entry \((\d), (\d)\) is (\d+)", str(caught.value))
+    assert sorted(entries) == [("1", "2", "1"), ("2", "1", "7")]
+
+
+def test_asymmetry_by_rounding_is_averaged_away():
+    matrix = PATH.copy()
+    matrix[0, 1] += 1e-12
+    weights = validate_affinity(matrix)
+    assert (weights != weights.T).nnz == 0
+    assert weights[0, 1] == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("value", [5.0, -1.0, np.nan, np.inf])
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_the_diagonal_is_ignored(make, value):
+    np.testing.assert_array_equal(Graph.from_affinity(make(with_entry(value, 1, 1))).weights.toarray(), PATH)
+
+
+def test_the_input_is_neither_changed_nor_kept():
+    matrix = sp.csr_array(PATH)
+    graph = Graph.from_affinity(matrix)
+    matrix.data[:] = 99.0
+    np.testing.assert_array_equal(graph.weights.toarray(), PATH)
+    frozen = PATH.copy()
+    frozen.flags.writeable = False
+    np.testing.assert_array_equal(Graph.from_affinity(frozen).weights.toarray(), PATH)
+
+
+@pytest.mark.xfail(reason="csr_array keeps the 64-bit coordinates of its input; cast them first")
+def test_64_bit_indices_become_32_bit():
+    matrix = sp.csr_array(PATH)
+    matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
+    weights = Graph.from_affinity(matrix).weights
+    assert weights.indices.dtype == weights.indptr.dtype == np.int32
+    np.testing.assert_array_equal(weights.toarray(), PATH)
+
+
+def test_unsorted_and_repeated_entries_are_cleaned():
+    rows, columns, data = [0, 1, 1, 1, 2, 0], [1, 2, 0, 0, 1, 2], [2.0, 1.0, 1.5, 0.5, 1.0, 0.0]
+    weights = Graph.from_affinity(sp.coo_array((data, (rows, columns)), shape=(3, 3))).weights
+    assert weights.nnz == 4
+    assert weights.has_sorted_indices
+    np.testing.assert_array_equal(weights.toarray(), PATH)
+
+
+def test_an_isolated_vertex_weighs_as_much_as_the_lightest():
+    matrix = np.zeros((4, 4))
+    matrix[:3, :3] = PATH
+    assert Graph.from_affinity(matrix).vertex_weights.tolist() == [2.0, 3.0, 1.0, 1.0]
+    assert Graph.from_affinity(matrix).degrees.tolist() == [2.0, 3.0, 1.0, 0.0]
+
+
+def test_a_graph_without_edges_has_unit_weights():
+    graph = Graph.from_affinity(np.zeros((3, 3)))
+    assert graph.n_edges == 0
+    assert graph.vertex_weights.tolist() == [1.0, 1.0, 1.0]
+    assert graph.components()[0] == 3
+
+
+def test_vertex_weights_of_the_user_are_copied():
+    own = np.array([1.0, 2.0, 3.0])
+    graph = Graph.from_affinity(PATH, own)
+    own[:] = 0.0
+    assert graph.vertex_weights.tolist() == [1.0, 2.0, 3.0]
+    assert Graph.from_affinity(PATH, "ones").volume == 3.0
+
+
+@pytest.mark.parametrize(
+    ("vertex_weights", "message"),
+    [
+        ("degrees", "got 'degrees'"),
+        ([1.0, 2.0], r"shape \(3,\); got shape \(2,\)"),
+        ([1.0, 0.0, 1.0], "entry 1 is not"),
+        ([1.0, 1.0, np.nan], "entry 2 is not"),
+        ([np.inf, 1.0, 1.0], "entry 0 is not"),
+    ],
+)
+def test_bad_vertex_weights_are_named(vertex_weights, message):
+    with pytest.raises(ValueError, match=message):
+        Graph.from_affinity(PATH, vertex_weights)
+
+
+def test_edges_list_each_edge_once():
+    rows, columns, weights = Graph.from_affinity(PATH).edges
+    assert sorted(zip(rows.tolist(), columns.tolist(), weights.tolist(), strict=True)) == [(0, 1, 2.0), (1, 2, 1.0)]
+
+
+def test_components():
+    count, labels = Graph.from_affinity(np.kron(np.eye(2), [[0, 1], [1, 0]])).components()
+    assert count == 2
+    assert labels.tolist() == [0, 0, 1, 1]
+
+
+@given(st.integers(2, 12), st.integers(1, 6), st.integers(0, 2**32 - 1), st.booleans())
+def test_contraction_preserves_cuts_and_volumes(n, m, seed, ones):
+    m = min(n, m)
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.concatenate([np.arange(m), rng.integers(0, m, n - m)]))
+    graph = Graph.from_affinity(random_affinity(n, seed), "ones" if ones else "degree")
+    small = graph.contract(labels)
+    assert small.n_vertices == m
+    assert small.weights.diagonal().sum() == 0
+    assert small.weights.has_sorted_indices
+    assert abs(small.weights - small.weights.T).sum() <= 1e-12
+    for _ in range(4):
+        side = rng.random(m) < 0.5
+        lifted = side[labels]
+        assert cut(small, side) == pytest.approx(cut(graph, lifted), abs=1e-12)
+        assert small.vertex_weights[side].sum() == pytest.approx(graph.vertex_weights[lifted].sum())
+
+
+@given(st.integers(1, 12), st.integers(0, 2**32 - 1))
+def test_a_subgraph_is_the_block_of_the_matrix(n, seed):
+    rng = np.random.default_rng(seed)
+    matrix = random_affinity(n, seed)
+    graph = Graph.from_affinity(matrix)
+    vertices = rng.permutation(n)[: rng.integers(1, n + 1)]
+    part = graph.subgraph(vertices)
+    assert part.weights.has_sorted_indices
+    np.testing.assert_array_equal(part.weights.toarray(), matrix[np.ix_(vertices, vertices)])
+    np.testing.assert_array_equal(part.vertex_weights, graph.vertex_weights[vertices])

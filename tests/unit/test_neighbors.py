@@ -1,0 +1,222 @@
+"""The neighbourhood graph against a plain double loop, and its bridges against all pairs."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+
+from tightcut import _bridges
+from tightcut.neighbors import SMALLEST_BRIDGE, knn_affinity
+
+FEATURES = [2, 20]  # scikit-learn takes a tree up to 15 features and brute force above.
+
+
+def by_double_loop(points, k):
+    """The formula of the paper, written out."""
+    n = len(points)
+    weights = np.zeros((n, n))
+    for i in range(n):
+        distances = [float(np.linalg.norm(points[i] - points[j])) for j in range(n)]
+        neighbors = sorted((j for j in range(n) if j != i), key=lambda j: distances[j])[:k]
+        scale = distances[neighbors[-1]]
+        for j in neighbors:
+            weight = np.exp(-4 * distances[j] ** 2 / scale**2) if scale > 0 else 1.0
+            weights[i, j] = max(weights[i, j], weight)
+            weights[j, i] = max(weights[j, i], weight)
+    return weights
+
+
+def tree_length(lengths):
+    """Length of a minimum spanning tree of a dense matrix, by Prim's algorithm."""
+    n = len(lengths)
+    inside, total = {0}, 0.0
+    while len(inside) < n:
+        length, nearest = min((lengths[i, j], j) for i in inside for j in range(n) if j not in inside)
+        inside.add(nearest)
+        total += length
+    return total
+
+
+def blobs(count, size, n_features, seed=0, spread=100.0):
+    rng = np.random.default_rng(seed)
+    centres = spread * rng.normal(size=(count, n_features))
+    return np.concatenate([centre + rng.normal(size=(size, n_features)) for centre in centres])
+
+
+def assert_well_formed(affinity, n):
+    assert isinstance(affinity, sp.csr_array)
+    assert affinity.shape == (n, n)
+    assert affinity.dtype == np.float64
+    assert affinity.has_sorted_indices
+    assert (affinity != affinity.T).nnz == 0
+    assert (affinity.diagonal() == 0).all()
+    assert ((affinity.data > 0) & (affinity.data <= 1)).all()
+
+
+def added_bridges(points, k):
+    """The two graphs (without and with bridges) and the pairs that the second has on top."""
+    apart = knn_affinity(points, k, connect=False)
+    with pytest.warns(UserWarning, match="connected components"):
+        joined = knn_affinity(points, k)
+    extra = sp.triu(sp.coo_array(joined - apart))
+    return apart, joined, np.column_stack([extra.row, extra.col])
+
+
+@given(st.integers(2, 25), st.integers(1, 12), st.sampled_from(FEATURES), st.integers(0, 2**32 - 1))
+def test_equals_the_double_loop(n, k, n_features, seed):
+    points = np.random.default_rng(seed).normal(size=(n, n_features))
+    affinity = knn_affinity(points, k, connect=False)
+    assert_well_formed(affinity, n)
+    np.testing.assert_allclose(affinity.toarray(), by_double_loop(points, min(k, n - 1)), rtol=1e-10)
+
+
+@pytest.mark.parametrize("n", [2, 3, 10])
+def test_few_points_are_all_neighbours(n):
+    points = np.random.default_rng(n).normal(size=(n, 3))
+    assert knn_affinity(points, 10).nnz == n * (n - 1)
+
+
+def test_one_point_is_an_empty_graph():
+    affinity = knn_affinity([[1.0, 2.0]])
+    assert_well_formed(affinity, 1)
+    assert affinity.nnz == 0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("offset", [0.0, 1000.0])
+@pytest.mark.parametrize("n_features", FEATURES)
+def test_duplicates_are_at_distance_zero(n_features, offset, dtype):
+    points = (np.random.default_rng(0).normal(size=(60, n_features)) + offset).astype(dtype)
+    points[30:35] = points[0]
+    points[40] = points[41]
+    affinity = knn_affinity(points, 4, connect=False)
+    assert_well_formed(affinity, 60)
+    copies = [0, *range(30, 35)]
+    block = affinity[copies][:, copies].toarray()
+    assert np.isin(block, [0.0, 1.0]).all()
+    assert ((block == 1).sum(axis=1) >= 4).all()
+    assert affinity[40, 41] == 1.0
+
+
+def test_points_that_are_all_equal():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        affinity = knn_affinity(np.ones((50, 20)), 3)
+    assert_well_formed(affinity, 50)
+    assert (affinity.data == 1).all()
+    assert sp.csgraph.connected_components(affinity)[0] == 1
+
+
+def test_ties_keep_the_number_of_neighbours():
+    grid = np.stack(np.meshgrid(np.arange(6.0), np.arange(6.0)), axis=-1).reshape(-1, 2)
+    affinity = knn_affinity(grid, 3, connect=False)
+    assert_well_formed(affinity, 36)
+    assert (np.diff(affinity.indptr) >= 3).all()
+    np.testing.assert_array_equal(affinity.toarray(), knn_affinity(grid, 3, connect=False).toarray())
+
+
+def test_float32_gives_the_same_graph():
+    points = np.random.default_rng(3).normal(size=(80, 20)).astype(np.float32)
+    single, double = knn_affinity(points, 5), knn_affinity(points.astype(np.float64), 5)
+    assert_well_formed(single, 80)
+    np.testing.assert_allclose(single.toarray(), double.toarray(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_features", FEATURES)
+def test_read_only_and_fortran_arrays(n_features):
+    points = blobs(3, 20, n_features)
+    frozen = np.asfortranarray(points)
+    frozen.flags.writeable = False
+    with pytest.warns(UserWarning, match="3 connected components"):
+        expected = knn_affinity(points, 4)
+    with pytest.warns(UserWarning, match="3 connected components"):
+        np.testing.assert_array_equal(knn_affinity(frozen, 4).toarray(), expected.toarray())
+
+
+def test_two_blobs_are_joined_by_their_closest_pair():
+    points = np.random.default_rng(1).normal(size=(40, 2))
+    points[20:] += 50.0
+    apart, joined, bridges = added_bridges(points, 5)
+    distances = cdist(points[:20], points[20:])
+    left, right = np.unravel_index(distances.argmin(), distances.shape)
+    assert bridges.tolist() == [[left, right + 20]]
+    assert sp.csgraph.connected_components(apart)[0] == 2
+    assert sp.csgraph.connected_components(joined)[0] == 1
+    assert joined[left, right + 20] == SMALLEST_BRIDGE
+
+
+@pytest.mark.parametrize("n_features", FEATURES)
+@pytest.mark.parametrize("limits", [(64, 2000, 1 << 20), (0, 2000, 1 << 20), (0, 2000, 0), (0, 4, 0), (15, 2000, 0)])
+@pytest.mark.parametrize("size", [1, 8])
+def test_the_bridges_are_a_minimum_spanning_tree(n_features, limits, size, monkeypatch):
+    """Whichever of the stages does the work: neighbour lists, dense blocks or an index per pair."""
+    names = ("SMALL_COMPONENT", "MOST_LARGE_COMPONENTS", "DENSE_WORK")
+    for name, limit in zip(names, limits, strict=True):
+        monkeypatch.setattr(_bridges, name, limit)
+    points = np.concatenate([blobs(12, size * 2, n_features), blobs(3, 30, n_features, seed=1, spread=20)])
+    apart, joined, bridges = added_bridges(points, 1 if size == 1 else 4)
+    count, labels = sp.csgraph.connected_components(apart)
+    assert_well_formed(joined, len(points))
+    assert count >= 12
+    assert len(bridges) == count - 1
+    assert sp.csgraph.connected_components(joined)[0] == 1
+    distances = cdist(points, points)
+    gaps = np.array([[distances[labels == a][:, labels == b].min() for b in range(count)] for a in range(count)])
+    assert distances[tuple(bridges.T)].sum() == pytest.approx(tree_length(gaps))
+
+
+def test_equal_gaps_close_no_cycle():
+    corners = np.array([[0, 0], [0, 10], [10, 0], [10, 10]])
+    pair = np.array([[0.0, 0.0], [1.0, 0.0]])
+    points = np.concatenate([pair + corner for corner in corners])
+    _, joined, bridges = added_bridges(points, 1)
+    assert len(bridges) == 3
+    assert sp.csgraph.connected_components(joined)[0] == 1
+
+
+def test_a_short_bridge_is_weighed_by_the_wider_end():
+    points = np.array([[0.0], [0.1], [2.0], [3.0]])
+    _, joined, bridges = added_bridges(points, 1)
+    assert bridges.tolist() == [[1, 2]]
+    assert joined[1, 2] == pytest.approx(np.exp(-4 * 1.9**2))
+
+
+@pytest.mark.parametrize(("count", "words"), [(2, "by 1 bridge,"), (4, "by 3 bridges,")])
+def test_the_warning_names_both_numbers_and_the_caller(count, words):
+    with pytest.warns(UserWarning, match=f"has {count} connected components; joined them {words}") as caught:
+        knn_affinity(blobs(count, 12, 2, spread=1000.0), 8)
+    assert "connect=False" in str(caught[0].message)
+    assert caught[0].filename == __file__
+
+
+def test_a_connected_graph_does_not_warn():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        knn_affinity(np.random.default_rng(0).normal(size=(50, 2)), 10)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-30, 1e30, 1e140])
+def test_extreme_units_give_finite_weights(scale):
+    assert_well_formed(knn_affinity(scale * np.random.default_rng(0).normal(size=(30, 3)), 10), 30)
+
+
+@pytest.mark.parametrize(
+    ("points", "n_neighbors", "error", "message"),
+    [
+        ([[1.0], [np.nan]], 1, ValueError, "NaN"),
+        ([[1.0], [np.inf]], 1, ValueError, "infinity"),
+        ([1.0, 2.0], 1, ValueError, "2D array"),
+        ([[1.0], [-1e200]], 1, ValueError, "1e\\+200.*rescale"),
+        (np.empty((0, 2)), 1, ValueError, "0 sample"),
+        ([[1.0], [2.0]], 0, ValueError, "at least 1; got 0"),
+        ([[1.0], [2.0]], 2.5, TypeError, "integer; got 2.5"),
+        ([[1.0], [2.0]], True, TypeError, "integer; got True"),
+    ],
+)
+def test_bad_input_is_named(points, n_neighbors, error, message):
+    with pytest.raises(error, match=message):
+        knn_affinity(points, n_neighbors)
