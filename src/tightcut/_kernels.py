@@ -403,35 +403,6 @@ def tabu_search(
 
 
 @compiled
-def sweep(indptr, indices, coupling, moment, external, offset, volume, outside, two_sided, spins, order):
-    """Flip the units of `order` one after the other and go back to the best moment. O(arcs).
-
-    Changes `spins` in place and returns its ratio. With `order` sorted by a vector this is optimal thresholding.
-    """
-    n = len(spins)
-    field = np.empty(n)
-    cut, imbalance, tilt, n_plus = measure(indptr, indices, coupling, moment, external, spins, field)
-    cut += offset
-    best, n_best = np.inf, 0
-    if two_sided or 0 < n_plus < n:
-        best = _ratio(cut, imbalance, tilt, volume, outside)
-    for t in range(len(order)):
-        u = order[t]
-        cut += field[u]
-        imbalance -= 2 * moment[u] * spins[u]
-        tilt -= 2 * external[u] * spins[u]
-        n_plus -= spins[u]
-        _flip(u, indptr, indices, coupling, spins, field)
-        if two_sided or 0 < n_plus < n:
-            value = _ratio(cut, imbalance, tilt, volume, outside)
-            if value < best:
-                best, n_best = value, t + 1
-    for t in range(len(order) - 1, n_best - 1, -1):
-        spins[order[t]] = -spins[order[t]]
-    return best
-
-
-@compiled
 def heavy_edge_matching(indptr, indices, coupling, mass, order, heaviest):
     """Match each unit with the neighbour it is tied to most tightly for its mass; returns (unit, sign).
 
@@ -459,6 +430,61 @@ def heavy_edge_matching(indptr, indices, coupling, mass, order, heaviest):
             sign[u] = 1
         count += 1
     return unit, sign
+
+
+@compiled
+def contract(indptr, indices, coupling, unit, sign, n_units):
+    """Merge vertices into units with signs: arcs of the same two units add up, arcs inside a unit disappear.
+
+    Returns (indptr, indices, coupling, offset) with sorted indices. `offset` is the weight that stays cut whatever
+    the spins of the units: opposite arcs between two units, and frustrated arcs inside one. O(arcs).
+    """
+    n = len(unit)
+    start = np.zeros(n_units + 1, np.int64)
+    for v in range(n):
+        start[unit[v] + 1] += 1
+    for u in range(n_units):
+        start[u + 1] += start[u]
+    members = np.empty(n, np.int32)
+    cursor = start[:-1].copy()
+    for v in range(n):
+        members[cursor[unit[v]]] = v
+        cursor[unit[v]] += 1
+    positive, negative = np.zeros(n_units), np.zeros(n_units)
+    seen = np.full(n_units, -1, np.int32)
+    neighbours = np.empty(n_units, np.int32)
+    out_indptr = np.zeros(n_units + 1, np.int32)
+    out_indices = np.empty(len(indices), np.int32)
+    out_coupling = np.empty(len(indices))
+    offset, size = 0.0, 0
+    for u in range(n_units):
+        count = 0
+        for t in range(start[u], start[u + 1]):
+            v = members[t]
+            for a in range(indptr[v], indptr[v + 1]):
+                other = unit[indices[a]]
+                value = coupling[a] * sign[v] * sign[indices[a]]
+                if other == u:
+                    offset -= 0.5 * min(value, 0.0)
+                    continue
+                if seen[other] != u:
+                    seen[other] = u
+                    positive[other], negative[other] = 0.0, 0.0
+                    neighbours[count] = other
+                    count += 1
+                positive[other] += max(value, 0.0)
+                negative[other] += min(value, 0.0)
+        neighbours[:count].sort()
+        for t in range(count):
+            other = neighbours[t]
+            total = positive[other] + negative[other]
+            offset += 0.5 * min(positive[other], -negative[other])
+            if total != 0.0:
+                out_indices[size] = other
+                out_coupling[size] = total
+                size += 1
+        out_indptr[u + 1] = size
+    return out_indptr, out_indices[:size].copy(), out_coupling[:size].copy(), offset
 
 
 # --------------------------------------------------------------------------------------------------------------------

@@ -9,12 +9,13 @@ smaller signed graph with the same cuts (the paper's merging lemma, with signs).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.graph import Graph, without_diagonal
+from tightcut import _kernels as kernels
+from tightcut.graph import Graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,23 +87,24 @@ class SignedGraph:
 
     def merge(self, unit: np.ndarray, sign: np.ndarray) -> Merger:
         """Tie units together: old unit u becomes part of new unit `unit[u]` with relative orientation `sign[u]`."""
-        n, m = len(unit), int(unit.max()) + 1
+        m = int(unit.max()) + 1
         plus = np.bincount(unit, self.mixed | (sign > 0), m) > 0
         minus = np.bincount(unit, self.mixed | (sign < 0), m) > 0
         # A unit that is all on one side is oriented so that its spin names that side.
         sign = np.where((minus & ~plus)[unit], -sign, sign).astype(np.int8)
-        tie = sp.csr_array((sign.astype(np.float64), unit, np.arange(n + 1)), shape=(n, m))
-        merged = replace(
-            self,
-            couplings=without_diagonal(sp.csr_array(tie.T @ self.couplings @ tie)),
+        c = self.couplings
+        indptr, indices, data, offset = kernels.contract(c.indptr, c.indices, c.data, unit, sign, m)
+        merged = SignedGraph(
+            couplings=sp.csr_array((data, indices, indptr), shape=(m, m)),
             mass=np.bincount(unit, self.mass, m),
-            moment=tie.T @ self.moment,
-            external=tie.T @ self.external,
+            moment=np.bincount(unit, sign * self.moment, m),
+            external=np.bincount(unit, sign * self.external, m),
             mixed=plus & minus,
-            offset=0.0,
+            offset=self.offset + offset,
+            volume=self.volume,
+            outside=self.outside,
         )
-        offset = self.cut(sign) - merged.cut(np.ones(m, np.int8))
-        return Merger(replace(merged, offset=offset), unit, sign)
+        return Merger(merged, unit, sign)
 
     def consensus(self, population: list[np.ndarray]) -> Merger:
         """Tie together connected units whose relative orientation is the same in all the given spins."""

@@ -40,7 +40,7 @@ def cluster(
     on_inconsistent: str = "raise",
     inner_solver: str = "flow",
     effort: float = 1.0,
-    n_init: int = 4,
+    n_init: int = 8,
     n_jobs: int | None = None,
     random_state: Any = None,
     init: Any = None,
@@ -62,7 +62,7 @@ def cluster(
         Exact minimum cuts, or the paper's first-order method.
     effort : float, default=1.0
         How long to search; 0.3 is quick, 5 is thorough.
-    n_init : int, default=4
+    n_init : int, default=8
         Independent random starts.
     n_jobs : int, optional
         Threads. The result does not depend on it.
@@ -118,7 +118,7 @@ def tradeoff_path(
     *,
     inner_solver: str = "flow",
     effort: float = 1.0,
-    n_init: int = 4,
+    n_init: int = 8,
     n_jobs: int | None = None,
     random_state: Any = None,
     progress: Progress | None = None,

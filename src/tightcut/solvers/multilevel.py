@@ -36,7 +36,7 @@ def coarsest(graph: SignedGraph, levels: list[Merger]) -> SignedGraph:
 
 def uncoarsen(graph: SignedGraph, levels: list[Merger], spins: np.ndarray) -> tuple[float, np.ndarray]:
     """Carry spins of the coarsest graph back to `graph`, refining at every level; returns (ratio, spins)."""
-    finer = [graph, *(merger.graph for merger in levels[:-1])]
+    finer = [graph, *(merger.graph for merger in levels)][: len(levels)]
     for merger, fine in zip(reversed(levels), reversed(finer), strict=True):
         spins = merger.lift(spins)
         refine(fine, spins)

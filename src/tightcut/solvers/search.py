@@ -1,6 +1,6 @@
-"""The search for the best spins of a signed graph: starts, refinement, and recombination by consensus.
+"""The search for the best spins of a signed graph: multilevel starts, and recombination by consensus.
 
-1. Starts: coarsen at random, threshold smooth vectors on the coarsest graph, refine on the way back.
+1. Starts: coarsen at random down to a handful of units, solve those, refine on the way back.
 2. Generations: take two to four good solutions, tie everything on which they agree, solve the small graph that is
    left, lift, refine. A child is never worse than its best parent (the merging lemma).
 
@@ -19,15 +19,15 @@ from joblib import Parallel, delayed
 from tightcut import _kernels as kernels
 from tightcut.signed import SignedGraph
 from tightcut.solvers.multilevel import coarsen, coarsest, refine, uncoarsen
-from tightcut.solvers.starts import smooth_vectors, threshold
 
-COARSEST = 400  # units on which starts are made
-DIRECT_LIMIT = 600  # graphs up to this size are not coarsened
+HANDFUL = 20  # units down to which each start is coarsened
+MIDDLE = 400  # units at which starts are compared, before the best are carried back to a larger graph
 SEARCH_LIMIT = 20_000  # larger graphs are searched at a coarser level and only refined at their own
-STARTS, STARTS_KEPT = 8, 4  # thresholded vectors per coarsening, and how many of them are carried back
+STARTS, STARTS_KEPT = 8, 4  # per random coarsening to the middle
 POPULATION = 12
 CHILDREN = 6  # per generation
-TABU_LIMIT = 2000
+STALE = 3  # generations without progress before the search ends
+TABU_LIMIT = 2000  # units up to which a scan of all units per flip pays
 
 Solution = tuple[float, np.ndarray]
 Progress = Callable[[str, int, int, float], None]
@@ -40,7 +40,7 @@ class SearchOptions:
     Attributes
     ----------
     effort : float
-        Scales the number of generations (6 at effort 1); 0 stops after the starts.
+        Scales the starts and the generations; 0 leaves one start per `n_init` and no generation.
     n_init : int
         Independent random coarsenings to start from.
     n_jobs : int or None
@@ -50,9 +50,13 @@ class SearchOptions:
     """
 
     effort: float = 1.0
-    n_init: int = 4
+    n_init: int = 8
     n_jobs: int | None = None
     progress: Progress | None = field(default=None, repr=False)
+
+    @property
+    def starts(self) -> int:
+        return max(1, round(STARTS * self.effort))
 
     @property
     def generations(self) -> int:
@@ -72,18 +76,13 @@ def search(
     graph: SignedGraph, rng: np.random.Generator, options: SearchOptions, known: list[np.ndarray] | None = None
 ) -> list[Solution]:
     """Good distinct solutions, best first. `known` spins take part and are never lost."""
+    refined = [refined_copy(graph, spins) for spins in known or []]
     if graph.n_units > 1.5 * SEARCH_LIMIT:
-        return _search_coarse(graph, rng, options, known or [])
-    population = [(refine(graph, spins), spins) for spins in (s.copy() for s in known or [])]
-    if graph.n_units == 1:
-        population.append((graph.ratio(np.ones(1, np.int8)), np.ones(1, np.int8)))
-    else:
-        tasks = [(graph, child) for child in rng.spawn(options.n_init)]
-        population += options.map(_starts, tasks)
-    population = select(population)
-    if not population:
-        raise ValueError("No partition with two non-empty sides of positive weight was found.")
-    return _evolve(graph, rng, options, population)
+        levels = coarsen(graph, SEARCH_LIMIT, rng)
+        found = search(coarsest(graph, levels), rng, options)
+        return select(refined + [uncoarsen(graph, levels, spins) for _, spins in found[:STARTS_KEPT]])
+    tasks = [(graph, child, options.starts) for child in rng.spawn(options.n_init)]
+    return _evolve(graph, rng, options, select(refined + options.map(_starts, tasks)))
 
 
 def select(population: list[Solution], size: int = POPULATION) -> list[Solution]:
@@ -96,19 +95,25 @@ def select(population: list[Solution], size: int = POPULATION) -> list[Solution]
     return list(chosen.values())
 
 
-def _starts(graph: SignedGraph, rng: np.random.Generator) -> list[Solution]:
-    levels = coarsen(graph, COARSEST, rng) if graph.n_units > DIRECT_LIMIT else []
-    found = _thresholded(coarsest(graph, levels), rng, STARTS)
+def refined_copy(graph: SignedGraph, spins: np.ndarray) -> Solution:
+    spins = spins.copy()
+    return refine(graph, spins), spins
+
+
+def _starts(graph: SignedGraph, rng: np.random.Generator, count: int) -> list[Solution]:
+    levels = coarsen(graph, MIDDLE, rng) if graph.n_units > 1.5 * MIDDLE else []
+    found = [_start(coarsest(graph, levels), rng) for _ in range(count)]
     return [uncoarsen(graph, levels, spins) for _, spins in select(found, STARTS_KEPT)] if levels else found
 
 
-def _thresholded(graph: SignedGraph, rng: np.random.Generator, count: int) -> list[Solution]:
-    found = []
-    for f in smooth_vectors(graph, count, rng):
-        ratio, spins = threshold(graph, f)
-        if np.isfinite(ratio):
-            found.append((refine(graph, spins, patience=100), spins))
-    return found
+def _start(graph: SignedGraph, rng: np.random.Generator) -> Solution:
+    levels = coarsen(graph, HANDFUL, rng)
+    small = coarsest(graph, levels)
+    spins = rng.choice(np.array([-1, 1], np.int8), small.n_units)
+    if not small.mixed.any() and abs(int(spins.sum())) == len(spins):
+        spins[0] = -spins[0]
+    _, spins = _tabu(small, spins, 10 * HANDFUL, rng)
+    return uncoarsen(graph, levels, spins)
 
 
 def _evolve(
@@ -117,7 +122,7 @@ def _evolve(
     stale = 0
     for generation in range(options.generations):
         options.report("search", generation, options.generations, population[0][0])
-        if len(population) < 2 or stale == 3:
+        if len(population) < 2 or stale == STALE:
             break
         best = population[0][0]
         tasks = [(graph, child, population) for child in rng.spawn(CHILDREN)]
@@ -130,35 +135,21 @@ def _evolve(
 def _child(graph: SignedGraph, rng: np.random.Generator, population: list[Solution]) -> list[Solution]:
     count = min(len(population), int(rng.integers(2, 5)))
     parents = [population[t] for t in sorted(rng.choice(len(population), count, replace=False))]
-    best = parents[0][1]
-    aligned = [spins if (spins == best).mean() >= 0.5 else -spins for _, spins in parents]
-    merger = graph.consensus(aligned)
+    ratio, best = parents[0]
+    merger = graph.consensus([spins if (spins == best).mean() >= 0.5 else -spins for _, spins in parents])
     small = merger.graph
     if small.n_units < 3:
         return []
-    levels = coarsen(small, COARSEST, rng) if small.n_units > COARSEST else []
-    found = [(parents[0][0], merger.project(best))]
-    if small.n_units > 10:
-        starts = _thresholded(coarsest(small, levels), rng, 4)
-        found += [uncoarsen(small, levels, spins) for _, spins in starts] if levels else starts
+    found = [(ratio, merger.project(best))]
+    if small.n_units > HANDFUL:
+        found += _starts(small, rng, STARTS // 2)
     if small.n_units <= TABU_LIMIT:
-        state = rng.integers(1, 2**63, 1, dtype=np.uint64)
         patience = min(200 + small.n_units, 1000)
-        found += [_tabu(small, spins, patience, state) for _, spins in select(found, 2)]
-    spins = merger.lift(min(found, key=lambda solution: solution[0])[1])
-    return [(refine(graph, spins, patience=100), spins)]
+        found += [_tabu(small, spins, patience, rng) for _, spins in select(found, 2)]
+    return [refined_copy(graph, merger.lift(select(found, 1)[0][1]))]
 
 
-def _tabu(graph: SignedGraph, spins: np.ndarray, patience: int, state: np.ndarray) -> Solution:
+def _tabu(graph: SignedGraph, spins: np.ndarray, patience: int, rng: np.random.Generator) -> Solution:
     spins = spins.copy()
+    state = rng.integers(1, 2**63, 1, dtype=np.uint64)
     return kernels.tabu_search(*graph.arrays, spins, patience, state), spins
-
-
-def _search_coarse(
-    graph: SignedGraph, rng: np.random.Generator, options: SearchOptions, known: list[np.ndarray]
-) -> list[Solution]:
-    """Search on a coarser graph, then refine level by level."""
-    levels = coarsen(graph, SEARCH_LIMIT, rng)
-    found = search(coarsest(graph, levels), rng, options)
-    carried = [uncoarsen(graph, levels, spins) for _, spins in found[:STARTS_KEPT]]
-    return select(carried + [(refine(graph, spins), spins) for spins in (s.copy() for s in known)])

@@ -20,7 +20,7 @@ from tightcut.signed import SignedGraph
 from tightcut.solvers.hard import Bipartition, hard_bipartition, polish, reduce_to_units, vote
 from tightcut.solvers.multilevel import refine
 from tightcut.solvers.penalty_path import penalty_path
-from tightcut.solvers.search import SearchOptions, search, select
+from tightcut.solvers.search import SearchOptions, search
 
 HALVINGS = 12  # penalties from the certified one down to a 4096th of it
 
