@@ -20,6 +20,7 @@ from numba import njit
 compiled = njit(cache=True, nogil=True, error_model="numpy")
 
 UNREACHED = np.int32(2**31 - 1)
+ABSENT, LOCKED = -1, -2  # places of units that are not in a heap
 
 
 # --------------------------------------------------------------------------------------------------------------------
@@ -161,7 +162,9 @@ def total_variation_prox(indptr, indices, reverse, weights, target, norm, flow, 
             shift = total_excess[p] / total_norm[p]
             value[u] += shift
             excess[u] -= norm[u] * shift
-        route_excess(indptr, indices, reverse, weights, flow, excess, part, members, tolerance, height, queue, arc, queued)
+        route_excess(
+            indptr, indices, reverse, weights, flow, excess, part, members, tolerance, height, queue, arc, queued
+        )
         flows += 1
         for u in members:
             if height[u] == UNREACHED and excess[u] > tolerance:
@@ -192,8 +195,9 @@ def total_variation_prox(indptr, indices, reverse, weights, target, norm, flow, 
 
 @compiled
 def _ratio(cut, imbalance, tilt, volume, outside):
+    """The two-cluster objective; what rounding makes negative is zero."""
     plus, minus = 0.5 * (volume + imbalance), 0.5 * (volume - imbalance)
-    return (cut + 0.5 * (outside + tilt)) / plus + (cut + 0.5 * (outside - tilt)) / minus
+    return max(cut + 0.5 * (outside + tilt), 0.0) / plus + max(cut + 0.5 * (outside - tilt), 0.0) / minus
 
 
 @compiled
@@ -256,7 +260,9 @@ def _sift_down(heap, size, key, place, at):
 
 
 @compiled
-def refine(indptr, indices, coupling, moment, external, offset, volume, outside, two_sided, spins, patience, max_passes):
+def refine(
+    indptr, indices, coupling, moment, external, offset, volume, outside, two_sided, spins, patience, max_passes
+):
     """Fiduccia-Mattheyses passes: flip the best unit even if it hurts, lock it, keep the best prefix of the pass.
 
     Changes `spins` in place and returns the ratio reached. Never worse than the start. O(arcs log n) per pass at
@@ -273,10 +279,9 @@ def refine(indptr, indices, coupling, moment, external, offset, volume, outside,
     current = _ratio(cut, imbalance, tilt, volume, outside)
     for _ in range(max_passes):
         before = current
-        # place: -1 not in the heap, -2 locked, otherwise position.
         size = 0
         for u in range(n):
-            place[u] = -1
+            place[u] = ABSENT
             boundary = indptr[u] == indptr[u + 1]
             for a in range(indptr[u], indptr[u + 1]):
                 if coupling[a] * spins[u] * spins[indices[a]] < 0:
@@ -284,7 +289,11 @@ def refine(indptr, indices, coupling, moment, external, offset, volume, outside,
                     break
             if boundary:
                 key[u] = _ratio(
-                    cut + field[u], imbalance - 2 * moment[u] * spins[u], tilt - 2 * external[u] * spins[u], volume, outside
+                    cut + field[u],
+                    imbalance - 2 * moment[u] * spins[u],
+                    tilt - 2 * external[u] * spins[u],
+                    volume,
+                    outside,
                 )
                 heap[size] = u
                 place[u] = size
@@ -303,7 +312,7 @@ def refine(indptr, indices, coupling, moment, external, offset, volume, outside,
                 if heap[0] != u:
                     continue
             size -= 1
-            place[u] = -2
+            place[u] = LOCKED
             if size > 0:
                 heap[0] = heap[size]
                 _sift_down(heap, size, key, place, 0)
@@ -322,12 +331,16 @@ def refine(indptr, indices, coupling, moment, external, offset, volume, outside,
                 best, n_best, since_best = current, n_touched, 0
             for a in range(indptr[u], indptr[u + 1]):
                 v = indices[a]
-                if place[v] == -2:
+                if place[v] == LOCKED:
                     continue
                 key[v] = _ratio(
-                    cut + field[v], imbalance - 2 * moment[v] * spins[v], tilt - 2 * external[v] * spins[v], volume, outside
+                    cut + field[v],
+                    imbalance - 2 * moment[v] * spins[v],
+                    tilt - 2 * external[v] * spins[v],
+                    volume,
+                    outside,
                 )
-                if place[v] == -1:
+                if place[v] == ABSENT:
                     heap[size] = v
                     place[v] = size
                     size += 1
@@ -403,22 +416,26 @@ def tabu_search(
 
 
 @compiled
-def heavy_edge_matching(indptr, indices, coupling, mass, order, heaviest):
+def heavy_edge_matching(indptr, indices, coupling, mass, order, heaviest, apart_indptr, apart_indices):
     """Match each unit with the neighbour it is tied to most tightly for its mass; returns (unit, sign).
 
-    Two matched units get one number; the sign is their relative orientation. No pair weighs more than `heaviest`.
+    Two matched units get one number; the sign is their relative orientation. No pair weighs more than `heaviest`,
+    and no two units that the second graph lists as apart are matched (pass an empty graph if there are none).
     """
     n = len(mass)
     unit = np.full(n, -1, np.int32)
     sign = np.ones(n, np.int8)
+    forbidden = np.full(n, -1, np.int32)
     count = 0
     for u in order:
         if unit[u] >= 0:
             continue
+        for a in range(apart_indptr[u], apart_indptr[u + 1]):
+            forbidden[apart_indices[a]] = u
         best, best_rating = -1, 0.0
         for a in range(indptr[u], indptr[u + 1]):
             v = indices[a]
-            if unit[v] < 0 and mass[u] + mass[v] <= heaviest:
+            if unit[v] < 0 and forbidden[v] != u and mass[u] + mass[v] <= heaviest:
                 rating = abs(coupling[a]) / mass[v]
                 if rating > best_rating:
                     best, best_rating = v, rating
@@ -485,6 +502,350 @@ def contract(indptr, indices, coupling, unit, sign, n_units):
                 size += 1
         out_indptr[u + 1] = size
     return out_indptr, out_indices[:size].copy(), out_coupling[:size].copy(), offset
+
+
+# --------------------------------------------------------------------------------------------------------------------
+# Local search on partitions into k clusters (see partition.py).
+#
+# leaving[c] is the edge weight that leaves cluster c, volume[c] its vertex weight; the objective is the sum of
+# leaving / volume plus price * (relation weight inside clusters). Relations are positive for cannot-links and
+# negative for must-links.
+# --------------------------------------------------------------------------------------------------------------------
+
+
+@compiled
+def measure_partition(indptr, indices, weights, mass, labels, leaving, volume, count):
+    """Fill the totals of every cluster. O(arcs)."""
+    leaving[:] = 0.0
+    volume[:] = 0.0
+    count[:] = 0
+    for v in range(len(labels)):
+        own = labels[v]
+        volume[own] += mass[v]
+        count[own] += 1
+        for a in range(indptr[v], indptr[v + 1]):
+            if labels[indices[a]] != own:
+                leaving[own] += weights[a]
+
+
+@compiled
+def relation_inside(indptr, indices, weights, labels):
+    """Total weight of the relations whose two ends share a cluster."""
+    total = 0.0
+    for v in range(len(labels)):
+        for a in range(indptr[v], indptr[v + 1]):
+            if labels[indices[a]] == labels[v]:
+                total += 0.5 * weights[a]
+    return total
+
+
+@compiled
+def _best_move(v, graph, price, state, towards, clash):
+    """The cluster that vertex v should move to and the change of the objective; (-1, inf) if it cannot move."""
+    indptr, indices, weights, mass, degree, rel_indptr, rel_indices, rel_weights = graph
+    labels, leaving, volume, count = state
+    own, k = labels[v], len(leaving)
+    if count[own] == 1:
+        return -1, np.inf
+    towards[:] = 0.0
+    clash[:] = 0.0
+    for a in range(indptr[v], indptr[v + 1]):
+        towards[labels[indices[a]]] += weights[a]
+    for a in range(rel_indptr[v], rel_indptr[v + 1]):
+        clash[labels[rel_indices[a]]] += rel_weights[a]
+    gain = (leaving[own] - degree[v] + 2 * towards[own]) / (volume[own] - mass[v]) - leaving[own] / volume[own]
+    best, best_change = -1, np.inf
+    for c in range(k):
+        if c == own:
+            continue
+        change = (leaving[c] + degree[v] - 2 * towards[c]) / (volume[c] + mass[v]) - leaving[c] / volume[c]
+        change += price * (clash[c] - clash[own])
+        if change < best_change:
+            best, best_change = c, change
+    return best, gain + best_change
+
+
+@compiled
+def _enter_boundary(graph, price, state, towards, clash, key, heap, place):
+    """Fill the heap with every vertex that has a neighbour in another cluster, or a relation; returns its size."""
+    indptr, indices, _, _, _, rel_indptr, _, _ = graph
+    labels = state[0]
+    size = 0
+    for v in range(len(labels)):
+        place[v] = ABSENT
+        boundary = rel_indptr[v] < rel_indptr[v + 1] or indptr[v] == indptr[v + 1]
+        for a in range(indptr[v], indptr[v + 1]):
+            if boundary:
+                break
+            boundary = labels[indices[a]] != labels[v]
+        if boundary:
+            _, key[v] = _best_move(v, graph, price, state, towards, clash)
+            heap[size] = v
+            place[v] = size
+            size += 1
+    for at in range(size // 2 - 1, -1, -1):
+        _sift_down(heap, size, key, place, at)
+    return size
+
+
+@compiled
+def _update_neighbours(v, indptr, indices, graph, price, state, towards, clash, key, heap, place, size):
+    """Renew the keys of v's neighbours in one of the two graphs; those not in the heap enter it. Returns its size."""
+    for a in range(indptr[v], indptr[v + 1]):
+        u = indices[a]
+        if place[u] == LOCKED:
+            continue
+        _, key[u] = _best_move(u, graph, price, state, towards, clash)
+        if place[u] == ABSENT:
+            heap[size] = u
+            place[u] = size
+            size += 1
+            _sift_up(heap, key, place, size - 1)
+        else:
+            _sift_up(heap, key, place, place[u])
+            _sift_down(heap, size, key, place, place[u])
+    return size
+
+
+@compiled
+def refine_partition(
+    indptr, indices, weights, mass, degree, rel_indptr, rel_indices, rel_weights, price, labels, k, patience, max_passes
+):  # fmt: skip
+    """Fiduccia-Mattheyses passes on k clusters; changes `labels` in place, never empties a cluster.
+
+    Returns the objective (up to the constant of the must-links). Never worse than the start.
+    """
+    n = len(labels)
+    leaving, volume, count = np.empty(k), np.empty(k), np.empty(k, np.int64)
+    towards, clash = np.empty(k), np.empty(k)
+    key = np.empty(n)
+    heap, place = np.empty(n, np.int32), np.empty(n, np.int32)
+    touched, origin = np.empty(n, np.int32), np.empty(n, np.int32)
+    graph = (indptr, indices, weights, mass, degree, rel_indptr, rel_indices, rel_weights)
+    state = (labels, leaving, volume, count)
+    best = np.inf
+    for _ in range(max_passes):
+        measure_partition(indptr, indices, weights, mass, labels, leaving, volume, count)
+        current = (leaving / volume).sum() + price * relation_inside(rel_indptr, rel_indices, rel_weights, labels)
+        before = current
+        size = _enter_boundary(graph, price, state, towards, clash, key, heap, place)
+        n_touched, n_best, since_best, best = 0, 0, 0, current
+        while size > 0 and since_best < patience:
+            v = heap[0]
+            target, fresh = _best_move(v, graph, price, state, towards, clash)
+            if fresh > key[v] + 1e-12 * abs(current):
+                key[v] = fresh
+                _sift_down(heap, size, key, place, 0)
+                continue
+            size -= 1
+            place[v] = LOCKED
+            if size > 0:
+                heap[0] = heap[size]
+                _sift_down(heap, size, key, place, 0)
+            if target < 0:
+                continue
+            own = labels[v]
+            leaving[own] += 2 * towards[own] - degree[v]
+            leaving[target] += degree[v] - 2 * towards[target]
+            volume[own] -= mass[v]
+            volume[target] += mass[v]
+            count[own] -= 1
+            count[target] += 1
+            labels[v] = target
+            current += fresh
+            touched[n_touched], origin[n_touched] = v, own
+            n_touched += 1
+            since_best += 1
+            if current < best - 1e-12 * abs(best):
+                best, n_best, since_best = current, n_touched, 0
+            size = _update_neighbours(v, indptr, indices, graph, price, state, towards, clash, key, heap, place, size)
+            size = _update_neighbours(
+                v, rel_indptr, rel_indices, graph, price, state, towards, clash, key, heap, place, size
+            )
+        for t in range(n_touched - 1, n_best - 1, -1):
+            labels[touched[t]] = origin[t]
+        if not best < before - 1e-12 * abs(before):
+            break
+    return best
+
+
+@compiled
+def agglomerate(joint, leaving, volume, relation, price, k):
+    """Merge clusters greedily, best change of the objective first, until k are left; returns their labels.
+
+    `joint` and `relation` are dense symmetric matrices between the m initial clusters and are used up. O(m^3).
+    """
+    m = len(leaving)
+    labels = np.arange(m).astype(np.int32)
+    alive = np.ones(m, np.bool_)
+    for _ in range(m - k):
+        best_a, best_b, best_change = -1, -1, np.inf
+        for a in range(m):
+            if not alive[a]:
+                continue
+            for b in range(a + 1, m):
+                if not alive[b]:
+                    continue
+                change = (
+                    (leaving[a] + leaving[b] - 2 * joint[a, b]) / (volume[a] + volume[b])
+                    - leaving[a] / volume[a] - leaving[b] / volume[b] + price * relation[a, b]
+                )  # fmt: skip
+                if change < best_change:
+                    best_a, best_b, best_change = a, b, change
+        a, b = best_a, best_b
+        leaving[a] += leaving[b] - 2 * joint[a, b]
+        volume[a] += volume[b]
+        for c in range(m):
+            joint[a, c] += joint[b, c]
+            joint[c, a] = joint[a, c]
+            relation[a, c] += relation[b, c]
+            relation[c, a] = relation[a, c]
+        alive[b] = False
+        for t in range(m):
+            if labels[t] == b:
+                labels[t] = a
+    return labels
+
+
+# --------------------------------------------------------------------------------------------------------------------
+# Colouring of cannot-link graphs: can k clusters satisfy them at all?
+# --------------------------------------------------------------------------------------------------------------------
+
+
+@compiled
+def peel(indptr, indices, k):
+    """Remove vertices with fewer than k neighbours left until none remains; returns (removal order, core mask).
+
+    A removed vertex can always be coloured after everything that outlives it, so only the core is hard.
+    """
+    n = len(indptr) - 1
+    degree = np.empty(n, np.int64)
+    core = np.ones(n, np.bool_)
+    order = np.empty(n, np.int32)
+    head, tail = 0, 0
+    for v in range(n):
+        degree[v] = indptr[v + 1] - indptr[v]
+        if degree[v] < k:
+            order[tail] = v
+            core[v] = False
+            tail += 1
+    while head < tail:
+        v = order[head]
+        head += 1
+        for a in range(indptr[v], indptr[v + 1]):
+            u = indices[a]
+            degree[u] -= 1
+            if core[u] and degree[u] < k:
+                order[tail] = u
+                core[u] = False
+                tail += 1
+    return order[:tail], core
+
+
+@compiled
+def _most_saturated(colour, blocked, indptr, k):
+    """The uncoloured vertex with the most forbidden colours, ties by degree; -1 if all are coloured."""
+    best, best_saturation, best_degree = -1, -1, -1
+    for v in range(len(colour)):
+        if colour[v] >= 0:
+            continue
+        saturation = 0
+        for c in range(k):
+            saturation += blocked[v, c] > 0
+        degree = indptr[v + 1] - indptr[v]
+        if saturation > best_saturation or (saturation == best_saturation and degree > best_degree):
+            best, best_saturation, best_degree = v, saturation, degree
+    return best
+
+
+@compiled
+def colour_exactly(indptr, indices, k, node_limit):
+    """Backtracking on the most saturated vertex (DSATUR); returns (status, colours).
+
+    Status 1: coloured. 0: the search is exhausted, there is no colouring. -1: the limit of nodes was reached.
+    """
+    n = len(indptr) - 1
+    colour = np.full(n, -1, np.int32)
+    blocked = np.zeros((n, k), np.int32)
+    chosen = np.empty(n, np.int32)
+    highest = np.zeros(n + 1, np.int32)  # colours in use before each depth; new colours enter one at a time
+    depth, nodes = 0, 0
+    if n == 0:
+        return 1, colour
+    chosen[0] = _most_saturated(colour, blocked, indptr, k)
+    while True:
+        v = chosen[depth]
+        previous = colour[v]
+        if previous >= 0:
+            for a in range(indptr[v], indptr[v + 1]):
+                blocked[indices[a], previous] -= 1
+            colour[v] = -1
+        following = -1
+        for c in range(previous + 1, min(k, highest[depth] + 1)):
+            if blocked[v, c] == 0:
+                following = c
+                break
+        if following < 0:
+            depth -= 1
+            if depth < 0:
+                return 0, colour
+            continue
+        nodes += 1
+        if nodes > node_limit:
+            return -1, colour
+        colour[v] = following
+        for a in range(indptr[v], indptr[v + 1]):
+            blocked[indices[a], following] += 1
+        highest[depth + 1] = max(highest[depth], following + 1)
+        depth += 1
+        if depth == n:
+            return 1, colour
+        chosen[depth] = _most_saturated(colour, blocked, indptr, k)
+
+
+@compiled
+def colour_by_tabu(indptr, indices, k, colour, max_steps, state):
+    """Tabu search for a proper colouring, from any colouring; changes `colour`, returns the conflicts left."""
+    n = len(indptr) - 1
+    clash = np.zeros((n, k), np.int32)
+    rest_until = np.zeros((n, k), np.int64)
+    conflicts = 0
+    for v in range(n):
+        for a in range(indptr[v], indptr[v + 1]):
+            clash[v, colour[indices[a]]] += 1
+            conflicts += colour[indices[a]] == colour[v]
+    conflicts //= 2
+    best, best_colour = conflicts, colour.copy()
+    for step in range(max_steps):
+        if best == 0:
+            break
+        chosen, target, chosen_change, ties = -1, -1, n, 1
+        for v in range(n):
+            if clash[v, colour[v]] == 0:
+                continue
+            for c in range(k):
+                change = clash[v, c] - clash[v, colour[v]]
+                if c == colour[v] or (rest_until[v, c] > step and conflicts + change >= best):
+                    continue
+                if change == chosen_change:
+                    ties += 1
+                if change < chosen_change or (change == chosen_change and _next_random(state) * ties < 1):
+                    ties = 1 if change < chosen_change else ties
+                    chosen, target, chosen_change = v, c, change
+        if chosen < 0:
+            continue
+        old = colour[chosen]
+        rest_until[chosen, old] = step + 10 + np.int64(0.6 * conflicts + _next_random(state) * 10)
+        colour[chosen] = target
+        conflicts += chosen_change
+        for a in range(indptr[chosen], indptr[chosen + 1]):
+            clash[indices[a], old] -= 1
+            clash[indices[a], target] += 1
+        if conflicts < best:
+            best = conflicts
+            best_colour[:] = colour
+    colour[:] = best_colour
+    return best
 
 
 # --------------------------------------------------------------------------------------------------------------------

@@ -10,8 +10,10 @@ import numpy as np
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph
 from tightcut.objective import normalized_cut
-from tightcut.solvers.hard import Bipartition, hard_bipartition
+from tightcut.solvers.hard import hard_bipartition
 from tightcut.solvers.inner import inner_solver as find_inner_solver
+from tightcut.solvers.many_clusters import hard_partition, soft_partition
+from tightcut.solvers.recursive import recursive_partitions
 from tightcut.solvers.result import ClusteringResult, number_by_appearance
 from tightcut.solvers.search import Progress, SearchOptions
 from tightcut.solvers.soft import TradeoffPoint, soft_bipartition, tradeoff
@@ -45,6 +47,8 @@ def cluster(
     random_state: Any = None,
     init: Any = None,
     progress: Progress | None = None,
+    strategy: str = "direct",
+    cut_tolerance: float = 0.01,
 ) -> ClusteringResult:
     """Find the clustering with the smallest normalized cut that respects the constraints.
 
@@ -72,6 +76,12 @@ def cluster(
         A clustering to improve: the result is at least as good, if it respects the constraints.
     progress : callable, optional
         Called with (stage, done, total, best cut); see `tightcut.progress.ProgressLine`.
+    strategy : {"direct", "recursive"}, default="direct"
+        For more than two clusters: search for all of them at once, or split in two again and again as in the paper.
+        Recursion may violate constraints; direct search does so only where `max_violations` allows it.
+    cut_tolerance : float, default=0.01
+        For more than two clusters: cuts this close to the smallest one found count as equal, and among them the
+        clustering whose points sit best among their neighbours is returned. 0 returns the smallest cut.
 
     Returns
     -------
@@ -92,11 +102,37 @@ def cluster(
     find_inner_solver(inner_solver)
     rng = as_generator(random_state)
     check_n_clusters(n_clusters, graph)
+    if strategy not in ("direct", "recursive"):
+        raise ValueError(f'strategy must be "direct" or "recursive"; got {strategy!r}.')
+    if not (np.isfinite(cut_tolerance) and cut_tolerance >= 0):
+        raise ValueError(f"cut_tolerance must be a number >= 0; got {cut_tolerance!r}.")
     known = [] if init is None else [check_init(init, graph)]
     if n_clusters == 1:
         return _result(graph, constraints, np.zeros(graph.n_vertices, np.int64))
+    hard = limits.max_violations == 0 and limits.on_inconsistent == "raise"
+    if strategy == "recursive" and n_clusters > 2:
+        hierarchy = recursive_partitions(graph, constraints, n_clusters, rng, options, inner=inner_solver)
+        return _result(graph, constraints, hierarchy[-1], hierarchy=hierarchy)
+    if n_clusters > 2:
+        if hard:
+            labels = hard_partition(
+                graph, constraints, n_clusters, rng, options, known=known, cut_tolerance=cut_tolerance
+            )
+        else:
+            labels = soft_partition(
+                graph,
+                constraints,
+                n_clusters,
+                limits.max_violations,
+                rng,
+                options,
+                known=known,
+                cut_tolerance=cut_tolerance,
+                fewest=limits.on_inconsistent == "soft",
+            )
+        return _result(graph, constraints, labels)
     sides = [labels == labels[0] for labels in known]
-    if limits.max_violations == 0 and (limits.on_inconsistent == "raise" or constraints.two_colouring().consistent):
+    if hard or (limits.max_violations == 0 and constraints.two_colouring().consistent):
         found = hard_bipartition(graph, constraints, rng, options, known=sides, inner=inner_solver)
     else:
         found = soft_bipartition(
@@ -109,7 +145,7 @@ def cluster(
             inner=inner_solver,
             fewest=limits.on_inconsistent == "soft",
         )
-    return _result(graph, constraints, found.side.astype(np.int64), found)
+    return _result(graph, constraints, found.side.astype(np.int64), history=found.history)
 
 
 def tradeoff_path(
@@ -137,7 +173,9 @@ def check_points(graph: Graph, constraints: Constraints | None) -> Constraints:
     if constraints is None:
         return Constraints.from_pairs(graph.n_vertices)
     if constraints.n_points != graph.n_vertices:
-        raise ValueError(f"The constraints are on {constraints.n_points} points, the graph has {graph.n_vertices} vertices.")
+        raise ValueError(
+            f"The constraints are on {constraints.n_points} points, the graph has {graph.n_vertices} vertices."
+        )
     return constraints
 
 
@@ -145,7 +183,9 @@ def check_n_clusters(n_clusters: Any, graph: Graph) -> None:
     if isinstance(n_clusters, bool) or not isinstance(n_clusters, (int, np.integer)) or n_clusters < 1:
         raise ValueError(f"n_clusters must be a positive whole number; got {n_clusters!r}.")
     if n_clusters > graph.n_vertices:
-        raise ValueError(f"{n_clusters} non-empty clusters need at least that many points; there are {graph.n_vertices}.")
+        raise ValueError(
+            f"{n_clusters} non-empty clusters need at least that many points; there are {graph.n_vertices}."
+        )
 
 
 def check_options(effort: float, n_init: int, n_jobs: int | None, progress: Progress | None) -> SearchOptions:
@@ -171,8 +211,12 @@ def as_generator(random_state: Any) -> np.random.Generator:
 
 
 def _result(
-    graph: Graph, constraints: Constraints, labels: np.ndarray, found: Bipartition | None = None
+    graph: Graph,
+    constraints: Constraints,
+    labels: np.ndarray,
+    *,
+    history: tuple[float, ...] = (),
+    hierarchy: tuple[np.ndarray, ...] = (),
 ) -> ClusteringResult:
     labels = number_by_appearance(labels)
-    history = found.history if found else ()
-    return ClusteringResult(labels, normalized_cut(graph, labels), constraints.violations(labels), history)
+    return ClusteringResult(labels, normalized_cut(graph, labels), constraints.violations(labels), history, hierarchy)

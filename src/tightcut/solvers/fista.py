@@ -51,7 +51,17 @@ class FistaProx:
         ahead = self._flow.copy()
         for _ in range(0, self.max_iterations, CHECK_EVERY):
             momentum, gap = kernels.fista_steps(
-                w.indptr, w.indices, w.data, target, self.norm, self._step, self._flow, ahead, momentum, CHECK_EVERY, value
+                w.indptr,
+                w.indices,
+                w.data,
+                target,
+                self.norm,
+                self._step,
+                self._flow,
+                ahead,
+                momentum,
+                CHECK_EVERY,
+                value,
             )
             self.n_iterations += CHECK_EVERY
             dual = 0.5 * float(self.norm @ value**2)

@@ -28,16 +28,19 @@ class Bipartition:
     history: tuple[float, ...] = ()
 
 
-def reduce_to_units(graph: Graph, constraints: Constraints, external: np.ndarray | None = None) -> Merger:
+def reduce_to_units(
+    graph: Graph, constraints: Constraints, external: np.ndarray | None = None, *, allow_single: bool = False
+) -> Merger:
     """Dissolve the constraints into the units of a signed graph (see `tightcut.signed`).
 
-    Raises InconsistentConstraintsError if two clusters cannot satisfy them, or only with one cluster empty.
+    Raises InconsistentConstraintsError if two clusters cannot satisfy them, or, unless `allow_single`, only with one
+    cluster empty.
     """
     colouring = constraints.require_two_colourable()
     merger = SignedGraph.from_graph(graph, external).merge(
         colouring.component, (1 - 2 * colouring.colour).astype(np.int8)
     )
-    if merger.graph.n_units == 1 and not merger.graph.mixed.any():
+    if merger.graph.n_units == 1 and not merger.graph.mixed.any() and not allow_single:
         raise InconsistentConstraintsError(
             message=f"The must-links join all {graph.n_vertices} points into one set, which leaves the second cluster empty."
         )
@@ -111,7 +114,9 @@ def certified(graph: Graph, merger: Merger, spins: np.ndarray, ratio: float) -> 
     start = np.append(spins[~mixed] > 0, [False, True] if mixed.any() else [])
     pair = [(n_free, n_free + 1)] if mixed.any() else None
     constraints = Constraints.from_pairs(contracted.n_vertices, cannot_link=pair)
-    return Relaxation(contracted, constraints, 1.001 * penalty_bound(contracted, constraints, ratio)), start.astype(bool)
+    return Relaxation(contracted, constraints, 1.001 * penalty_bound(contracted, constraints, ratio)), start.astype(
+        bool
+    )
 
 
 def _moved_spins(merger: Merger, spins: np.ndarray, side: np.ndarray) -> np.ndarray:

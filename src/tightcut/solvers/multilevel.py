@@ -21,13 +21,21 @@ def coarsen(graph: SignedGraph, target: int, rng: np.random.Generator) -> list[M
     heaviest = 3 * graph.volume / target
     while graph.n_units > target:
         c, order = graph.couplings, rng.permutation(graph.n_units).astype(np.int32)
-        unit, sign = kernels.heavy_edge_matching(c.indptr, c.indices, c.data, graph.mass, order, heaviest)
+        nothing = np.zeros(graph.n_units + 1, np.int32), np.zeros(0, np.int32)
+        unit, sign = kernels.heavy_edge_matching(c.indptr, c.indices, c.data, graph.mass, order, heaviest, *nothing)
+        if unit.max() + 1 > 0.95 * graph.n_units:
+            unit, sign = pair_up(order), np.ones(graph.n_units, np.int8)
         merger = graph.merge(unit, sign)
-        if merger.graph.n_units > 0.95 * graph.n_units:
-            break
         levels.append(merger)
         graph = merger.graph
     return levels
+
+
+def pair_up(order: np.ndarray) -> np.ndarray:
+    """Pairs of vertices next to each other in a random order, for graphs with too few edges to follow."""
+    unit = np.empty(len(order), np.int32)
+    unit[order] = np.arange(len(order)) // 2
+    return unit
 
 
 def coarsest(graph: SignedGraph, levels: list[Merger]) -> SignedGraph:

@@ -82,6 +82,8 @@ def ratio_dca(
         descended = min(relaxed_value, candidate_value)
         if descended >= lam * (1 - LEAST_DESCENT):
             break
-        f, lam = (candidate.astype(np.float64), candidate_value) if candidate_value <= relaxed_value else (h, relaxed_value)
+        f, lam = (
+            (candidate.astype(np.float64), candidate_value) if candidate_value <= relaxed_value else (h, relaxed_value)
+        )
         history.append(lam)
     return Descent(side, value, tuple(history))

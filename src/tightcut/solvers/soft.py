@@ -62,9 +62,11 @@ def fewest_violations(
     The same search on the constraints alone, with the graph's edges as a tie-breaker far below the weight of any
     pair, and the balance switched off by giving the moment of every unit to a constant.
     """
-    weight = 1e-3 * min(
-        constraints.cannot_link_weight.min(initial=1), constraints.must_link_weight.min(initial=1)
-    ) / max(float(graph.weights.sum()), np.finfo(float).tiny)
+    weight = (
+        1e-3
+        * min(constraints.cannot_link_weight.min(initial=1), constraints.must_link_weight.min(initial=1))
+        / max(float(graph.weights.sum()), np.finfo(float).tiny)
+    )
     couplings = _constraint_couplings(constraints, 1.0) + weight * graph.weights
     signed = replace(
         SignedGraph.from_graph(graph),

@@ -1,0 +1,206 @@
+"""k > 2 clusters: every constraint satisfied where a colouring is found; soft, or an explanation, otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from tightcut.colouring import link_graph, nearest_path, symmetric
+from tightcut.constraints import Constraints
+from tightcut.exceptions import InconsistentConstraintsError, Link
+from tightcut.graph import Graph
+from tightcut.partition import PartitionGraph
+from tightcut.solvers.feasibility import Colourability, fill_empty, find_colouring, repair
+from tightcut.solvers.multiway import Prices, Solution, improve, search_partition, select
+from tightcut.solvers.search import SearchOptions
+from tightcut.solvers.soft import satisfied
+
+HALVINGS = 8  # prices on the way from satisfying everything to ignoring everything
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """The graph with must-linked points merged, and the vertex of each point."""
+
+    graph: PartitionGraph
+    component: np.ndarray
+
+    def project(self, labels: np.ndarray) -> np.ndarray:
+        """Labels of points as labels of vertices; a vertex takes the label of its last point."""
+        vertex_labels = np.empty(self.graph.n_vertices, np.int32)
+        vertex_labels[self.component] = labels
+        return vertex_labels
+
+
+def hard_partition(
+    graph: Graph,
+    constraints: Constraints,
+    k: int,
+    rng: np.random.Generator,
+    options: SearchOptions,
+    *,
+    known: list[np.ndarray] | None = None,
+    cut_tolerance: float = 0.0,
+) -> np.ndarray:
+    """Labels of k clusters that satisfy every constraint, or InconsistentConstraintsError."""
+    reduced = merge_must_links(graph, constraints, k)
+    answer = find_colouring(reduced.graph, k, rng, options.effort)
+    if answer.colours is None:
+        raise explain(constraints, reduced, answer, k)
+    feasible = fill_empty(reduced.graph, answer.colours, k)
+    starts = [feasible, *(fill_empty(reduced.graph, reduced.project(labels), k) for labels in known or [])]
+    population = search_partition(reduced.graph, k, rng, options, known=starts)
+    population = _repaired(reduced.graph, population, k, rng)
+    return choose(reduced.graph, population, k, cut_tolerance)[reduced.component]
+
+
+def soft_partition(
+    graph: Graph,
+    constraints: Constraints,
+    k: int,
+    max_violations: float,
+    rng: np.random.Generator,
+    options: SearchOptions,
+    *,
+    known: list[np.ndarray] | None = None,
+    cut_tolerance: float = 0.0,
+    fewest: bool = False,
+) -> np.ndarray:
+    """Labels of k clusters with at most `max_violations` units of violated belief and the smallest cut found.
+
+    The price of a violation is halved from prohibitive to next to nothing; the best allowed clustering met is then
+    improved with the pairs it satisfies held fixed. With `fewest`, too many violations are no error.
+    """
+    whole = PartitionGraph.from_graph(graph, constraints)
+    candidates = [labels.astype(np.int32) for labels in known or []]
+    try:
+        candidates.append(hard_partition(graph, constraints, k, rng, options, known=known).astype(np.int32))
+    except InconsistentConstraintsError:
+        pass  # Judged below: what counts is the violated belief of the best candidate.
+    prices = Prices.prohibitive(whole, k)
+    steps = [prices] if max_violations == 0 else [prices, *(Prices.flat(_price(whole, k, t)) for t in range(HALVINGS))]
+    for step, price in enumerate(steps):
+        options.report("tradeoff", step, len(steps), float("nan"))
+        found = search_partition(whole, k, rng, options, known=candidates[-4:], prices=price)
+        candidates += [labels for _, labels in found[:2]]
+    judged = [(whole.violated(labels), whole.cut(labels, k), labels) for labels in candidates]
+    allowed = [row for row in judged if row[0] <= max_violations + 1e-12]
+    if not allowed and not fewest:
+        least = min(judged, key=lambda row: row[:2])
+        raise InconsistentConstraintsError(
+            message=(
+                f"No {k} clusters with at most {max_violations:g} units of belief violated were found; the best "
+                f'violate {least[0]:g}. Raise max_violations or effort, or pass on_inconsistent="soft".'
+            ),
+            proven=False,
+            best_labels=least[2],
+        )
+    chosen = min(allowed, key=lambda row: row[1]) if allowed else min(judged, key=lambda row: row[:2])
+    held = satisfied(constraints, chosen[2])
+    return hard_partition(graph, held, k, rng, options, known=[chosen[2]], cut_tolerance=cut_tolerance)
+
+
+def merge_must_links(graph: Graph, constraints: Constraints, k: int) -> Reduced:
+    """Contract the must-linked components; their cannot-links become relations of belief 1."""
+    witness = constraints.conflict_witness()
+    if witness is not None:
+        raise InconsistentConstraintsError(witness)
+    count, component = constraints.components()
+    if count < k:
+        raise InconsistentConstraintsError(
+            message=f"The must-links leave {count} separate sets of points, too few for {k} non-empty clusters."
+        )
+    pairs = Constraints.from_pairs(count, cannot_link=component[constraints.cannot_link])
+    return Reduced(PartitionGraph.from_graph(graph.contract(component), pairs), component)
+
+
+def choose(graph: PartitionGraph, population: list[Solution], k: int, cut_tolerance: float) -> np.ndarray:
+    """Among the solutions within the tolerance of the smallest cut, the one that strains its vertices least."""
+    limit = population[0][0] * (1 + cut_tolerance)
+    close = [labels for score, labels in population if score <= limit]
+    return min(close, key=lambda labels: strain(graph, labels, k))
+
+
+def strain(graph: PartitionGraph, labels: np.ndarray, k: int) -> float:
+    """By how much vertices are tied to another cluster more strongly than to their own, over the cluster's weight.
+
+    A constraint can be met by moving a whole region, or by exiling single points to clusters where they have no
+    neighbours. The second kind of clustering is strained.
+    """
+    w = graph.weights
+    sources = np.repeat(np.arange(graph.n_vertices), np.diff(w.indptr))
+    ties = np.bincount(sources * k + labels[w.indices], w.data, graph.n_vertices * k).reshape(-1, k)
+    deficit = ties.max(axis=1) - ties[np.arange(graph.n_vertices), labels]
+    return float((deficit / np.bincount(labels, graph.mass, k)[labels]).sum())
+
+
+def explain(constraints: Constraints, reduced: Reduced, answer: Colourability, k: int) -> InconsistentConstraintsError:
+    """The error for cannot-links that need more than k clusters, with a clique of k + 1 components if there is one."""
+    labels = answer.attempt[reduced.component]
+    if answer.clique:
+        witness, members = clique_witness(constraints, reduced.component, answer.clique)
+        message = (
+            f"{k} clusters cannot satisfy the constraints: the {k + 1} points {', '.join(map(str, members))} must all "
+            "be in different clusters. Remove a cannot-link among them, ask for more clusters, or pass "
+            'on_inconsistent="soft" to violate as few pairs as possible.'
+        )
+        return InconsistentConstraintsError(witness, message, proven=True, best_labels=labels)
+    if answer.proven:
+        message = (
+            f"{k} clusters cannot satisfy the cannot-links: an exhaustive search found no assignment. Remove some pairs, "
+            'ask for more clusters, or pass on_inconsistent="soft" to violate as few pairs as possible.'
+        )
+        return InconsistentConstraintsError((), message, proven=True, best_labels=labels)
+    message = (
+        f"No assignment to {k} clusters that satisfies every constraint was found, nor ruled out. Raise effort, ask for "
+        'more clusters, or pass on_inconsistent="soft". The best attempt is in .best_labels.'
+    )
+    return InconsistentConstraintsError((), message, proven=False, best_labels=labels)
+
+
+def clique_witness(constraints: Constraints, component: np.ndarray, clique: list[int]) -> tuple[list[Link], list[int]]:
+    """The cannot-links between the components of a clique, and the must-links that join their ends.
+
+    Also returns one point of each component, for the message.
+    """
+    ends = component[constraints.cannot_link]
+    anchor = {c: -1 for c in clique}
+    links: list[Link] = []
+    must = symmetric(link_graph(constraints.n_points, constraints.must_link))
+    for a, b in combinations(clique, 2):
+        row = int(np.argmax(((ends == (a, b)) | (ends == (b, a))).all(axis=1)))
+        i, j = constraints.cannot_link[row].tolist()
+        for point in (i, j):
+            home = int(component[point])
+            if anchor[home] < 0:
+                anchor[home] = point
+            elif anchor[home] != point:
+                path = nearest_path(must, anchor[home], np.array([point]))
+                links += [("must", p, q) for p, q in zip(path[:-1], path[1:], strict=True)]
+        links.append(("cannot", i, j))
+    return list(dict.fromkeys(links)), sorted(anchor.values())
+
+
+def _repaired(graph: PartitionGraph, population: list[Solution], k: int, rng: np.random.Generator) -> list[Solution]:
+    """Replace the solutions that violate something by repaired ones, and keep those that violate nothing."""
+    prices = Prices.prohibitive(graph, k)
+    result = []
+    for score, labels in population:
+        if graph.violated(labels) == 0:
+            result.append((score, labels))
+            continue
+        mended = fill_empty(graph, repair(graph, labels, k, rng), k)
+        if graph.violated(mended) == 0:
+            result.append(improve_feasible(graph, mended, k, prices))
+    return select(result)
+
+
+def improve_feasible(graph: PartitionGraph, labels: np.ndarray, k: int, prices: Prices) -> Solution:
+    return improve(graph, labels, k, Prices.flat(prices.full))
+
+
+def _price(graph: PartitionGraph, k: int, step: int) -> float:
+    """From the cut of a typical vertex's move times 2^HALVINGS / 4 down by halves."""
+    return Prices.prohibitive(graph, k).low * 2.0 ** (HALVINGS - 2 - step)

@@ -1,0 +1,151 @@
+"""The search for k clusters: multilevel starts, recombination by consensus, exchange between whole clusters.
+
+The counterpart of `search` for partitions. A violated unit of belief has a price. Starts and refinements use a low
+one, so that a vertex may pass through a forbidden cluster on its way to a better one, and then the full one, at
+which solutions are judged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tightcut.partition import PartitionGraph
+from tightcut.solvers.exchange import resplit_pairs, split_and_merge
+from tightcut.solvers.partition_levels import agglomerate, coarsen, refine, uncoarsen
+from tightcut.solvers.search import CHILDREN, POPULATION, SEARCH_LIMIT, STALE, STARTS, STARTS_KEPT, SearchOptions
+
+# A solution is (cut + full price * violated belief, labels).
+Solution = tuple[float, np.ndarray]
+
+MAX_EXCHANGES = 5
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What a violated unit of belief costs: `low` while searching, `full` when judging."""
+
+    low: float
+    full: float
+
+    @classmethod
+    def prohibitive(cls, graph: PartitionGraph, k: int) -> Prices:
+        """Low: about what moving one average vertex changes. Full: more than any two cuts can differ by."""
+        smallest = np.abs(graph.relations.data).min(initial=1)
+        typical = float(graph.degree.sum() / graph.mass.sum())
+        largest = float((graph.degree / graph.mass).max(initial=np.finfo(float).tiny))
+        return cls(low=2 * k * typical / graph.n_vertices, full=2 * k * largest / smallest)
+
+    @classmethod
+    def flat(cls, price: float) -> Prices:
+        return cls(price, price)
+
+
+def search_partition(
+    graph: PartitionGraph,
+    k: int,
+    rng: np.random.Generator,
+    options: SearchOptions,
+    *,
+    known: list[np.ndarray] | None = None,
+    prices: Prices | None = None,
+) -> list[Solution]:
+    """Good distinct partitions into k non-empty clusters, best first. `known` ones take part and are never lost."""
+    prices = prices or Prices.prohibitive(graph, k)
+    given = [judge(graph, labels.astype(np.int32), k, prices) for labels in known or []]
+    given += [improve(graph, labels, k, prices) for _, labels in given]
+    if graph.n_vertices > 1.5 * SEARCH_LIMIT:
+        small, levels = coarsen(graph, max(SEARCH_LIMIT, 40 * k), rng)
+        found = search_partition(small, k, rng, options, prices=prices)
+        carried = [uncoarsen(levels, labels, k, prices.full) for _, labels in found[:2]]
+        return select(given + [judge(graph, labels, k, prices) for labels in carried])
+    tasks = [(graph, k, child, options.starts, prices) for child in rng.spawn(options.n_init)]
+    population = _evolve(graph, k, rng, options, prices, select(given + options.map(_starts, tasks)))
+    return select([*population, exchange(graph, population[0], k, rng, prices)])
+
+
+def judge(graph: PartitionGraph, labels: np.ndarray, k: int, prices: Prices) -> Solution:
+    return graph.cut(labels, k) + prices.full * graph.violated(labels), labels
+
+
+def improve(graph: PartitionGraph, labels: np.ndarray, k: int, prices: Prices) -> Solution:
+    """Refine a copy at the low price, then at the full one."""
+    labels = labels.astype(np.int32)
+    refine(graph, labels, k, prices.low)
+    refine(graph, labels, k, prices.full)
+    return judge(graph, labels, k, prices)
+
+
+def exchange(graph: PartitionGraph, solution: Solution, k: int, rng: np.random.Generator, prices: Prices) -> Solution:
+    """Moves between whole clusters as long as they pay."""
+    for _ in range(MAX_EXCHANGES):
+        moved = split_and_merge(graph, solution[1], k, rng)
+        labels = resplit_pairs(graph, solution[1] if moved is None else moved, k, rng)
+        found = improve(graph, labels, k, prices)
+        if found[0] >= solution[0] * (1 - 1e-12):
+            break
+        solution = found
+    return solution
+
+
+def select(population: list[Solution], size: int = POPULATION) -> list[Solution]:
+    """The best distinct solutions. Equal scores up to rounding count as the same partition."""
+    chosen: dict[str, Solution] = {}
+    for score, labels in sorted(population, key=lambda solution: solution[0]):
+        chosen.setdefault(f"{score:.10g}", (score, labels))
+        if len(chosen) == size:
+            break
+    return list(chosen.values())
+
+
+def _starts(graph: PartitionGraph, k: int, rng: np.random.Generator, count: int, prices: Prices) -> list[Solution]:
+    middle = max(400, 40 * k)
+    small, levels = coarsen(graph, middle, rng) if graph.n_vertices > 1.5 * middle else (graph, [])
+    found = select([_start(small, k, rng, prices) for _ in range(count)], STARTS_KEPT)
+    return [improve(graph, uncoarsen(levels, labels, k, prices.low), k, prices) for _, labels in found]
+
+
+def _start(graph: PartitionGraph, k: int, rng: np.random.Generator, prices: Prices) -> Solution:
+    """Coarsen in a random way to a few vertices per cluster, join those greedily, refine on the way back."""
+    small, levels = coarsen(graph, int(rng.integers(3, 11)) * k, rng)
+    labels = agglomerate(small, k, prices.low)
+    refine(small, labels, k, prices.low)
+    return judge(graph, uncoarsen(levels, labels, k, prices.low), k, prices)
+
+
+def _evolve(
+    graph: PartitionGraph,
+    k: int,
+    rng: np.random.Generator,
+    options: SearchOptions,
+    prices: Prices,
+    population: list[Solution],
+) -> list[Solution]:
+    stale = 0
+    for generation in range(options.generations):
+        options.report("search", generation, options.generations, population[0][0])
+        if len(population) < 2 or stale == STALE:
+            break
+        best = population[0][0]
+        tasks = [(graph, k, child, prices, population) for child in rng.spawn(CHILDREN)]
+        population = select(population + options.map(_child, tasks))
+        stale = 0 if population[0][0] < best * (1 - 1e-12) else stale + 1
+    options.report("search", options.generations, options.generations, population[0][0])
+    return population
+
+
+def _child(
+    graph: PartitionGraph, k: int, rng: np.random.Generator, prices: Prices, population: list[Solution]
+) -> list[Solution]:
+    """Contract everything on which a few parents agree, search the small graph, lift the best."""
+    count = min(len(population), int(rng.integers(2, 5)))
+    parents = [population[t][1] for t in sorted(rng.choice(len(population), count, replace=False))]
+    unit = graph.consensus(parents)
+    small = graph.contract(unit)
+    if small.n_vertices <= k + 1:
+        return []
+    best = np.empty(small.n_vertices, np.int32)
+    best[unit] = parents[0]
+    found = [improve(small, best, k, prices), *_starts(small, k, rng, STARTS // 2, prices)]
+    return [improve(graph, select(found, 1)[0][1][unit], k, prices)]
