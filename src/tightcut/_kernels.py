@@ -147,12 +147,13 @@ def total_variation_prox(indptr, indices, reverse, weights, target, norm, flow, 
     first_part, n_parts, flows = 0, 1, 0
     total_excess = np.zeros(n + 1)
     total_norm = np.zeros(n + 1)
-    surplus_left = np.zeros(n + 1, np.bool_)
+    surplus_left, reached = np.zeros(n + 1, np.bool_), np.zeros(n + 1, np.bool_)
     child = np.empty(n + 1, np.int32)
     while len(members) > 0:
         # The parts of this level are first_part, ..., n_parts - 1; every member belongs to one of them.
         for p in range(n_parts - first_part):
-            total_excess[p], total_norm[p], surplus_left[p], child[p] = 0.0, 0.0, False, -1
+            total_excess[p], total_norm[p], child[p] = 0.0, 0.0, -1
+            surplus_left[p], reached[p] = False, False
         for u in members:
             p = part[u] - first_part
             total_excess[p] += excess[u]
@@ -167,13 +168,15 @@ def total_variation_prox(indptr, indices, reverse, weights, target, norm, flow, 
         )
         flows += 1
         for u in members:
-            if height[u] == UNREACHED and excess[u] > tolerance:
+            if height[u] != UNREACHED:
+                reached[part[u] - first_part] = True
+            elif excess[u] > tolerance:
                 surplus_left[part[u] - first_part] = True
-        # A part that keeps surplus splits into its two sides; its number goes on as the sink side's.
+        # A part that keeps surplus splits into its two sides. Surplus with no deficit to go to is rounding.
         kept, next_part = 0, n_parts
         for u in members:
             p = part[u] - first_part
-            if surplus_left[p]:
+            if surplus_left[p] and reached[p]:
                 if child[p] < 0:
                     child[p] = next_part
                     next_part += 2

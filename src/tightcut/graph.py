@@ -93,9 +93,7 @@ class Graph:
 
     def subgraph(self, vertices: np.ndarray) -> Graph:
         """The graph induced by some vertices, which keep their vertex weights."""
-        weights = sp.csr_array(self.weights[vertices][:, vertices])
-        weights.sort_indices()
-        return Graph(weights, self.vertex_weights[vertices])
+        return Graph(without_diagonal(self.weights[vertices][:, vertices]), self.vertex_weights[vertices])
 
 
 def without_diagonal(matrix: sp.csr_array) -> sp.csr_array:
@@ -104,6 +102,8 @@ def without_diagonal(matrix: sp.csr_array) -> sp.csr_array:
     keep = (coo.row != coo.col) & (coo.data != 0)
     result = sp.csr_array((coo.data[keep], (coo.row[keep], coo.col[keep])), shape=matrix.shape)
     result.sort_indices()
+    if result.nnz <= np.iinfo(np.int32).max:
+        result.indptr, result.indices = result.indptr.astype(np.int32), result.indices.astype(np.int32)
     return result
 
 
@@ -138,7 +138,7 @@ def _dense_to_sparse(affinity: Any) -> sp.csr_array:
     dense = np.asarray(affinity)
     if dense.ndim != 2:
         raise ValueError(f"An affinity matrix must have two dimensions; this one has {dense.ndim}.")
-    return sp.csr_array(dense)
+    return sp.csr_array(dense if np.iscomplexobj(dense) else dense.astype(np.float64))
 
 
 def validate_vertex_weights(vertex_weights: Any, weights: sp.csr_array) -> np.ndarray:

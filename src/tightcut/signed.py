@@ -83,7 +83,7 @@ class SignedGraph:
         """The two-cluster objective: what each side sends away over what it weighs, summed over both sides."""
         imbalance, tilt, cut = float(self.moment @ spins), float(self.external @ spins), self.cut(spins)
         plus, minus = (self.volume + imbalance) / 2, (self.volume - imbalance) / 2
-        return (cut + (self.outside + tilt) / 2) / plus + (cut + (self.outside - tilt) / 2) / minus
+        return max(cut + (self.outside + tilt) / 2, 0) / plus + max(cut + (self.outside - tilt) / 2, 0) / minus
 
     def merge(self, unit: np.ndarray, sign: np.ndarray) -> Merger:
         """Tie units together: old unit u becomes part of new unit `unit[u]` with relative orientation `sign[u]`."""
@@ -115,7 +115,8 @@ class SignedGraph:
         sources = self.sources
         agree = code[sources] == code[self.couplings.indices]
         pattern = sp.coo_array(
-            (np.ones(int(agree.sum()), np.int8), (sources[agree], self.couplings.indices[agree])), shape=self.couplings.shape
+            (np.ones(int(agree.sum()), np.int8), (sources[agree], self.couplings.indices[agree])),
+            shape=self.couplings.shape,
         )
         _, unit = sp.csgraph.connected_components(pattern, directed=False)
         return self.merge(unit, first)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+import scipy.sparse as sp
 
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph
@@ -82,8 +83,8 @@ def split_and_merge(
 
 def pair_problem(graph: PartitionGraph, labels: np.ndarray, members: np.ndarray) -> Merger:
     """The signed graph of some vertices, with the rest of the graph outside and today's satisfied relations kept."""
-    weights, relations = graph.weights[members][:, members], graph.relations[members][:, members].tocoo()
-    part = Graph(weights, graph.mass[members])
+    part = Graph(graph.weights, graph.mass).subgraph(members)
+    relations = graph.relations[members][:, members].tocoo()
     external = graph.degree[members] - part.degrees
     upper = relations.row < relations.col
     ends, belief = np.column_stack([relations.row, relations.col])[upper], relations.data[upper]
@@ -101,7 +102,7 @@ def relation_between(graph: PartitionGraph, labels: np.ndarray, k: int) -> np.nd
     return _between(graph.relations, labels, k)
 
 
-def _between(matrix, labels: np.ndarray, k: int) -> np.ndarray:
+def _between(matrix: sp.csr_array, labels: np.ndarray, k: int) -> np.ndarray:
     sources = np.repeat(labels, np.diff(matrix.indptr))
     code = sources.astype(np.int64) * k + labels[matrix.indices]
     return np.bincount(code, matrix.data, k * k).reshape(k, k)

@@ -22,7 +22,8 @@ class FistaProx:
     Parameters
     ----------
     tolerance : float, default=1e-10
-        Stop when the duality gap is below this share of the objective.
+        Stop when the duality gap is below this share of the objective at the zero vector's dual, half the squared
+        norm of the target.
     max_iterations : int, default=20000
 
     Attributes
@@ -49,6 +50,7 @@ class FistaProx:
     def prox(self, target: np.ndarray) -> np.ndarray:
         w, value, momentum = self.weights, np.empty_like(target), 1.0
         ahead = self._flow.copy()
+        scale = max(0.5 * float(target**2 @ (1 / self.norm)), np.finfo(float).tiny)
         for _ in range(0, self.max_iterations, CHECK_EVERY):
             momentum, gap = kernels.fista_steps(
                 w.indptr,
@@ -64,9 +66,8 @@ class FistaProx:
                 value,
             )
             self.n_iterations += CHECK_EVERY
-            dual = 0.5 * float(self.norm @ value**2)
-            self.gap = gap / max(dual, np.finfo(float).tiny)
-            if gap <= self.tolerance * dual:
+            self.gap = gap / scale
+            if self.gap <= self.tolerance:
                 return value
         if self.gap > 1e3 * self.tolerance:
             warnings.warn(

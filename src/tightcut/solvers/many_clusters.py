@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -75,10 +76,9 @@ def soft_partition(
     """
     whole = PartitionGraph.from_graph(graph, constraints)
     candidates = [labels.astype(np.int32) for labels in known or []]
-    try:
+    # Contradictory constraints are no error here: what counts is the violated belief of the best candidate.
+    with suppress(InconsistentConstraintsError):
         candidates.append(hard_partition(graph, constraints, k, rng, options, known=known).astype(np.int32))
-    except InconsistentConstraintsError:
-        pass  # Judged below: what counts is the violated belief of the best candidate.
     prices = Prices.prohibitive(whole, k)
     steps = [prices] if max_violations == 0 else [prices, *(Prices.flat(_price(whole, k, t)) for t in range(HALVINGS))]
     for step, price in enumerate(steps):
@@ -166,7 +166,7 @@ def clique_witness(constraints: Constraints, component: np.ndarray, clique: list
     Also returns one point of each component, for the message.
     """
     ends = component[constraints.cannot_link]
-    anchor = {c: -1 for c in clique}
+    anchor = dict.fromkeys(clique, -1)
     links: list[Link] = []
     must = symmetric(link_graph(constraints.n_points, constraints.must_link))
     for a, b in combinations(clique, 2):
@@ -178,7 +178,7 @@ def clique_witness(constraints: Constraints, component: np.ndarray, clique: list
                 anchor[home] = point
             elif anchor[home] != point:
                 path = nearest_path(must, anchor[home], np.array([point]))
-                links += [("must", p, q) for p, q in zip(path[:-1], path[1:], strict=True)]
+                links += [("must", p, q) for p, q in pairwise(path)]
         links.append(("cannot", i, j))
     return list(dict.fromkeys(links)), sorted(anchor.values())
 

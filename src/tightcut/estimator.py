@@ -1,0 +1,311 @@
+"""`COSC`: constrained clustering as a scikit-learn estimator.
+
+The estimator validates, builds the graph, gathers the constraints and calls `tightcut.cluster`; nothing is solved here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils import Tags, check_random_state, check_scalar
+from sklearn.utils.validation import validate_data
+
+from tightcut.constraints import Constraints
+from tightcut.graph import Graph
+from tightcut.neighbors import knn_affinity
+from tightcut.progress import ProgressLine
+
+VERTEX_WEIGHTS = {"ncut": "degree", "rcut": "ones"}
+
+
+class COSC(ClusterMixin, BaseEstimator):
+    """Constrained 1-spectral clustering: a small normalized cut that respects what you know.
+
+    You know that some points belong together (must-links) and that some do not (cannot-links). Points become a
+    nearest-neighbour graph, and among all clusterings that agree with your pairs the one with the smallest normalized
+    cut is searched for: clusters that are well connected inside, hardly connected to each other, and not tiny.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters; none is empty.
+    criterion : {"ncut", "rcut"}, default="ncut"
+        Normalized cut balances the clusters' total degree, ratio cut their number of points.
+    affinity : {"knn", "precomputed"}, default="knn"
+        Build the graph of `tightcut.knn_affinity`, or take X as a symmetric matrix of similarities, sparse or dense.
+    n_neighbors : int, default=10
+        Neighbours per point; for `affinity="knn"`.
+    max_violations : float, default=0
+        How much may be violated, in units of belief (pairs, where every belief is 1). 0 satisfies every constraint.
+    on_inconsistent : {"raise", "soft"}, default="raise"
+        What to do with constraints that no clustering satisfies: raise `InconsistentConstraintsError`, which carries
+        the contradiction, or violate as little as possible.
+    inner_solver : {"flow", "fista"}, default="flow"
+        How the convex inner problem is solved: exactly by minimum cuts, or by the paper's first-order method.
+    effort : float, default=1.0
+        How long to search; 0.3 is quick, 5 is thorough.
+    n_init : int, default=8
+        Independent random starts of the search.
+    connect : bool, default=True
+        Join the components of a disconnected nearest-neighbour graph by their shortest links, with a warning. False
+        takes the graph as it is, without one. A precomputed affinity is always taken as it is; True warns.
+    n_jobs : int, optional
+        Threads, as in joblib. The result does not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        An int makes the result the same on every run.
+    verbose : int, default=0
+        1 shows progress on the standard error stream.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample, 0, ..., n_clusters - 1, numbered by first appearance.
+    cut_ : float
+        Sum over clusters of cut(C, rest) / vol(C), what was minimised.
+    n_violations_ : int
+        Number of violated pairs; 0 unless `max_violations` or `on_inconsistent="soft"` allowed some.
+    violated_belief_ : float
+        Their total belief.
+    violated_must_link_, violated_cannot_link_ : ndarray of shape (m, 2)
+        The pairs themselves.
+    affinity_matrix_ : csr_array of shape (n_samples, n_samples)
+        The edge weights that were cut.
+    constraints_ : Constraints
+        All constraints of the fit, from pairs, partial labels and groups together.
+    history_ : tuple of float
+        For two clusters: the penalised cut F at the start of the final RatioDCA and after each of its steps.
+    hierarchy_ : tuple of ndarray
+        For more clusters: the labels for 2, 3, ... clusters met on the way, where the search was recursive.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where X has names.
+
+    See Also
+    --------
+    tightcut.cluster : The same on a `Graph` and `Constraints`, without scikit-learn's conventions.
+    tightcut.tradeoff_path : All trade-offs between cut and violations, for choosing `max_violations`.
+
+    Notes
+    -----
+    *Promised.* With `max_violations=0` every constraint is satisfied, whatever its belief, or `fit` raises
+    `InconsistentConstraintsError`; for two clusters the error is a proof that nothing satisfies them. With a limit
+    above 0 at most that much belief is violated, or `fit` raises. An `init` that keeps to the limit is improved or
+    returned. An int as `random_state` fixes the result for every `n_jobs`.
+
+    *Not promised.* The problem is NP-hard and the search a heuristic: the cut need not be the smallest there is. Nor
+    is the smallest cut the truth; constraints are how you say what the graph does not know.
+
+    *Cross-validation.* Pairs are row numbers of the very X that `fit` receives. A fold renumbers its rows and leaves
+    pairs as they were, so they would speak about other points: an index beyond the fold is an error, one within it
+    cannot be noticed. (Worse, scikit-learn takes a list with as many entries as X has rows for one entry per row, and
+    slices it.) Inside cross-validation, give only what belongs to samples and is sliced with them: `partial_labels`,
+    `cannot_link_groups`, `vertex_weights`. With metadata routing:
+    ``COSC().set_fit_request(partial_labels=True)``.
+
+    References
+    ----------
+    S. S. Rangapuram and M. Hein, "Constrained 1-Spectral Clustering", AISTATS 2012.
+
+    Examples
+    --------
+    Six points on a line, with the widest gap after the fourth. A cannot-link across the third moves the border:
+
+    >>> import numpy as np
+    >>> from tightcut import COSC
+    >>> X = np.array([[0.0], [1.0], [2.2], [3.4], [5.0], [6.0]])
+    >>> model = COSC(n_neighbors=2, random_state=0)
+    >>> model.fit(X).labels_.tolist()
+    [0, 0, 0, 0, 1, 1]
+    >>> model.fit(X, must_link=[(0, 1)], cannot_link=[(1, 3)]).labels_.tolist()
+    [0, 0, 1, 1, 1, 1]
+    >>> model.n_violations_
+    0
+
+    Pairs that contradict each other are named:
+
+    >>> model.fit(X, must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2)])
+    Traceback (most recent call last):
+        ...
+    tightcut.exceptions.InconsistentConstraintsError: The constraints contradict each other: 0 must-link 1, \
+1 must-link 2, but 0 cannot-link 2. Remove one of these pairs, or pass on_inconsistent="soft" to violate as few pairs \
+as possible.
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        criterion: str = "ncut",
+        affinity: str = "knn",
+        n_neighbors: int = 10,
+        max_violations: float = 0,
+        on_inconsistent: str = "raise",
+        inner_solver: str = "flow",
+        effort: float = 1.0,
+        n_init: int = 8,
+        connect: bool = True,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.criterion = criterion
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.max_violations = max_violations
+        self.on_inconsistent = on_inconsistent
+        self.inner_solver = inner_solver
+        self.effort = effort
+        self.n_init = n_init
+        self.connect = connect
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,  # noqa: ARG002
+        *,
+        must_link: Any = None,
+        cannot_link: Any = None,
+        must_link_weight: Any = None,
+        cannot_link_weight: Any = None,
+        partial_labels: Any = None,
+        cannot_link_groups: Any = None,
+        vertex_weights: Any = None,
+        init: Any = None,
+    ) -> COSC:
+        """Cluster the samples. All constraints given add up.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or affinity matrix of shape (n_samples, n_samples)
+            Points; with `affinity="precomputed"` similarities, sparse or dense, whose diagonal is ignored.
+        y : ignored
+            Clusterers take no truth: a grid search passes y along, and it would leak. See `partial_labels`.
+        must_link, cannot_link : sequence of pairs, array of shape (m, 2), data frame or sparse matrix, optional
+            Pairs of row numbers of X that belong together, or apart. A sparse matrix has shape (n_samples, n_samples).
+        must_link_weight, cannot_link_weight : float or array-like of shape (m,), optional
+            Belief in each pair, in (0, 1]; 1 if not given. Counts where constraints may be violated.
+        partial_labels : array-like of shape (n_samples,), optional
+            Known classes, -1 where unknown: equal ones are must-links, different ones cannot-links.
+        cannot_link_groups : array-like of shape (n_samples,), optional
+            Members of one group never share a cluster (faces of one photograph, records of one source); -1 for none.
+        vertex_weights : array-like of shape (n_samples,), optional
+            Positive; balance the clusters by these weights instead of those that `criterion` names.
+        init : array-like of shape (n_samples,), optional
+            A clustering to improve.
+
+        Returns
+        -------
+        COSC
+            The fitted estimator itself.
+
+        Raises
+        ------
+        InconsistentConstraintsError
+            If the constraints contradict each other, or leave a cluster empty; see `on_inconsistent`.
+        """
+        from tightcut.solvers.cluster import cluster
+
+        self._check_parameters()
+        weights = VERTEX_WEIGHTS[self.criterion] if vertex_weights is None else vertex_weights
+        graph = Graph.from_affinity(self._affinity(X), weights)
+        if self.connect:
+            _warn_if_disconnected(graph)
+        n = graph.n_vertices
+        constraints = Constraints.from_pairs(n, must_link, cannot_link, must_link_weight, cannot_link_weight)
+        if partial_labels is not None:
+            constraints |= _on_samples(Constraints.from_labels(partial_labels), n, "partial_labels")
+        if cannot_link_groups is not None:
+            constraints |= _on_samples(Constraints.from_groups(cannot_link_groups), n, "cannot_link_groups")
+        result = cluster(
+            graph,
+            constraints,
+            self.n_clusters,
+            max_violations=self.max_violations,
+            on_inconsistent=self.on_inconsistent,
+            inner_solver=self.inner_solver,
+            effort=self.effort,
+            n_init=self.n_init,
+            n_jobs=self.n_jobs,
+            random_state=_seed(self.random_state),
+            init=init,
+            progress=ProgressLine() if self.verbose else None,
+        )
+        self.labels_ = result.labels
+        self.cut_ = result.cut
+        self.n_violations_ = result.violations.n_violations
+        self.violated_belief_ = result.violations.belief
+        self.violated_must_link_ = result.violations.must_link
+        self.violated_cannot_link_ = result.violations.cannot_link
+        self.affinity_matrix_ = graph.weights
+        self.constraints_ = constraints
+        self.history_ = result.history
+        self.hierarchy_ = result.hierarchy
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
+        """Cluster the samples and return their labels; takes the keywords of `fit`."""
+        return self.fit(X, y, **fit_params).labels_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        precomputed = self.affinity == "precomputed"
+        tags.input_tags.pairwise = tags.input_tags.sparse = tags.input_tags.positive_only = precomputed
+        return tags
+
+    def _check_parameters(self) -> None:
+        """Refuse a wrong setting before any time is spent on the graph."""
+        _check_choice("criterion", self.criterion, VERTEX_WEIGHTS)
+        _check_choice("affinity", self.affinity, ("knn", "precomputed"))
+        _check_choice("on_inconsistent", self.on_inconsistent, ("raise", "soft"))
+        _check_choice("inner_solver", self.inner_solver, ("flow", "fista"))
+        check_scalar(self.n_clusters, "n_clusters", Integral, min_val=1)
+        check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
+        check_scalar(self.max_violations, "max_violations", Real, min_val=0)
+        check_scalar(self.effort, "effort", Real, min_val=0)
+        check_scalar(self.n_init, "n_init", Integral, min_val=1)
+
+    def _affinity(self, X: Any) -> Any:
+        """The similarities: of the points' neighbours, or as given."""
+        if self.affinity == "knn":
+            # Neighbour search is fast on C order only.
+            points = validate_data(self, X, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2)
+            return knn_affinity(points, self.n_neighbors, connect=self.connect, n_jobs=self.n_jobs)
+        return validate_data(self, X, accept_sparse="csr", ensure_non_negative=True, ensure_min_samples=2)
+
+
+def _warn_if_disconnected(graph: Graph) -> None:
+    count, _ = graph.components()
+    if count > 1:
+        warnings.warn(
+            f"The affinity graph has {count} connected components, so the cut may be 0 and say nothing about the data. "
+            "Add similarities that join them, or pass connect=False to accept the graph as it is.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _seed(random_state: Any) -> Any:
+    """scikit-learn's meaning of None (numpy's global state); all else as `tightcut.cluster` takes it."""
+    if isinstance(random_state, (Integral, np.random.Generator)):
+        return random_state
+    return check_random_state(random_state)
+
+
+def _check_choice(name: str, value: Any, allowed: Any) -> None:
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}.")
+
+
+def _on_samples(constraints: Constraints, n_samples: int, name: str) -> Constraints:
+    if constraints.n_points != n_samples:
+        raise ValueError(f"{name} must have one entry per sample, {n_samples}; got {constraints.n_points}.")
+    return constraints

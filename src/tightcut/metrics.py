@@ -1,0 +1,152 @@
+"""How good a clustering is: against the truth, on the graph, and against the constraints.
+
+Labels may be numbers or names, in any coding; no measure depends on how the clusters are numbered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tightcut import objective
+from tightcut.constraints import Constraints
+from tightcut.graph import Graph, validate_vertex_weights
+from tightcut.pairs import to_array
+
+
+@dataclass(frozen=True)
+class ViolatedFractions:
+    """Shares of the constraints that a clustering violates, each in [0, 1]; 0 where there is no such constraint.
+
+    Parameters
+    ----------
+    must : float
+        Share of the must-links whose ends have different labels.
+    cannot : float
+        Share of the cannot-links whose ends have the same label.
+    all : float
+        Share of all pairs, of either kind.
+    belief : float
+        Share of the total belief: `all` with every pair weighted by its belief.
+    """
+
+    must: float
+    cannot: float
+    all: float
+    belief: float
+
+
+def violated_fractions(constraints: Constraints, labels: Any) -> ViolatedFractions:
+    """Shares of the must-links, the cannot-links, all pairs and the belief that a clustering violates.
+
+    Examples
+    --------
+    >>> from tightcut import Constraints
+    >>> known = Constraints.from_pairs(4, [(0, 1), (2, 3)], [(1, 2)], must_link_weight=[1, 0.5])
+    >>> violated_fractions(known, [0, 0, 1, 0])
+    ViolatedFractions(must=0.5, cannot=0.0, all=0.3333333333333333, belief=0.2)
+    """
+    if not isinstance(constraints, Constraints):
+        raise TypeError(f"constraints must be tightcut.Constraints; got {type(constraints).__name__}.")
+    violations = constraints.violations(_read_labels(labels, "labels"))
+    total = float(constraints.must_link_weight.sum() + constraints.cannot_link_weight.sum())
+    return ViolatedFractions(
+        must=_share(len(violations.must_link), constraints.n_must_link),
+        cannot=_share(len(violations.cannot_link), constraints.n_cannot_link),
+        all=_share(violations.n_violations, constraints.n_pairs),
+        belief=_share(violations.belief, total),
+    )
+
+
+def clustering_error(y_true: Any, labels: Any) -> float:
+    """Share of the points that are wrong when every cluster predicts its most frequent class.
+
+    The measure of the paper's Section 6. It never rises when a cluster is split, so compare equal numbers of clusters.
+
+    Examples
+    --------
+    >>> clustering_error(["a", "a", "a", "b", "b"], [7, 7, 3, 3, 3])
+    0.2
+    """
+    classes, clusters = _read_labels(y_true, "y_true"), _read_labels(labels, "labels")
+    if len(classes) != len(clusters):
+        raise ValueError(
+            f"y_true has {len(classes)} entries but labels has {len(clusters)}; give one of each per point."
+        )
+    # Duplicates of a coo array add up: the contingency table, without a dense one where both have many values.
+    table = sp.coo_array((np.ones(len(classes), dtype=np.int64), (clusters, classes))).tocsr()
+    return float((len(classes) - table.max(axis=1).sum()) / len(classes))
+
+
+def normalized_cut(affinity: Any, labels: Any) -> float:
+    r"""The normalized cut of k parts, :math:`\sum_i \mathrm{cut}(C_i, \overline{C_i}) / \mathrm{vol}(C_i)`.
+
+    Parameters
+    ----------
+    affinity : Graph, or array-like or sparse matrix of shape (n, n)
+        Symmetric similarities. The vertex weights of a `Graph` are not used: volumes are sums of degrees.
+    labels : array-like of shape (n,)
+        One label per point. A label such as -1 for noise is a cluster like any other.
+
+    Examples
+    --------
+    >>> normalized_cut([[0, 2, 0, 1], [2, 0, 1, 0], [0, 1, 0, 2], [1, 0, 2, 0]], ["x", "x", "y", "y"])
+    0.6666666666666666
+    """
+    return _cut(affinity, labels, "degree")
+
+
+def ratio_cut(affinity: Any, labels: Any) -> float:
+    r"""The ratio cut of k parts, :math:`\sum_i \mathrm{cut}(C_i, \overline{C_i}) / |C_i|`; as `normalized_cut`.
+
+    Examples
+    --------
+    >>> ratio_cut([[0, 2, 0, 1], [2, 0, 1, 0], [0, 1, 0, 2], [1, 0, 2, 0]], [0, 0, 1, 1])
+    2.0
+    """
+    return _cut(affinity, labels, "ones")
+
+
+def adjusted_rand_score(y_true: Any, labels: Any) -> float:
+    """`sklearn.metrics.adjusted_rand_score`: agreement on pairs, 1 for equal partitions, about 0 for random ones."""
+    from sklearn import metrics
+
+    return float(metrics.adjusted_rand_score(_read_labels(y_true, "y_true"), _read_labels(labels, "labels")))
+
+
+def normalized_mutual_info_score(y_true: Any, labels: Any) -> float:
+    """`sklearn.metrics.normalized_mutual_info_score`: shared information in [0, 1], 1 for equal partitions."""
+    from sklearn import metrics
+
+    return float(metrics.normalized_mutual_info_score(_read_labels(y_true, "y_true"), _read_labels(labels, "labels")))
+
+
+def _cut(affinity: Any, labels: Any, vertex_weights: str) -> float:
+    weights = affinity.weights if isinstance(affinity, Graph) else Graph.from_affinity(affinity).weights
+    graph = Graph(weights, validate_vertex_weights(vertex_weights, weights))
+    clusters = _read_labels(labels, "labels")
+    if len(clusters) != graph.n_vertices:
+        raise ValueError(f"labels must have one entry per vertex, {graph.n_vertices}; got {len(clusters)}.")
+    return objective.normalized_cut(graph, clusters)
+
+
+def _read_labels(labels: Any, name: str) -> np.ndarray:
+    """Labels of any coding as 0, ..., k - 1 in sorted order."""
+    values = to_array(labels)
+    if values.ndim != 1 or len(values) == 0:
+        raise ValueError(f"{name} must be a non-empty list with one label per point; got shape {values.shape}.")
+    missing = values != values if values.dtype.kind == "f" else np.array([v is None or v != v for v in values.tolist()])
+    if missing.any():
+        raise ValueError(f"{name} row {int(np.argmax(missing))} has no label; leave such points out.")
+    try:
+        return np.unique(values, return_inverse=True)[1].ravel()
+    except TypeError:
+        kinds = sorted({type(value).__name__ for value in values.tolist()})
+        raise TypeError(f"{name} mixes {' and '.join(kinds)}, which have no common order; use one kind.") from None
+
+
+def _share(part: float, whole: float) -> float:
+    return float(part / whole) if whole else 0.0

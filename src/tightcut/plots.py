@@ -1,0 +1,149 @@
+"""Pictures of clusterings and of the trade-off between cut and violations. Needs matplotlib.
+
+Colours are those of Okabe and Ito, which people with any kind of colour vision can tell apart; markers repeat what
+colours say, for print in black and white. Vermilion is kept for violated constraints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import cycle
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tightcut.constraints import Constraints
+from tightcut.pairs import to_array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from tightcut.solvers.soft import TradeoffPoint
+
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#F0E442")
+MARKERS = ("o", "^", "s", "D", "v", "P", "X")
+LINKED, VIOLATED = "#555555", "#D55E00"
+CLUSTERS_IN_LEGEND = 12
+
+
+def embed_2d(X: Any) -> np.ndarray:
+    """Points as two coordinates each: the first two principal components, or X itself if it has no more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tightcut.plots import embed_2d
+    >>> embed_2d(np.arange(12.0).reshape(4, 3)).shape
+    (4, 2)
+    >>> embed_2d([[1.0], [3.0]]).tolist()
+    [[1.0, 0.0], [3.0, 0.0]]
+    """
+    from sklearn.decomposition import PCA
+    from sklearn.utils import check_array
+
+    points = check_array(X, input_name="X", ensure_min_samples=2)
+    if points.shape[1] == 1:
+        return np.column_stack([points, np.zeros(len(points))])
+    return points if points.shape[1] == 2 else PCA(2, svd_solver="full").fit_transform(points)
+
+
+def plot_clusters(points: Any, labels: Any, constraints: Constraints | None = None, *, ax: Axes | None = None) -> Axes:
+    """Points coloured by cluster, with the constraints as lines between them.
+
+    Must-links are solid lines and cannot-links dashed; those that the labels violate are thick and vermilion.
+
+    Parameters
+    ----------
+    points : array-like of shape (n, n_features)
+        More than two features are projected by `embed_2d`.
+    labels : array-like of shape (n,)
+        Cluster of each point.
+    constraints : Constraints, optional
+    ax : matplotlib axes, optional
+        Where to draw; a new figure if not given.
+
+    Returns
+    -------
+    matplotlib axes
+        With the legend below the data.
+    """
+    ax = _axes(ax)
+    points, labels = embed_2d(points), to_array(labels)
+    if labels.shape != (len(points),):
+        raise ValueError(f"labels must have one entry per point, shape ({len(points)},); got shape {labels.shape}.")
+    names, sizes = np.unique(labels, return_counts=True)
+    texts = [f"cluster {name} ({size})" for name, size in zip(names, sizes, strict=True)]
+    if len(names) > CLUSTERS_IN_LEGEND:
+        texts = [f"{len(names)} clusters"] + [""] * (len(names) - 1)
+    for name, text, colour, marker in zip(names, texts, cycle(PALETTE), cycle(MARKERS), strict=False):
+        x, y = points[labels == name].T
+        ax.scatter(x, y, s=26, c=colour, marker=marker, alpha=0.9, linewidths=0.4, edgecolors="white", label=text)
+    if constraints is not None:
+        _draw_constraints(ax, points, labels, constraints)
+    ax.set(xticks=[], yticks=[])
+    ax.margins(0.04)
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.02), ncols=2, frameon=False, fontsize="small")
+    return ax
+
+
+def plot_tradeoff(points: Sequence[TradeoffPoint], y: Any = None, *, ax: Axes | None = None) -> Axes:
+    """The cut against the violations, and against the truth if it is known (the paper's figure on Sonar).
+
+    Parameters
+    ----------
+    points : sequence of TradeoffPoint
+        What `tightcut.tradeoff_path` returns.
+    y : array-like of shape (n,), optional
+        True classes; adds the clustering error on a second axis at the right.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure if not given.
+
+    Returns
+    -------
+    matplotlib axes
+        That of the cut.
+    """
+    ax = _axes(ax)
+    counted = all(point.violated_belief == point.n_violations for point in points)
+    violated = [point.n_violations if counted else point.violated_belief for point in points]
+    cut, error = PALETTE[0], PALETTE[1]
+    lines = ax.plot(violated, [point.cut for point in points], "o-", color=cut, label="normalized cut")
+    ax.set(xlabel="violated constraints" if counted else "violated belief", ylabel="normalized cut")
+    ax.set_ylim(bottom=0)
+    if y is not None:
+        from tightcut.metrics import clustering_error
+
+        right = ax.twinx()
+        errors = [clustering_error(y, point.side) for point in points]
+        lines += right.plot(violated, errors, "^--", color=error, label="clustering error")
+        right.set_ylabel("clustering error")
+        right.set_ylim(bottom=0)
+    ax.legend(handles=lines, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, frameon=False)
+    return ax
+
+
+def _axes(ax: Axes | None) -> Axes:
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot as plt
+    except ImportError as error:
+        raise ImportError('Plots need matplotlib: pip install "tightcut[plots]"') from error
+    return plt.figure(layout="constrained").add_subplot()
+
+
+def _draw_constraints(ax: Axes, points: np.ndarray, labels: np.ndarray, constraints: Constraints) -> None:
+    must, cannot = constraints.must_link, constraints.cannot_link
+    split, joined = labels[must[:, 0]] != labels[must[:, 1]], labels[cannot[:, 0]] == labels[cannot[:, 1]]
+    for kind, dashes, pairs, broken in (("must-link", "solid", must, split), ("cannot-link", "dashed", cannot, joined)):
+        # Points lie at height 1: what is satisfied goes below them, what is violated above.
+        held, missed = points[pairs[~broken]], points[pairs[broken]]
+        _draw_lines(ax, held, kind, linestyles=dashes, colors=LINKED, linewidths=0.8, zorder=0.9)
+        _draw_lines(ax, missed, f"violated {kind}", linestyles=dashes, colors=VIOLATED, linewidths=1.8, zorder=1.1)
+
+
+def _draw_lines(ax: Axes, ends: np.ndarray, text: str, **style: Any) -> None:
+    from matplotlib.collections import LineCollection
+
+    if len(ends):
+        ax.add_collection(LineCollection(list(ends), label=f"{text} ({len(ends)})", **style))

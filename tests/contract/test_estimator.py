@@ -1,0 +1,542 @@
+"""COSC behaves as a scikit-learn clusterer should, and keeps its own promises."""
+
+import inspect
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+import sklearn
+from sklearn.base import clone
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.exceptions import FitFailedWarning
+from sklearn.model_selection import KFold, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError, cluster, knn_affinity
+from tightcut.objective import normalized_cut
+
+MUST, CANNOT = [(0, 7), (3, 12)], [(3, 9), (0, 20)]
+FITTED = [
+    "labels_",
+    "cut_",
+    "n_violations_",
+    "violated_belief_",
+    "violated_must_link_",
+    "violated_cannot_link_",
+    "affinity_matrix_",
+    "constraints_",
+    "history_",
+    "hierarchy_",
+    "n_features_in_",
+]
+
+
+@pytest.fixture(scope="module")
+def moons():
+    return make_moons(60, noise=0.1, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def X(moons):
+    return moons[0]
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+def quick(**parameters):
+    return COSC(**({"effort": 0.2, "n_init": 1, "random_state": 0} | parameters))
+
+
+def same_partition(a, b):
+    return np.array_equal(np.equal.outer(a, a), np.equal.outer(b, b))
+
+
+# ---------------------------------------------------------------------------------------------- scikit-learn's contract
+
+
+def expected_failures(estimator):
+    if estimator.affinity == "precomputed":
+        return {"check_clustering": "gives points where this estimator asks for similarities"}
+    return {}
+
+
+@parametrize_with_checks(
+    [COSC(), quick(criterion="rcut"), quick(affinity="precomputed")],
+    expected_failed_checks=expected_failures,
+)
+@pytest.mark.filterwarnings("ignore:.*connected components:UserWarning")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_every_fitted_attribute_is_there(X):
+    model = quick().fit(X, must_link=MUST, cannot_link=CANNOT)
+    assert all(hasattr(model, name) for name in FITTED)
+    assert model.n_violations_ == model.violated_belief_ == 0
+    assert model.violated_must_link_.shape == model.violated_cannot_link_.shape == (0, 2)
+    assert model.affinity_matrix_.format == "csr"
+    assert model.constraints_.n_pairs == 4
+    assert model.labels_[0] == model.labels_[7] != model.labels_[20]
+    assert model.labels_[12] == model.labels_[3] != model.labels_[9]
+
+
+def test_it_is_the_function_cluster_on_the_neighbour_graph(X):
+    model = COSC(effort=0.2, random_state=3).fit(X, must_link=MUST, cannot_link=CANNOT)
+    graph, constraints = Graph.from_affinity(knn_affinity(X)), Constraints.from_pairs(len(X), MUST, CANNOT)
+    result = cluster(graph, constraints, effort=0.2, random_state=3)
+    np.testing.assert_array_equal(model.labels_, result.labels)
+    assert model.cut_ == result.cut
+
+
+def test_it_has_the_defaults_of_the_function_cluster():
+    defaults = {name: parameter.default for name, parameter in inspect.signature(cluster).parameters.items()}
+    ours = COSC().get_params()
+    shared = ours.keys() & defaults.keys()
+    assert {"n_clusters", "effort", "n_init"} <= shared
+    assert {name: ours[name] for name in shared} == {name: defaults[name] for name in shared}
+
+
+def test_fit_predict_takes_the_same_keywords(X):
+    labels = quick().fit_predict(X, must_link=MUST, cannot_link=CANNOT)
+    np.testing.assert_array_equal(labels, quick().fit(X, must_link=MUST, cannot_link=CANNOT).labels_)
+
+
+def test_clone_copies_settings_only(X):
+    model = quick(n_neighbors=7, criterion="rcut").fit(X)
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    assert not hasattr(copy, "labels_")
+
+
+def test_pickle_keeps_the_fit(X):
+    model = quick().fit(X, must_link=MUST, partial_labels=np.r_[0, 1, np.full(58, -1)])
+    copy = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(copy.labels_, model.labels_)
+    assert copy.constraints_.n_pairs == model.constraints_.n_pairs
+    assert (copy.affinity_matrix_ != model.affinity_matrix_).nnz == 0
+
+
+def test_y_is_ignored(X, moons):
+    np.testing.assert_array_equal(quick().fit(X, moons[1]).labels_, quick().fit(X).labels_)
+    np.testing.assert_array_equal(quick().fit_predict(X, moons[1]), quick().fit_predict(X))
+
+
+# ------------------------------------------------------------------------------------------------------ metadata routing
+
+
+@pytest.mark.usefixtures("routing")
+def test_a_pipeline_routes_the_constraints(X):
+    clusterer = quick().set_fit_request(must_link=True, cannot_link=True, partial_labels=True)
+    pipeline = make_pipeline(StandardScaler(), clusterer)
+    partial = np.full(len(X), -1)
+    partial[[1, 2]] = 0, 1
+    pipeline.fit(X, must_link=MUST, cannot_link=CANNOT, partial_labels=partial)
+    labels = pipeline[-1].labels_
+    assert pipeline[-1].constraints_.n_pairs == 5
+    assert labels[0] == labels[7] != labels[20]
+    assert labels[1] != labels[2]
+    np.testing.assert_array_equal(
+        pipeline.fit_predict(X, must_link=MUST, cannot_link=CANNOT, partial_labels=partial), labels
+    )
+
+
+@pytest.mark.usefixtures("routing")
+def test_constraints_nobody_requested_are_refused(X):
+    with pytest.raises(Exception, match="must_link"):
+        make_pipeline(StandardScaler(), quick()).fit(X, must_link=MUST)
+
+
+def minus_cut(model, *_):
+    return -model.cut_
+
+
+@pytest.mark.usefixtures("routing")
+def test_sample_aligned_constraints_survive_cross_validation(moons):
+    X, y = moons
+    groups = np.repeat(np.arange(30), 2)
+    partial = np.where(np.arange(60) % 3 == 0, y, -1)
+    model = quick().set_fit_request(partial_labels=True, cannot_link_groups=True, vertex_weights=True)
+    folds = KFold(3, shuffle=True, random_state=0)
+    scores = cross_validate(
+        model,
+        X,
+        cv=folds,
+        scoring=minus_cut,
+        params={"partial_labels": partial, "vertex_weights": np.ones(60)},
+        return_estimator=True,
+        return_indices=True,
+        error_score="raise",
+    )
+    for fitted, rows in zip(scores["estimator"], scores["indices"]["train"], strict=True):
+        known = partial[rows] >= 0
+        assert same_partition(fitted.labels_[known], y[rows][known])
+    scores = cross_validate(
+        model,
+        X,
+        cv=folds,
+        scoring=minus_cut,
+        params={"cannot_link_groups": groups},
+        return_estimator=True,
+        return_indices=True,
+        error_score="raise",
+    )
+    for fitted, rows in zip(scores["estimator"], scores["indices"]["train"], strict=True):
+        together = Constraints.from_groups(groups[rows])
+        assert together.n_cannot_link > 0
+        assert together.violations(fitted.labels_).n_violations == 0
+
+
+@pytest.mark.usefixtures("routing")
+def test_a_pair_beyond_the_fold_fails_loudly(X):
+    model = quick().set_fit_request(must_link=True)
+    arguments = {"cv": 3, "scoring": minus_cut, "params": {"must_link": [(0, 59)]}}
+    with pytest.raises(ValueError, match=r"must_link row 0: \(0, 59\) is out of range for 40 points"):
+        cross_validate(model, X, error_score="raise", **arguments)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitFailedWarning)
+        with pytest.raises(ValueError, match="All the 3 fits failed"):
+            cross_validate(model, X, **arguments)
+
+
+@pytest.mark.usefixtures("routing")
+def test_a_sparse_matrix_of_pairs_is_sliced_and_fails_loudly(X):
+    pairs = sp.csr_array(([True], ([0], [1])), shape=(60, 60))
+    model = quick().set_fit_request(must_link=True)
+    with pytest.raises(ValueError, match=r"must_link: a sparse matrix of pairs must have shape \(40, 40\)"):
+        cross_validate(model, X, cv=3, scoring=minus_cut, params={"must_link": pairs}, error_score="raise")
+
+
+# ----------------------------------------------------------------------------------------------------------------- input
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_for_everything(X, frame):
+    columns = {"width": X[:, 0], "height": X[:, 1]}
+    model = quick().fit(
+        frame(columns),
+        must_link=frame({"a": [0, 3], "b": [7, 12]}),
+        cannot_link=frame({"a": [3, 0], "b": [9, 20]}),
+        must_link_weight=frame({"w": [1.0, 0.5]})["w"],
+        partial_labels=frame({"y": [0, 1] + [-1] * 58})["y"],
+        cannot_link_groups=frame({"g": [-1, -1, 4, 4] + [-1] * 56})["g"],
+        vertex_weights=frame({"v": np.ones(60)})["v"],
+        init=frame({"i": np.arange(60) % 2})["i"],
+    )
+    assert model.feature_names_in_.tolist() == ["width", "height"]
+    assert model.constraints_.must_link_weight.tolist() == [1.0, 0.5]
+    assert model.constraints_.cannot_link.tolist() == [[0, 1], [0, 20], [2, 3], [3, 9]]
+
+
+@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
+@pytest.mark.parametrize("name", ["bsr", "coo", "csc", "csr", "dia", "dok", "lil"])
+@pytest.mark.parametrize("kind", ["array", "matrix"])
+def test_precomputed_affinity_in_any_sparse_format(X, name, kind):
+    affinity = getattr(sp, f"{name}_{kind}")(knn_affinity(X))
+    labels = quick(affinity="precomputed").fit(affinity).labels_
+    np.testing.assert_array_equal(labels, quick().fit(X).labels_)
+
+
+def int64_indices(matrix):
+    matrix.indices, matrix.indptr = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
+    return matrix
+
+
+def read_only(matrix):
+    for array in (matrix.data, matrix.indices, matrix.indptr):
+        array.flags.writeable = False
+    return matrix
+
+
+@pytest.mark.parametrize(
+    "change", [int64_indices, read_only, sp.csr_array.toarray, lambda matrix: matrix.toarray().tolist()]
+)
+def test_precomputed_affinity_however_stored(X, change):
+    model = quick(affinity="precomputed").fit(change(knn_affinity(X)), must_link=MUST)
+    np.testing.assert_array_equal(model.labels_, quick().fit(X, must_link=MUST).labels_)
+
+
+def test_float32_affinity(X):
+    affinity = knn_affinity(X)
+    model = quick(affinity="precomputed").fit(affinity.astype(np.float32))
+    assert model.cut_ == pytest.approx(quick().fit(X).cut_, rel=1e-5)
+    assert model.affinity_matrix_.dtype == np.float64
+
+
+def test_the_affinity_is_left_alone(X):
+    affinity = knn_affinity(X) + sp.eye_array(60, format="csr")
+    before = affinity.copy()
+    quick(affinity="precomputed").fit(affinity)
+    assert (affinity != before).nnz == 0
+
+
+def test_float32_points(X):
+    model = quick().fit(X.astype(np.float32))
+    assert same_partition(model.labels_, quick().fit(X).labels_)
+
+
+def test_ratio_cut_and_own_vertex_weights(X):
+    by_name = quick(criterion="rcut").fit(X)
+    by_hand = quick().fit(X, vertex_weights=np.ones(60))
+    np.testing.assert_array_equal(by_name.labels_, by_hand.labels_)
+    assert by_name.cut_ == by_hand.cut_ != quick().fit(X).cut_
+
+
+@pytest.mark.filterwarnings("ignore:FISTA stopped:RuntimeWarning")
+def test_both_inner_solvers_give_the_same_cut(X):
+    flow, fista = (quick(inner_solver=name).fit(X, must_link=MUST, cannot_link=CANNOT) for name in ("flow", "fista"))
+    assert fista.cut_ == pytest.approx(flow.cut_, rel=1e-9)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_nan_and_infinity_are_refused(X, bad):
+    broken = X.copy()
+    broken[4, 1] = bad
+    with pytest.raises(ValueError, match="NaN|infinity"):
+        quick().fit(broken)
+
+
+def test_one_sample_is_refused():
+    with pytest.raises(ValueError, match="1 sample.*minimum of 2"):
+        quick().fit([[1.0, 2.0]])
+
+
+def test_sparse_points_are_refused(X):
+    with pytest.raises(TypeError, match="[Ss]parse"):
+        quick().fit(sp.csr_array(X))
+
+
+def test_two_points():
+    assert quick().fit([[0.0], [1.0]]).labels_.tolist() == [0, 1]
+    assert quick().fit([[0.0], [1.0]], cannot_link=[(0, 1)]).labels_.tolist() == [0, 1]
+
+
+@pytest.mark.filterwarnings("ignore:The nearest-neighbour graph:UserWarning")
+def test_duplicate_points(X):
+    twice = np.repeat(X[:30], 2, axis=0)
+    model = quick(n_neighbors=5).fit(twice, must_link=[(0, 7)], cannot_link=[(0, 1)])
+    assert model.labels_[0] == model.labels_[7] != model.labels_[1]
+    assert set(quick().fit(np.zeros((25, 2))).labels_) == {0, 1}
+
+
+def test_more_clusters_than_points():
+    with pytest.raises(ValueError, match="3 non-empty clusters .* there are 2"):
+        quick(n_clusters=3).fit([[0.0], [1.0]])
+
+
+def test_one_cluster(X):
+    model = quick(n_clusters=1).fit(X)
+    assert set(model.labels_) == {0}
+    assert model.cut_ == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "complaint"),
+    [
+        ("criterion", "ratio", "criterion must be one of 'ncut', 'rcut'; got 'ratio'"),
+        ("affinity", "rbf", "affinity must be one of 'knn', 'precomputed'; got 'rbf'"),
+        ("on_inconsistent", "ignore", "on_inconsistent must be one of 'raise', 'soft'; got 'ignore'"),
+        ("inner_solver", "simplex", "inner_solver must be one of 'flow', 'fista'; got 'simplex'"),
+        ("criterion", ["ncut"], "criterion must be one of"),
+        ("n_clusters", 0, "n_clusters == 0, must be >= 1"),
+        ("n_clusters", 2.0, "n_clusters must be an instance of int"),
+        ("n_neighbors", 0, "n_neighbors == 0, must be >= 1"),
+        ("max_violations", -1, "max_violations == -1, must be >= 0"),
+        ("max_violations", np.nan, "max_violations must be a number >= 0; got nan"),
+        ("effort", "high", "effort must be an instance of"),
+        ("n_init", 0, "n_init == 0, must be >= 1"),
+        ("random_state", "seed", "'seed' cannot be used to seed"),
+    ],
+)
+def test_a_wrong_setting_is_named(X, name, value, complaint):
+    with pytest.raises((TypeError, ValueError), match=complaint):
+        quick(**{name: value}).fit(X)
+
+
+# ----------------------------------------------------------------------------------------------------------- constraints
+
+
+def test_partial_labels(moons):
+    X, y = moons
+    partial = np.where(np.arange(60) < 20, y, -1)
+    model = quick().fit(X, partial_labels=partial)
+    assert same_partition(model.labels_[:20], y[:20])
+
+
+def test_partial_labels_may_be_names(X):
+    labels = quick().fit(X, partial_labels=["cat", -1, "dog", "cat"] + [-1] * 56).labels_
+    assert labels[0] == labels[3] != labels[2]
+
+
+def test_groups_are_kept_apart(X):
+    groups = np.r_[np.repeat(np.arange(10), 2), np.full(40, -1)]
+    model = quick().fit(X, cannot_link_groups=groups)
+    assert (model.labels_[:20:2] != model.labels_[1:20:2]).all()
+
+
+def test_all_kinds_of_constraints_add_up(X):
+    model = quick().fit(
+        X,
+        must_link=[(0, 1)],
+        must_link_weight=0.5,
+        cannot_link=[(0, 2)],
+        partial_labels=[0, 0] + [-1] * 58,
+        cannot_link_groups=[-1, 5, -1, 5] + [-1] * 56,
+    )
+    assert model.constraints_.must_link.tolist() == [[0, 1]]
+    assert model.constraints_.must_link_weight.tolist() == [1.0]
+    assert model.constraints_.cannot_link.tolist() == [[0, 2], [1, 3]]
+    assert model.n_violations_ == 0
+
+
+@pytest.mark.parametrize("name", ["partial_labels", "cannot_link_groups"])
+def test_a_wrong_number_of_labels_is_named(X, name):
+    with pytest.raises(ValueError, match=f"{name} must have one entry per sample, 60; got 3"):
+        quick().fit(X, **{name: [0, 1, -1]})
+
+
+def test_a_contradiction_comes_with_its_witness(X):
+    with pytest.raises(
+        InconsistentConstraintsError, match="0 must-link 1, 1 must-link 2, but 0 cannot-link 2"
+    ) as caught:
+        quick().fit(X, must_link=[(0, 1), (1, 2), (5, 6)], cannot_link=[(0, 2)])
+    assert caught.value.witness == [("must", 0, 1), ("must", 1, 2), ("cannot", 2, 0)]
+
+
+def test_three_points_apart_do_not_fit_two_clusters(X):
+    with pytest.raises(InconsistentConstraintsError, match="Two clusters cannot") as caught:
+        quick().fit(X, cannot_link_groups=[0, 0, 0] + [-1] * 57)
+    assert [kind for kind, _, _ in caught.value.witness] == ["cannot"] * 3
+
+
+def test_an_inconsistent_set_can_be_soft(X):
+    model = quick(on_inconsistent="soft").fit(X, cannot_link_groups=[0, 0, 0] + [-1] * 57, must_link=MUST)
+    assert model.n_violations_ == 1
+    assert len(model.violated_cannot_link_) == 1
+    assert len(model.violated_must_link_) == 0
+
+
+def test_soft_mode_keeps_to_its_limit(moons):
+    X, y = moons
+    rng = np.random.default_rng(0)
+    pairs = rng.permutation(60).reshape(30, 2)
+    wrong = y[pairs[:, 0]] == y[pairs[:, 1]]
+    constraints = {"must_link": pairs[~wrong], "cannot_link": pairs[wrong], "cannot_link_weight": 0.5}
+    cuts = []
+    for limit in (0, 3, 100):
+        model = quick(max_violations=limit).fit(X, **constraints)
+        cuts.append(model.cut_)
+        assert model.violated_belief_ <= limit
+        assert model.n_violations_ == len(model.violated_must_link_) + len(model.violated_cannot_link_)
+        assert model.constraints_.violations(model.labels_).belief == model.violated_belief_
+    assert cuts == sorted(cuts, reverse=True)
+
+
+def test_all_points_must_linked_leave_the_second_cluster_empty(X):
+    with pytest.raises(InconsistentConstraintsError, match="must-links join all 60 points into one set"):
+        quick().fit(X, must_link=[(i, i + 1) for i in range(59)])
+
+
+@pytest.mark.parametrize("name", ["must_link", "cannot_link"])
+@pytest.mark.parametrize(
+    ("pair", "complaint"),
+    [((0, 60), "out of range for 60 points"), ((4, 4), "pairs a point with itself"), ((0, 1.5), "1.5")],
+)
+def test_a_bad_pair_is_named(X, name, pair, complaint):
+    with pytest.raises(ValueError, match=f"{name} row 1: .*{complaint}"):
+        quick().fit(X, **{name: [(0, 1), pair]})
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_init_is_improved_or_kept(X, seed):
+    init = np.random.default_rng(seed).permutation(60) % 2
+    init[[7, 12]] = init[[0, 3]]
+    init[[20, 9]] = 1 - init[[0, 3]]
+    first = quick(effort=0).fit(X, must_link=MUST, cannot_link=CANNOT, init=init)
+    assert first.cut_ <= normalized_cut(Graph.from_affinity(first.affinity_matrix_), init) * (1 + 1e-12)
+    second = quick(effort=0, random_state=seed).fit(X, must_link=MUST, cannot_link=CANNOT, init=first.labels_)
+    assert second.cut_ <= first.cut_ * (1 + 1e-12)
+
+
+# ---------------------------------------------------------------------------------------------- graph, seeds and progress
+
+
+@pytest.fixture(scope="module")
+def islands():
+    return make_blobs(60, centers=[(0, 0), (50, 0), (0, 50)], random_state=0)
+
+
+def test_islands_are_joined_with_a_warning(islands):
+    with pytest.warns(UserWarning, match="3 connected components; joined them by 2 bridges"):
+        model = quick(connect=True).fit(islands[0])
+    assert model.cut_ > 0
+
+
+def test_islands_can_be_left_alone(islands):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = quick(connect=False).fit(islands[0])
+    assert model.cut_ == 0
+
+
+def test_a_disconnected_affinity_is_taken_as_it_is_with_a_warning(islands):
+    affinity = knn_affinity(islands[0], connect=False)
+    with pytest.warns(UserWarning, match="3 connected components, so the cut may be 0") as caught:
+        model = quick(affinity="precomputed").fit(affinity, cannot_link=[(0, 1)])
+    assert caught[0].filename == __file__
+    assert model.labels_[0] != model.labels_[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert quick(affinity="precomputed", connect=False).fit(affinity).cut_ == 0
+
+
+def test_an_affinity_without_edges():
+    with pytest.warns(UserWarning, match="5 connected components"):
+        model = quick(affinity="precomputed").fit(np.zeros((5, 5)), must_link=[(0, 1)])
+    assert set(model.labels_) == {0, 1}
+    assert model.cut_ == 0
+
+
+def test_the_same_seed_gives_the_same_labels_for_every_n_jobs(X):
+    settings = {"effort": 0.5, "random_state": 7, "n_init": 3}
+    first = COSC(**settings).fit(X, must_link=MUST, cannot_link=CANNOT)
+    for n_jobs in (None, 1, 2):
+        again = COSC(n_jobs=n_jobs, **settings).fit(X, must_link=MUST, cannot_link=CANNOT)
+        np.testing.assert_array_equal(again.labels_, first.labels_)
+        assert again.cut_ == first.cut_
+        assert again.history_ == first.history_
+
+
+def test_random_state_as_everywhere_in_scikit_learn(X):
+    first = quick(random_state=np.random.RandomState(5)).fit(X)
+    second = quick(random_state=np.random.RandomState(5)).fit(X)
+    np.testing.assert_array_equal(first.labels_, second.labels_)
+    assert quick(random_state=np.random.default_rng(5)).fit(X).cut_ > 0
+    state = np.random.get_state()
+    try:
+        np.random.seed(5)
+        quick(random_state=None).fit(X)
+        used = np.random.get_state()[2]
+        np.random.seed(5)
+        assert used != np.random.get_state()[2]
+    finally:
+        np.random.set_state(state)
+
+
+def test_verbose_shows_progress_on_stderr(X, capsys):
+    quick(verbose=1).fit(X)
+    shown = capsys.readouterr()
+    assert "tightcut" in shown.err
+    assert "cut" in shown.err
+    assert shown.out == ""
+    quick().fit(X)
+    assert capsys.readouterr() == ("", "")

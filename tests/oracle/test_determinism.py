@@ -1,0 +1,63 @@
+"""The same seed gives the same labels, on every run and for every number of threads."""
+
+import numpy as np
+import pytest
+from strategies import random_constraints, random_graph
+
+from tightcut import cluster, tradeoff_path
+
+
+def problem(seed, n=60, n_pairs=20):
+    rng = np.random.default_rng(seed)
+    graph = random_graph(rng, n, 0.15)
+    return graph, random_constraints(rng, n, n_pairs, rng.permutation(np.arange(n) < n // 2))
+
+
+@pytest.mark.parametrize("options", [{}, {"max_violations": 2}, {"inner_solver": "fista"}, {"n_init": 1, "effort": 3}])
+def test_same_seed_same_labels_for_any_number_of_threads(options):
+    graph, constraints = problem(0)
+    runs = [cluster(graph, constraints, random_state=7, n_jobs=jobs, **options) for jobs in (None, 1, 2)]
+    for run in runs[1:]:
+        np.testing.assert_array_equal(run.labels, runs[0].labels)
+        assert (run.cut, run.history) == (runs[0].cut, runs[0].history)
+
+
+def test_same_seed_same_labels_on_a_graph_that_is_coarsened():
+    graph, constraints = problem(1, n=1500, n_pairs=80)
+    runs = [cluster(graph, constraints, random_state=3, n_jobs=jobs, effort=0.2, n_init=2) for jobs in (1, 2)]
+    np.testing.assert_array_equal(runs[0].labels, runs[1].labels)
+    assert runs[0].n_violations == 0
+
+
+def test_generators_and_legacy_states_are_accepted_and_used():
+    graph, constraints = problem(2)
+    for make in (np.random.default_rng, np.random.RandomState):
+        first, second = (cluster(graph, constraints, random_state=make(5)) for _ in range(2))
+        np.testing.assert_array_equal(first.labels, second.labels)
+
+
+def test_a_generator_is_advanced_by_use():
+    graph, _ = problem(2)
+    rng = np.random.default_rng(5)
+    before = rng.bit_generator.seed_seq.n_children_spawned
+    cluster(graph, random_state=rng)
+    assert rng.bit_generator.seed_seq.n_children_spawned > before
+
+
+def test_the_tradeoff_is_reproducible():
+    graph, constraints = problem(3, n=25, n_pairs=8)
+    first, second = (tradeoff_path(graph, constraints, random_state=1, n_jobs=jobs) for jobs in (1, 2))
+    assert [(point.cut, point.violated_belief) for point in first] == [(p.cut, p.violated_belief) for p in second]
+    for one, other in zip(first, second, strict=True):
+        np.testing.assert_array_equal(one.side, other.side)
+
+
+def test_input_is_left_alone():
+    graph, constraints = problem(4)
+    before = graph.weights.toarray(), graph.vertex_weights.copy(), constraints.cannot_link.copy()
+    start = np.arange(60) % 2
+    cluster(graph, constraints, random_state=0, init=start)
+    np.testing.assert_array_equal(graph.weights.toarray(), before[0])
+    np.testing.assert_array_equal(graph.vertex_weights, before[1])
+    np.testing.assert_array_equal(constraints.cannot_link, before[2])
+    np.testing.assert_array_equal(start, np.arange(60) % 2)

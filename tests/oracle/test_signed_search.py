@@ -1,0 +1,194 @@
+"""The search kernels report what they leave behind and never make it worse; the trade-off is a front."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from strategies import (
+    all_partitions,
+    constraint_sets,
+    graphs,
+    partition_table,
+    problems,
+    random_constraints,
+    random_graph,
+)
+
+from tightcut import _kernels as kernels
+from tightcut import cluster, tradeoff_path
+from tightcut.objective import normalized_cut, penalized_cut
+from tightcut.signed import SignedGraph
+from tightcut.solvers.multilevel import coarsen, refine, uncoarsen
+from tightcut.solvers.search import SearchOptions, search
+from tightcut.solvers.soft import penalized_graph, satisfied, tighten
+
+
+@st.composite
+def signed_graphs(draw, max_vertices=12):
+    """A signed graph with pure and mixed units, with or without external weight."""
+    graph = draw(graphs(min_vertices=3, max_vertices=max_vertices, connected=draw(st.booleans())))
+    n = graph.n_vertices
+    external = draw(st.none() | st.lists(st.floats(0, 3), min_size=n, max_size=n).map(np.array))
+    signed = SignedGraph.from_graph(graph, external)
+    if not draw(st.booleans()):
+        return signed
+    unit = np.unique(draw(st.lists(st.integers(0, n), min_size=n, max_size=n)), return_inverse=True)[1]
+    sign = np.array(draw(st.lists(st.sampled_from([-1, 1]), min_size=n, max_size=n)), dtype=np.int8)
+    return signed.merge(unit, sign).graph
+
+
+@st.composite
+def oriented(draw):
+    """A signed graph and spins for it that leave neither side empty."""
+    signed = draw(signed_graphs())
+    spins = np.array(
+        draw(st.lists(st.sampled_from([-1, 1]), min_size=signed.n_units, max_size=signed.n_units)), dtype=np.int8
+    )
+    if not signed.mixed.any() and abs(int(spins.sum())) == len(spins):
+        assume(len(spins) > 1)
+        spins[0] = -spins[0]
+    return signed, spins
+
+
+def assert_honest(signed, reported, spins, start):
+    """The reported ratio belongs to the spins, both sides are inhabited, and nothing got worse."""
+    assert set(spins.tolist()) <= {-1, 1}
+    assert signed.mixed.any() or abs(int(spins.sum())) < len(spins), "one side is empty"
+    assert reported == pytest.approx(signed.ratio(spins), rel=1e-9, abs=1e-9)
+    assert reported <= start * (1 + 1e-12) + 1e-12
+
+
+@given(oriented(), st.integers(1, 50), st.integers(1, 5))
+def test_refine(drawn, patience, passes):
+    signed, spins = drawn
+    start = signed.ratio(spins)
+    reported = kernels.refine(*signed.arrays, spins, patience, passes)
+    assert_honest(signed, reported, spins, start)
+
+
+@given(oriented(), st.integers(1, 60), st.integers(1, 2**63))
+def test_tabu_search(drawn, patience, seed):
+    signed, spins = drawn
+    start = signed.ratio(spins)
+    reported = kernels.tabu_search(*signed.arrays, spins, patience, np.array([seed], dtype=np.uint64))
+    assert_honest(signed, reported, spins, start)
+
+
+@given(oriented(), st.randoms(use_true_random=False), st.floats(0.1, 2), st.integers(0, 3))
+def test_heavy_edge_matching(drawn, random, share, n_apart):
+    signed, n = drawn[0], drawn[0].n_units
+    order = np.array(random.sample(range(n), n), dtype=np.int32)
+    apart = np.zeros((n, n), dtype=bool)
+    for _ in range(n_apart):
+        i, j = random.randrange(n), random.randrange(n)
+        apart[i, j] = apart[j, i] = i != j
+    apart_indptr = np.concatenate([[0], np.cumsum(apart.sum(axis=1))]).astype(np.int32)
+    apart_indices = np.nonzero(apart)[1].astype(np.int32)
+    heaviest = share * signed.mass.sum()
+    c = signed.couplings
+    unit, sign = kernels.heavy_edge_matching(
+        c.indptr, c.indices, c.data, signed.mass, order, heaviest, apart_indptr, apart_indices
+    )
+    assert np.unique(unit).tolist() == list(range(unit.max() + 1))
+    assert np.bincount(unit).max() <= 2
+    coupling = c.toarray()
+    for number in range(unit.max() + 1):
+        members = np.flatnonzero(unit == number)
+        if len(members) == 1:
+            assert sign[members[0]] == 1
+            continue
+        i, j = members
+        assert sign[i] * sign[j] == np.sign(coupling[i, j]) != 0, "tied the way their coupling wants them"
+        assert signed.mass[members].sum() <= heaviest
+        assert not apart[i, j]
+    merger = signed.merge(unit, sign)
+    assert merger.graph.mass.sum() == pytest.approx(signed.mass.sum())
+
+
+@given(oriented(), st.integers(0, 2**32 - 1))
+def test_coarsening_there_and_back(drawn, seed):
+    signed, _ = drawn
+    rng = np.random.default_rng(seed)
+    levels = coarsen(signed, 3, rng)
+    small = levels[-1].graph if levels else signed
+    spins = rng.choice(np.array([-1, 1], dtype=np.int8), small.n_units)
+    if not small.mixed.any() and abs(int(spins.sum())) == len(spins):
+        assume(len(spins) > 1)
+        spins[0] = -spins[0]
+    start = small.ratio(spins)
+    reported, lifted = uncoarsen(signed, levels, spins)
+    assert_honest(signed, reported, lifted, start)
+
+
+@settings(max_examples=25)
+@given(signed_graphs(max_vertices=8), st.integers(0, 2**32 - 1))
+def test_search_is_sorted_distinct_honest_and_never_forgets(signed, seed):
+    assume(signed.n_units > 1 or signed.mixed.any())
+    rng = np.random.default_rng(seed)
+    known = rng.choice(np.array([-1, 1], dtype=np.int8), signed.n_units)
+    if not signed.mixed.any() and abs(int(known.sum())) == len(known):
+        known[0] = -known[0]
+    population = search(signed, rng, SearchOptions(effort=0.2, n_init=1), [known])
+    ratios = [ratio for ratio, _ in population]
+    assert ratios == sorted(ratios)
+    assert len({(spins * spins[0]).tobytes() for _, spins in population}) == len(population)
+    for ratio, spins in population:
+        assert_honest(signed, ratio, spins, np.inf)
+    assert ratios[0] <= signed.ratio(known) * (1 + 1e-12)
+
+
+@given(problems(connected=False), st.floats(0, 5))
+def test_the_penalised_graph_has_the_penalised_cut_as_its_ratio(problem, penalty):
+    graph, constraints = problem
+    signed = penalized_graph(graph, constraints, penalty)
+    for side in all_partitions(graph.n_vertices):
+        spins = np.where(side, 1, -1).astype(np.int8)
+        expected = penalized_cut(graph, constraints, side, penalty)
+        assert signed.ratio(spins) == pytest.approx(expected, abs=1e-9)
+
+
+@settings(max_examples=40)
+@given(graphs(min_vertices=3), st.data())
+def test_tightening_keeps_what_is_satisfied_and_never_raises_the_cut(graph, data):
+    n = graph.n_vertices
+    constraints = data.draw(constraint_sets(n))
+    side = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    assume(0 < side.sum() < n)
+    improved = tighten(graph, constraints, side)
+    assert satisfied(constraints, side).violations(improved).n_violations == 0
+    assert normalized_cut(graph, improved.astype(int)) <= normalized_cut(graph, side.astype(int)) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_tradeoff_is_a_front_from_no_violation_to_the_free_cut(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 10))
+    graph = random_graph(rng, n, 0.6, "degree" if seed % 2 else "ones")
+    planted = rng.permutation(np.arange(n) < n // 2)
+    consistent = seed < 8
+    constraints = random_constraints(rng, n, 6, planted if consistent else None, beliefs=seed % 3 == 0)
+    path = tradeoff_path(graph, constraints, random_state=0)
+    cuts, beliefs = [point.cut for point in path], [point.violated_belief for point in path]
+    assert all(later < earlier for earlier, later in zip(cuts, cuts[1:], strict=False))
+    assert all(later > earlier for earlier, later in zip(beliefs, beliefs[1:], strict=False))
+    for point in path:
+        assert point.cut == pytest.approx(normalized_cut(graph, point.side.astype(int)))
+        assert point.violated_belief == pytest.approx(constraints.violations(point.side).belief)
+        assert point.n_violations == constraints.violations(point.side).n_violations
+    if consistent:
+        assert beliefs[0] == 0
+        assert cuts[0] <= cluster(graph, constraints, random_state=0).cut * (1 + 1e-9)
+    assert cuts[-1] <= cluster(graph, random_state=0).cut * (1 + 1e-9)
+    # Against all partitions: no point lies below the true front, and the two ends lie on it.
+    cut, violated = partition_table(graph, constraints, all_partitions(n))
+    for point in path:
+        assert point.cut >= cut[violated <= point.violated_belief + 1e-9].min() - 1e-9
+    assert beliefs[0] == pytest.approx(violated.min(), abs=1e-9)
+    assert cuts[-1] == pytest.approx(cut.min(), abs=1e-9)
+
+
+@given(oriented())
+def test_refine_by_name(drawn):
+    signed, spins = drawn
+    start = signed.ratio(spins)
+    assert_honest(signed, refine(signed, spins), spins, start)

@@ -1,0 +1,137 @@
+"""Theorem 3.1: RatioDCA improves any partition it starts from, or stops.
+
+Started at the indicator of a partition, the iteration either ends at once or reaches a vector whose best level set has
+a smaller penalised cut. If the partition satisfies all constraints and the penalty exceeds the bound of Lemma 2.1, the
+new one satisfies them too and has a smaller normalized cut.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import all_partitions, consistent_problems, partitions, problems, vectors
+
+from tightcut import Constraints, Graph, cluster
+from tightcut.objective import normalized_cut, penalized_cut, penalty_bound
+from tightcut.relaxation import Relaxation
+from tightcut.solvers.penalty_path import cheaper_direction, penalty_path
+from tightcut.solvers.ratio_dca import ratio_dca
+
+pytestmark = pytest.mark.filterwarnings("ignore:FISTA stopped:RuntimeWarning")
+PENALTIES = st.just(0.0) | st.floats(0.01, 3)
+INNER = pytest.mark.parametrize("inner", ["flow", "fista"])
+
+
+def assert_strictly_falling(history):
+    assert all(later < earlier for earlier, later in zip(history, history[1:], strict=False)), history
+
+
+def descended(before, after):
+    """Whether a value fell by more than rounding."""
+    return after < before * (1 - 1e-13)
+
+
+@st.composite
+def starts(draw, connected=False):
+    graph, constraints = draw(problems(connected=connected))
+    return graph, constraints, draw(partitions(graph.n_vertices))
+
+
+@INNER
+@settings(max_examples=60)
+@given(drawn=starts(), penalty=PENALTIES, with_ties=st.booleans())
+def test_any_partition_is_improved_or_returned(inner, drawn, penalty, with_ties):
+    graph, constraints, side = drawn
+    tie = cheaper_direction(graph, constraints, side) if with_ties else None
+    descent = ratio_dca(Relaxation(graph, constraints, penalty), side, inner=inner, tie=tie)
+    start = penalized_cut(graph, constraints, side, penalty)
+    assert descent.value == pytest.approx(penalized_cut(graph, constraints, descent.side, penalty), abs=1e-9)
+    assert_strictly_falling(descent.history)
+    assert descent.history[0] == pytest.approx(start, abs=1e-9)
+    assert descended(start, descent.value) or (descent.side == side).all()
+
+
+@INNER
+@settings(max_examples=60)
+@given(problem=consistent_problems(min_pairs=1), surplus=st.floats(1.001, 3))
+def test_a_consistent_partition_stays_consistent_and_its_cut_falls(inner, problem, surplus):
+    graph, constraints, side = problem
+    cut = normalized_cut(graph, side.astype(int))
+    relaxation = Relaxation(graph, constraints, surplus * penalty_bound(graph, constraints, cut))
+    descent = ratio_dca(relaxation, side, inner=inner)
+    assert constraints.violations(descent.side).n_violations == 0
+    improved = normalized_cut(graph, descent.side.astype(int))
+    assert descent.value == pytest.approx(improved)
+    assert descended(cut, improved) or (descent.side == side).all()
+
+
+@INNER
+@settings(max_examples=60)
+@given(drawn=starts(), penalty=PENALTIES, data=st.data())
+def test_from_any_vector(inner, drawn, penalty, data):
+    graph, constraints, _ = drawn
+    f, relaxation = data.draw(vectors(graph.n_vertices)), Relaxation(graph, constraints, penalty)
+    descent = ratio_dca(relaxation, f, inner=inner)
+    assert_strictly_falling(descent.history)
+    assert descent.value <= relaxation.threshold(f)[1] * (1 + 1e-12)
+    assert descent.value <= descent.history[-1] * (1 + 1e-9) + 1e-12
+
+
+@settings(max_examples=60)
+@given(drawn=starts(), penalty=PENALTIES)
+def test_the_end_is_a_fixed_point(drawn, penalty):
+    graph, constraints, side = drawn
+    relaxation = Relaxation(graph, constraints, penalty)
+    end = ratio_dca(relaxation, side)
+    again = ratio_dca(relaxation, end.side)
+    assert again.value == pytest.approx(end.value, abs=1e-12), "a second run from the end finds nothing more"
+
+
+@settings(max_examples=60)
+@given(problem=consistent_problems(min_pairs=1), data=st.data())
+def test_each_step_of_the_penalty_path_descends(problem, data):
+    graph, constraints, side = problem
+    top = 1.001 * penalty_bound(graph, constraints, normalized_cut(graph, side.astype(int)))
+    penalties = top * 2.0 ** np.arange(-4, 1)
+    path = list(penalty_path(graph, constraints, data.draw(partitions(graph.n_vertices)), penalties))
+    assert [penalty for penalty, _ in path] == pytest.approx(penalties)
+    for (_, before), (penalty, after) in zip(path, path[1:], strict=False):
+        value = penalized_cut(graph, constraints, after, penalty)
+        assert value <= penalized_cut(graph, constraints, before, penalty) * (1 + 1e-12)
+
+
+def test_descent_does_happen():
+    # Two cliques and a start that cuts through both: a theorem that only ever stops would be worth nothing.
+    weights = np.kron(np.eye(2), np.ones((5, 5))) + 0.01
+    graph, constraints = Graph.from_affinity(weights), Constraints.from_pairs(10, [(0, 1)], [(0, 9)])
+    side = np.array([1, 1, 1, 1, 0, 1, 0, 0, 0, 0], dtype=bool)
+    relaxation = Relaxation(
+        graph, constraints, 1.01 * penalty_bound(graph, constraints, normalized_cut(graph, side + 0))
+    )
+    for inner in ("flow", "fista"):
+        descent = ratio_dca(relaxation, side, inner=inner)
+        assert descent.side.tolist() == [True] * 5 + [False] * 5
+        assert len(descent.history) > 1
+
+
+@INNER
+@settings(max_examples=15)
+@given(problem=consistent_problems())
+def test_cluster_improves_a_given_consistent_partition(inner, problem):
+    graph, constraints, side = problem
+    found = cluster(graph, constraints, init=side.astype(int), effort=0, n_init=1, inner_solver=inner, random_state=0)
+    assert found.n_violations == 0
+    assert found.cut <= normalized_cut(graph, side.astype(int)) * (1 + 1e-12)
+    assert_strictly_falling(found.history)
+
+
+@settings(max_examples=40)
+@given(problem=consistent_problems(max_vertices=6, min_pairs=1))
+def test_restarted_from_every_consistent_partition_the_best_end_is_optimal(problem):
+    graph, constraints, _ = problem
+    consistent = [row for row in all_partitions(graph.n_vertices) if constraints.violations(row).n_violations == 0]
+    cuts = [normalized_cut(graph, row.astype(int)) for row in consistent]
+    relaxation = Relaxation(graph, constraints, 1.001 * penalty_bound(graph, constraints, max(cuts)))
+    ends = [ratio_dca(relaxation, row) for row in consistent]
+    assert min(end.value for end in ends) == pytest.approx(min(cuts))
+    assert all(constraints.violations(end.side).n_violations == 0 for end in ends)

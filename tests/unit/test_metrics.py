@@ -1,0 +1,105 @@
+"""Measures against hand-computed values, brute force and scikit-learn."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn import metrics as sklearn_metrics
+
+from tightcut import Constraints, Graph, metrics
+
+
+def random_affinity(n, seed):
+    rng = np.random.default_rng(seed)
+    upper = np.triu(rng.random((n, n)) * (rng.random((n, n)) < 0.5), 1)
+    return upper + upper.T
+
+
+def cut_by_definition(affinity, labels, mass):
+    total = 0.0
+    for label in np.unique(labels):
+        inside = labels == label
+        total += affinity[inside][:, ~inside].sum() / mass[inside].sum()
+    return total
+
+
+labellings = st.integers(1, 40).flatmap(
+    lambda n: st.tuples(*[st.lists(st.integers(-2, 5), min_size=n, max_size=n) for _ in range(2)])
+)
+
+
+@given(labellings)
+def test_error_is_the_majority_vote(case):
+    classes, labels = map(np.array, case)
+    right = sum(np.unique(classes[labels == c], return_counts=True)[1].max() for c in np.unique(labels))
+    assert metrics.clustering_error(classes, labels) == pytest.approx(1 - right / len(classes))
+
+
+@given(labellings)
+def test_sklearn_scores_pass_through(case):
+    classes, labels = case
+    assert metrics.adjusted_rand_score(classes, labels) == sklearn_metrics.adjusted_rand_score(classes, labels)
+    assert metrics.normalized_mutual_info_score(classes, labels) == pytest.approx(
+        sklearn_metrics.normalized_mutual_info_score(classes, labels)
+    )
+
+
+def test_error_extremes_and_names():
+    assert metrics.clustering_error([0, 1, 2], ["c", "a", "b"]) == 0
+    assert metrics.clustering_error([0, 0, 1, 2], [5, 5, 5, 5]) == 0.5
+    assert metrics.clustering_error(np.arange(10_000), np.arange(10_000)) == 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_cuts_follow_their_definition_in_every_form(seed):
+    affinity = random_affinity(12, seed) + 0.01 * (1 - np.eye(12))
+    labels = np.random.default_rng(seed).integers(-1, 3, 12)
+    names = np.array(["noise", "a", "b", "c"])[labels + 1]
+    ncut = cut_by_definition(affinity, labels, affinity.sum(axis=1))
+    rcut = cut_by_definition(affinity, labels, np.ones(12))
+    graph = Graph.from_affinity(affinity, np.linspace(1, 2, 12))
+    for form in (affinity, affinity.tolist(), sp.csr_matrix(affinity), graph):
+        assert metrics.normalized_cut(form, names) == pytest.approx(ncut)
+        assert metrics.ratio_cut(form, labels) == pytest.approx(rcut)
+
+
+def test_one_cluster_cuts_nothing():
+    assert metrics.normalized_cut(random_affinity(6, 0), np.zeros(6)) == 0
+
+
+def test_violated_fractions():
+    known = Constraints.from_pairs(5, [(0, 1), (1, 2)], [(0, 3), (3, 4), (2, 4)], cannot_link_weight=[1, 0.25, 0.75])
+    found = metrics.violated_fractions(known, ["x", "x", "y", "z", "z"])
+    assert (found.must, found.cannot, found.all) == (1 / 2, 1 / 3, 2 / 5)
+    assert found.belief == pytest.approx((1 + 0.25) / 4)
+
+
+def test_violated_fractions_without_constraints_are_zero():
+    nothing = metrics.ViolatedFractions(0, 0, 0, 0)
+    assert metrics.violated_fractions(Constraints.from_pairs(3), [0, 1, 2]) == nothing
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: metrics.clustering_error([0, 1], [0]), "y_true has 2 entries but labels has 1"),
+        (lambda: metrics.clustering_error([], []), "y_true must be a non-empty list"),
+        (lambda: metrics.clustering_error([0, 1], [[0, 1]]), r"labels must be .*got shape \(1, 2\)"),
+        (lambda: metrics.clustering_error([0, 1], [0, np.nan]), "labels row 1 has no label"),
+        (lambda: metrics.clustering_error(["a", None], [0, 1]), "y_true row 1 has no label"),
+        (lambda: metrics.normalized_cut(np.ones((3, 3)), [0, 1]), "one entry per vertex, 3; got 2"),
+        (lambda: metrics.ratio_cut([[0, 1], [2, 0]], [0, 1]), "not symmetric"),
+        (lambda: metrics.violated_fractions(Constraints.from_pairs(3), [0, 1]), "one entry per point"),
+    ],
+)
+def test_errors_say_what_is_wrong(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_wrong_types():
+    with pytest.raises(TypeError, match="must be tightcut.Constraints; got list"):
+        metrics.violated_fractions([(0, 1)], [0, 1])
+    with pytest.raises(TypeError, match="labels mixes int and str"):
+        metrics.clustering_error([0, 1], np.array([0, "a"], dtype=object))

@@ -1,0 +1,128 @@
+"""Pictures: what is drawn, how it is labelled, and what happens without matplotlib."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from tightcut import Constraints, plots
+from tightcut.plots import embed_2d, plot_clusters, plot_tradeoff
+from tightcut.solvers.soft import TradeoffPoint
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib.collections import LineCollection, PathCollection  # noqa: E402
+from matplotlib.colors import to_hex  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+
+
+@pytest.fixture
+def ax():
+    return Figure(layout="constrained").add_subplot()
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+POINTS = np.random.default_rng(0).normal(size=(8, 2))
+LABELS = np.array([0, 0, 0, 0, 1, 1, 1, 1])
+CONSTRAINTS = Constraints.from_pairs(8, must_link=[(0, 1), (2, 3), (0, 5)], cannot_link=[(0, 4), (1, 2), (5, 6)])
+PATH = [
+    TradeoffPoint(np.array([1, 1, 0, 0], bool), 0.9, 0.0, 0),
+    TradeoffPoint(np.array([1, 0, 0, 0], bool), 0.5, 2.0, 2),
+]
+
+
+def legend_texts(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def drawn(ax, kind):
+    return [artist for artist in ax.collections if isinstance(artist, kind)]
+
+
+def test_points_are_drawn_by_cluster(ax):
+    assert plot_clusters(POINTS, LABELS, ax=ax) is ax
+    first, second = drawn(ax, PathCollection)
+    np.testing.assert_allclose(first.get_offsets(), POINTS[:4])
+    assert to_hex(first.get_facecolor()[0]) != to_hex(second.get_facecolor()[0])
+    assert first.get_paths()[0].vertices.shape != second.get_paths()[0].vertices.shape  # different markers
+    assert legend_texts(ax) == ["cluster 0 (4)", "cluster 1 (4)"]
+
+
+def test_constraints_are_lines_by_kind_and_violation(ax):
+    plot_clusters(POINTS, LABELS, CONSTRAINTS, ax=ax)
+    lines = {line.get_label(): line for line in drawn(ax, LineCollection)}
+    assert list(lines) == ["must-link (2)", "violated must-link (1)", "cannot-link (1)", "violated cannot-link (2)"]
+    np.testing.assert_allclose(lines["violated must-link (1)"].get_segments()[0], POINTS[[0, 5]])
+    for name, line in lines.items():
+        assert (to_hex(line.get_color()[0]) == plots.VIOLATED.lower()) == name.startswith("violated")
+        assert (line.get_linestyle()[0][1] is None) == ("must" in name)  # no dash pattern: a solid line
+    assert {"cluster 0 (4)", *lines} <= set(legend_texts(ax))
+
+
+def test_the_legend_is_outside_the_data(ax):
+    plot_clusters(POINTS, LABELS, CONSTRAINTS, ax=ax)
+    ax.figure.canvas.draw()
+    assert not ax.get_legend().get_window_extent().overlaps(ax.get_window_extent())
+
+
+def test_many_clusters_are_counted_not_listed(ax):
+    plot_clusters(np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) // 2, ax=ax)
+    assert len(drawn(ax, PathCollection)) == 20
+    assert legend_texts(ax) == ["20 clusters"]
+
+
+def test_labels_may_be_a_list_of_names(ax):
+    plot_clusters(POINTS, ["a"] * 4 + ["b"] * 4, CONSTRAINTS, ax=ax)
+    assert legend_texts(ax)[:2] == ["cluster a (4)", "cluster b (4)"]
+
+
+def test_a_new_figure_without_axes():
+    assert plot_clusters(POINTS, LABELS).figure is plt.gcf()
+
+
+def test_a_wrong_number_of_labels(ax):
+    with pytest.raises(ValueError, match=r"one entry per point, shape \(8,\); got shape \(3,\)"):
+        plot_clusters(POINTS, [0, 1, 0], ax=ax)
+
+
+def test_embedding():
+    wide = np.random.default_rng(0).normal(size=(10, 5)) * [9, 5, 1, 1, 1]
+    assert embed_2d(wide).shape == (10, 2)
+    assert (embed_2d(wide).std(axis=0) >= wide.std(axis=0)[:2] * 0.9).all()
+    np.testing.assert_array_equal(embed_2d(POINTS), POINTS)
+    np.testing.assert_array_equal(embed_2d(POINTS[:, :1]), np.column_stack([POINTS[:, 0], np.zeros(8)]))
+
+
+def test_tradeoff_without_the_truth(ax):
+    assert plot_tradeoff(PATH, ax=ax) is ax
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("violated constraints", "normalized cut")
+    np.testing.assert_allclose(ax.lines[0].get_xydata(), [[0, 0.9], [2, 0.5]])
+    assert len(ax.figure.axes) == 1
+
+
+def test_tradeoff_with_the_truth(ax):
+    plot_tradeoff(PATH, [1, 1, 0, 0], ax=ax)
+    left, right = ax.figure.axes
+    assert right.get_ylabel() == "clustering error"
+    np.testing.assert_allclose(right.lines[0].get_xydata(), [[0, 0.0], [2, 0.25]])
+    assert legend_texts(left) == ["normalized cut", "clustering error"]
+    assert right.get_legend() is None
+
+
+def test_tradeoff_in_units_of_belief(ax):
+    plot_tradeoff([PATH[0], TradeoffPoint(PATH[1].side, 0.5, 0.7, 2)], ax=ax)
+    assert ax.get_xlabel() == "violated belief"
+    np.testing.assert_allclose(ax.lines[0].get_xdata(), [0, 0.7])
+
+
+@pytest.mark.parametrize("plot", [lambda: plot_clusters(POINTS, LABELS), lambda: plot_tradeoff(PATH)])
+def test_without_matplotlib_the_error_names_the_extra(monkeypatch, plot):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r'pip install "tightcut\[plots\]"'):
+        plot()
