@@ -10,13 +10,14 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state, check_scalar
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph
-from tightcut.neighbors import knn_affinity
+from tightcut.neighbors import cross_affinity, knn_affinity
 from tightcut.progress import ProgressLine
 
 VERTEX_WEIGHTS = {"ncut": "degree", "rcut": "ones"}
@@ -31,8 +32,9 @@ class COSC(ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        Number of clusters; none is empty.
+    n_clusters : int or "auto", default=2
+        Number of clusters; none is empty. "auto" takes the number after which the graph's eigenvalues jump most, never
+        fewer than the cannot-links need; `n_clusters_reason_` says why.
     criterion : {"ncut", "rcut"}, default="ncut"
         Normalized cut balances the clusters' total degree, ratio cut their number of points.
     affinity : {"knn", "precomputed"}, default="knn"
@@ -50,6 +52,12 @@ class COSC(ClusterMixin, BaseEstimator):
         How long to search; 0.3 is quick, 5 is thorough.
     n_init : int, default=8
         Independent random starts of the search.
+    strategy : {"direct", "recursive"}, default="direct"
+        For more than two clusters: search for all at once, or split in two again and again as the paper does. The
+        recursion keeps all must-links but may violate cannot-links, whatever `max_violations` says.
+    cut_tolerance : float, default=0.01
+        For more than two clusters: cuts this close to the smallest one found count as equal, and among them the
+        clustering whose points sit best among their neighbours is returned. 0 returns the smallest cut.
     connect : bool, default=True
         Join the components of a disconnected nearest-neighbour graph by their shortest links, with a warning. False
         takes the graph as it is, without one. A precomputed affinity is always taken as it is; True warns.
@@ -79,7 +87,11 @@ class COSC(ClusterMixin, BaseEstimator):
     history_ : tuple of float
         For two clusters: the penalised cut F at the start of the final RatioDCA and after each of its steps.
     hierarchy_ : tuple of ndarray
-        For more clusters: the labels for 2, 3, ... clusters met on the way, where the search was recursive.
+        With `strategy="recursive"`: the labels for 2, 3, ... clusters met on the way.
+    n_clusters_ : int
+        Number of clusters, chosen or given.
+    n_clusters_reason_ : str
+        Why that many.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -138,7 +150,7 @@ as possible.
 
     def __init__(
         self,
-        n_clusters: int = 2,
+        n_clusters: int | str = 2,
         *,
         criterion: str = "ncut",
         affinity: str = "knn",
@@ -148,6 +160,8 @@ as possible.
         inner_solver: str = "flow",
         effort: float = 1.0,
         n_init: int = 8,
+        strategy: str = "direct",
+        cut_tolerance: float = 0.01,
         connect: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -162,6 +176,8 @@ as possible.
         self.inner_solver = inner_solver
         self.effort = effort
         self.n_init = n_init
+        self.strategy = strategy
+        self.cut_tolerance = cut_tolerance
         self.connect = connect
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -212,6 +228,7 @@ as possible.
         InconsistentConstraintsError
             If the constraints contradict each other, or leave a cluster empty; see `on_inconsistent`.
         """
+        from tightcut.solvers.choose_k import choose_n_clusters
         from tightcut.solvers.cluster import cluster
 
         self._check_parameters()
@@ -225,10 +242,15 @@ as possible.
             constraints |= _on_samples(Constraints.from_labels(partial_labels), n, "partial_labels")
         if cannot_link_groups is not None:
             constraints |= _on_samples(Constraints.from_groups(cannot_link_groups), n, "cannot_link_groups")
+        if self.n_clusters == "auto":
+            choice = choose_n_clusters(graph, constraints)
+            self.n_clusters_, self.n_clusters_reason_ = choice.n_clusters, choice.reason
+        else:
+            self.n_clusters_, self.n_clusters_reason_ = int(self.n_clusters), "n_clusters was given."
         result = cluster(
             graph,
             constraints,
-            self.n_clusters,
+            self.n_clusters_,
             max_violations=self.max_violations,
             on_inconsistent=self.on_inconsistent,
             inner_solver=self.inner_solver,
@@ -238,6 +260,8 @@ as possible.
             random_state=_seed(self.random_state),
             init=init,
             progress=ProgressLine() if self.verbose else None,
+            strategy=self.strategy,
+            cut_tolerance=self.cut_tolerance,
         )
         self.labels_ = result.labels
         self.cut_ = result.cut
@@ -255,6 +279,29 @@ as possible.
         """Cluster the samples and return their labels; takes the keywords of `fit`."""
         return self.fit(X, y, **fit_params).labels_
 
+    def predict(self, X: Any) -> np.ndarray:
+        """Clusters of new points, by the weighted vote of their nearest training points.
+
+        The training clustering stays as it is: new points do not change the cut, and no constraint reaches them. The
+        votes are weighed like the edges of the graph, exp(-4 d^2 / sigma^2) with sigma the distance to the last of
+        the `n_neighbors` nearest training points.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features), or similarities of shape (n_new, n_samples)
+            New points; with `affinity="precomputed"` their similarities to the training samples.
+        """
+        check_is_fitted(self)
+        n = len(self.labels_)
+        if self.affinity == "precomputed":
+            similarity = validate_data(self, X, accept_sparse="csr", ensure_non_negative=True, reset=False)
+            neighbor_weights = sp.csr_array(similarity)
+        else:
+            points = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
+            neighbor_weights = cross_affinity(points, self._training_points, self.n_neighbors, n_jobs=self.n_jobs)
+        members = sp.csr_array((np.ones(n), self.labels_, np.arange(n + 1)), shape=(n, self.n_clusters_))
+        return np.asarray((neighbor_weights @ members).argmax(axis=1)).ravel()
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         precomputed = self.affinity == "precomputed"
@@ -267,7 +314,10 @@ as possible.
         _check_choice("affinity", self.affinity, ("knn", "precomputed"))
         _check_choice("on_inconsistent", self.on_inconsistent, ("raise", "soft"))
         _check_choice("inner_solver", self.inner_solver, ("flow", "fista"))
-        check_scalar(self.n_clusters, "n_clusters", Integral, min_val=1)
+        _check_choice("strategy", self.strategy, ("direct", "recursive"))
+        if self.n_clusters != "auto":
+            check_scalar(self.n_clusters, "n_clusters", Integral, min_val=1)
+        check_scalar(self.cut_tolerance, "cut_tolerance", Real, min_val=0)
         check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
         check_scalar(self.max_violations, "max_violations", Real, min_val=0)
         check_scalar(self.effort, "effort", Real, min_val=0)
@@ -278,7 +328,8 @@ as possible.
         if self.affinity == "knn":
             # Neighbour search is fast on C order only.
             points = validate_data(self, X, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2)
-            return knn_affinity(points, self.n_neighbors, connect=self.connect, n_jobs=self.n_jobs)
+            self._training_points = points
+            return knn_affinity(points, self.n_neighbors, connect=self.connect, n_jobs=self.n_jobs, stacklevel=4)
         return validate_data(self, X, accept_sparse="csr", ensure_non_negative=True, ensure_min_samples=2)
 
 

@@ -29,6 +29,7 @@ def knn_affinity(
     *,
     connect: bool = True,
     n_jobs: int | None = None,
+    stacklevel: int = 2,
 ) -> sp.csr_array:
     r"""Gaussian similarities between nearest neighbours, scaled by the local density.
 
@@ -42,6 +43,8 @@ def knn_affinity(
         Join the components of a disconnected graph by their shortest links, with a warning.
     n_jobs : int, optional
         Passed to `sklearn.neighbors.NearestNeighbors`.
+    stacklevel : int, default=2
+        Which caller the warning points at, as in `warnings.warn`.
 
     Returns
     -------
@@ -88,22 +91,41 @@ def knn_affinity(
     directed = sp.csr_array((weights.ravel(), neighbors.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
     affinity = sp.csr_array(directed.maximum(directed.T))
     if connect:
-        affinity = _connected(affinity, points, scales, index)
+        affinity = _connected(affinity, points, scales, index, stacklevel + 1)
     affinity.sort_indices()
     return affinity
 
 
-def pair_distances(points: np.ndarray, neighbors: np.ndarray) -> np.ndarray:
-    """Euclidean distance from each point to each of its listed neighbours, by differences in float64.
+def cross_affinity(
+    new: np.ndarray, points: np.ndarray, n_neighbors: int = 10, *, n_jobs: int | None = None
+) -> sp.csr_array:
+    """Similarities of new points to their nearest neighbours among `points`, one row per new point.
 
-    scikit-learn expands the square above 15 features, which puts exact duplicates at a distance of about
+    The weights of `knn_affinity`, not symmetrised.
+    """
+    from sklearn.neighbors import NearestNeighbors
+
+    k = min(_validate_n_neighbors(n_neighbors), len(points))
+    neighbors = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(points).kneighbors(new, return_distance=False)
+    distances = pair_distances(new, neighbors, points)
+    weights = gaussian_similarity(distances, distances.max(axis=1, keepdims=True))
+    return sp.csr_array(
+        (weights.ravel(), neighbors.ravel(), np.arange(0, len(new) * k + 1, k)), (len(new), len(points))
+    )
+
+
+def pair_distances(points: np.ndarray, neighbors: np.ndarray, others: np.ndarray | None = None) -> np.ndarray:
+    """Euclidean distance from each point to each of its listed neighbours (rows of `others`, or of `points` itself).
+
+    By differences in float64: scikit-learn expands the square above 15 features, which puts exact duplicates at a distance of about
     1e-8 times their norm; a difference puts them at 0. Rows go in blocks, so that no large array is copied whole.
     """
+    others = points if others is None else others
     distances = np.empty(neighbors.shape)
     step = max(1, BLOCK_ELEMENTS // max(1, neighbors.shape[1] * points.shape[1]))
     for start in range(0, len(neighbors), step):
         rows = slice(start, start + step)
-        difference = np.subtract(points[rows, None, :], points[neighbors[rows]], dtype=np.float64)
+        difference = np.subtract(points[rows, None, :], others[neighbors[rows]], dtype=np.float64)
         distances[rows] = np.sqrt(np.einsum("ikd,ikd->ik", difference, difference))
     return distances
 
@@ -115,7 +137,9 @@ def gaussian_similarity(distances: np.ndarray, scales: np.ndarray) -> np.ndarray
         return np.exp(-4.0 * ratio**2)
 
 
-def _connected(affinity: sp.csr_array, points: np.ndarray, scales: np.ndarray, index: NearestNeighbors) -> sp.csr_array:
+def _connected(
+    affinity: sp.csr_array, points: np.ndarray, scales: np.ndarray, index: NearestNeighbors, stacklevel: int
+) -> sp.csr_array:
     """The same graph, joined by its shortest bridges if it is in pieces."""
     count, labels = sp.csgraph.connected_components(affinity, directed=False)
     if count == 1:
@@ -130,7 +154,7 @@ def _connected(affinity: sp.csr_array, points: np.ndarray, scales: np.ndarray, i
         f"{'bridge' if len(ends) == 1 else 'bridges'}, the shortest links between them. "
         "Raise n_neighbors for a denser graph, or pass connect=False to keep the components apart.",
         UserWarning,
-        stacklevel=3,
+        stacklevel=stacklevel,
     )
     return sp.csr_array(affinity + bridges + bridges.T)
 

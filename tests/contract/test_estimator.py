@@ -13,6 +13,7 @@ import sklearn
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.exceptions import FitFailedWarning
+from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import KFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -540,3 +541,44 @@ def test_verbose_shows_progress_on_stderr(X, capsys):
     assert shown.out == ""
     quick().fit(X)
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("n_clusters", [2, 3])
+def test_predict_puts_training_points_and_their_neighbours_where_they_belong(n_clusters):
+    X, y = make_blobs(n_samples=90, centers=[[0, 0], [9, 0], [0, 9]][:n_clusters], cluster_std=0.5, random_state=0)
+    model = COSC(n_clusters, connect=False, effort=0.2, random_state=0).fit(X)
+    assert (model.predict(X) == model.labels_).all()
+    nudged = X + np.random.default_rng(0).normal(scale=0.05, size=X.shape)
+    assert (model.predict(nudged) == model.labels_).all()
+    assert adjusted_rand_score(y, model.predict(nudged)) == 1
+
+
+def test_predict_from_similarities():
+    affinity = np.kron(np.eye(2), np.ones((3, 3)) - np.eye(3)) + 0.01
+    model = COSC(affinity="precomputed", random_state=0).fit(affinity)
+    similarity = np.array([[0, 0, 0, 1, 1, 0], [2, 0, 0, 0, 0, 1]])
+    assert model.predict(similarity).tolist() == [model.labels_[3], model.labels_[0]]
+
+
+def test_auto_finds_the_number_of_blobs_and_says_why():
+    X, y = make_blobs(n_samples=120, centers=[[0, 0], [9, 0], [0, 9], [9, 9]], cluster_std=0.5, random_state=0)
+    model = COSC("auto", connect=False, effort=0.2, random_state=0).fit(X)
+    assert model.n_clusters_ == 4
+    assert "eigengap" in model.n_clusters_reason_
+    assert adjusted_rand_score(y, model.labels_) == 1
+
+
+def test_auto_never_goes_below_the_cannot_links():
+    X, _ = make_blobs(n_samples=60, centers=[[0, 0], [9, 0]], cluster_std=0.5, random_state=0)
+    clique = [(i, j) for i in range(5) for j in range(i)]
+    model = COSC("auto", connect=False, effort=0.2, random_state=0).fit(X, cannot_link=clique)
+    assert model.n_clusters_ >= 5
+    assert model.n_violations_ == 0
+    assert "5 sets of points" in model.n_clusters_reason_
+
+
+def test_recursion_keeps_its_hierarchy():
+    X, y = make_blobs(n_samples=90, centers=[[0, 0], [9, 0], [0, 9]], cluster_std=0.5, random_state=0)
+    model = COSC(3, strategy="recursive", effort=0.2, random_state=0, connect=False).fit(X)
+    assert [len(np.unique(labels)) for labels in model.hierarchy_] == [2, 3]
+    assert adjusted_rand_score(y, model.labels_) == 1
