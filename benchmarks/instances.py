@@ -1,0 +1,113 @@
+"""The instances of `reference/`, rebuilt: datasets, graphs and sampled pairs.
+
+Datasets come from the folder named by TIGHTCUT_DATA (see `tightcut.datasets`). The reference figures are results of
+the original authors' program (authors.csv), of other libraries (peers.csv) and of the PCCC paper (published.csv);
+`reference/README.md` says how they were made.
+"""
+
+from __future__ import annotations
+
+import csv
+import platform
+import statistics
+import subprocess
+import time
+import warnings
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tightcut import Constraints, Graph, __version__, knn_affinity
+from tightcut.datasets import load
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results"
+
+
+@lru_cache
+def points(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Data and classes, float64."""
+    dataset = load(name)
+    return dataset.X.astype(np.float64), dataset.y
+
+
+@lru_cache
+def graph(name: str) -> Graph:
+    """The paper's graph, left as it is where it is not connected, as the reference program had it."""
+    return Graph.from_affinity(knn_affinity(points(name)[0], connect=False))
+
+
+def authors_pairs(name: str, n_pairs: int, seed: int) -> Constraints:
+    """The pairs of authors.csv."""
+    _, y = points(name)
+    rng = np.random.default_rng(1000 * seed + n_pairs)
+    pairs = rng.integers(0, len(y), (4 * n_pairs + 50, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]][:n_pairs]
+    return typed(y, pairs)
+
+
+def peers_pairs(y: np.ndarray, n_pairs: int, seed: int) -> Constraints:
+    """The pairs of peers.csv, drawn without repetition."""
+    rng = np.random.default_rng(1000 + seed)
+    seen: set[tuple[int, int]] = set()
+    while len(seen) < n_pairs:
+        i, j = map(int, rng.integers(0, len(y), 2))
+        if i != j:
+            seen.add((min(i, j), max(i, j)))
+    return typed(y, np.array(sorted(seen)))
+
+
+def typed(y: np.ndarray, pairs: np.ndarray) -> Constraints:
+    same = y[pairs[:, 0]] == y[pairs[:, 1]]
+    return Constraints.from_pairs(len(y), pairs[same], pairs[~same])
+
+
+def reference(name: str) -> list[dict[str, str]]:
+    with (HERE / "reference" / f"{name}.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def timed(function: Callable[[], Any]) -> tuple[Any, float]:
+    start = time.perf_counter()
+    result = function()
+    return result, time.perf_counter() - start
+
+
+def geometric_mean(values: list[float]) -> float:
+    return float(np.exp(np.mean(np.log(values))))
+
+
+def median(values: list[float]) -> float:
+    return statistics.median(values)
+
+
+def write(name: str, rows: list[dict[str, Any]], notes: list[str], command: str) -> None:
+    """Save a table as CSV and as Markdown with its notes, the command, the version and the machine."""
+    RESULTS.mkdir(exist_ok=True)
+    columns = list(rows[0])
+    with (RESULTS / f"{name}.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    lines = [f"# {name}", "", f"Made by `{command}`, tightcut {__version__} ({_commit()}), {_machine()}.", "", *notes, ""]
+    lines += ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+    lines += ["| " + " | ".join(str(row[column]) for column in columns) + " |" for row in rows]
+    (RESULTS / f"{name}.md").write_text("\n".join(lines) + "\n")
+    print("\n".join(lines))
+
+
+def quiet() -> None:
+    """Disconnected graphs are part of the protocol here."""
+    warnings.filterwarnings("ignore", message=".*connected components.*")
+
+
+def _commit() -> str:
+    result = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+    return result.stdout.strip() or "no commit"
+
+
+def _machine() -> str:
+    return f"Python {platform.python_version()}, {platform.machine()}, single thread"
