@@ -3,10 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test lint format bench clean clean-kernels
 
 help:
-	@echo "make demo | test | lint | format | bench | clean"
+	@echo "make demo | test | lint | format | bench | clean | clean-kernels"
 
 demo: $(VENV)/.demo
 	$(BIN)/python -m tightcut.demo
@@ -23,11 +23,16 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 
 bench: $(VENV)/.dev
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.two_clusters
+	$(BIN)/python -m benchmarks.many_clusters
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .hypothesis .ruff_cache .mypy_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# numba does not notice an edit in a kernel that another file's kernel calls.
+clean-kernels:
+	find src -name "*.nb[ci]" -delete
 
 # The stamps record a finished installation; a new pyproject.toml renews it.
 $(VENV)/.demo: pyproject.toml | $(BIN)/python

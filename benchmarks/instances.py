@@ -92,7 +92,14 @@ def write(name: str, rows: list[dict[str, Any]], notes: list[str], command: str)
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    lines = [f"# {name}", "", f"Made by `{command}`, tightcut {__version__} ({_commit()}), {_machine()}.", "", *notes, ""]
+    lines = [
+        f"# {name}",
+        "",
+        f"Made by `{command}`, tightcut {__version__} ({_commit()}), {_machine()}.",
+        "",
+        *notes,
+        "",
+    ]
     lines += ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
     lines += ["| " + " | ".join(str(row[column]) for column in columns) + " |" for row in rows]
     (RESULTS / f"{name}.md").write_text("\n".join(lines) + "\n")

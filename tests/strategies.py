@@ -123,6 +123,12 @@ def partition_table(graph, constraints, sides):
     return cut, violated
 
 
+def smallest_consistent_cut(graph, constraints):
+    """The cut from which the penalty bound is sharpest."""
+    cut, violated = partition_table(graph, constraints, all_partitions(graph.n_vertices))
+    return best_cut(cut, violated == 0)
+
+
 def best_cut(cut, allowed):
     """The smallest cut among the allowed partitions; infinite if there is none."""
     return float(cut[allowed].min(initial=np.inf))

@@ -109,16 +109,16 @@ def cross_affinity(
     neighbors = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(points).kneighbors(new, return_distance=False)
     distances = pair_distances(new, neighbors, points)
     weights = gaussian_similarity(distances, distances.max(axis=1, keepdims=True))
-    return sp.csr_array(
-        (weights.ravel(), neighbors.ravel(), np.arange(0, len(new) * k + 1, k)), (len(new), len(points))
-    )
+    shape, starts = (len(new), len(points)), np.arange(0, len(new) * k + 1, k)
+    return sp.csr_array((weights.ravel(), neighbors.ravel(), starts), shape=shape)
 
 
 def pair_distances(points: np.ndarray, neighbors: np.ndarray, others: np.ndarray | None = None) -> np.ndarray:
     """Euclidean distance from each point to each of its listed neighbours (rows of `others`, or of `points` itself).
 
-    By differences in float64: scikit-learn expands the square above 15 features, which puts exact duplicates at a distance of about
-    1e-8 times their norm; a difference puts them at 0. Rows go in blocks, so that no large array is copied whole.
+    By differences in float64: scikit-learn expands the square above 15 features, which puts exact duplicates at a
+    distance of about 1e-8 times their norm; a difference puts them at 0. Rows go in blocks, so that no large array is
+    copied whole.
     """
     others = points if others is None else others
     distances = np.empty(neighbors.shape)

@@ -19,7 +19,9 @@ def cluster_cuts(graph: Graph, labels: np.ndarray) -> tuple[np.ndarray, np.ndarr
     i, j, weight = graph.edges
     crossing = labels[i] != labels[j]
     weight = weight[crossing]
-    leaving = np.bincount(labels[i[crossing]], weight, n_clusters) + np.bincount(labels[j[crossing]], weight, n_clusters)
+    leaving = np.bincount(labels[i[crossing]], weight, n_clusters) + np.bincount(
+        labels[j[crossing]], weight, n_clusters
+    )
     return leaving, np.bincount(labels, graph.vertex_weights, n_clusters)
 
 

@@ -39,9 +39,9 @@ def route(weights, excess, part=None, flow=None, tolerance=0.0):
     height, queue = np.empty(n, np.int32), np.empty(n, np.int32)
     arc, queued = np.empty(n, np.int64), np.zeros(n, np.bool_)
     members = np.arange(n, dtype=np.int32)
-    kernels.route_excess(
-        weights.indptr, weights.indices, reverse, weights.data, flow, excess, part, members, tolerance, height, queue, arc, queued
-    )  # fmt: skip
+    graph = (weights.indptr, weights.indices, reverse, weights.data)
+    scratch = (height, queue, arc, queued)
+    kernels.route_excess(*graph, flow, excess, part, members, tolerance, *scratch)
     return Routed(flow, excess, height == kernels.UNREACHED)
 
 
@@ -149,7 +149,8 @@ def test_a_long_thin_network(seed):
     rng = np.random.default_rng(seed)
     length, width = 60, 4
     place = np.arange(length * width).reshape(length, width)
-    pairs = np.concatenate([np.stack([place[:-1].ravel(), place[1:].ravel()]), np.stack([place[:, :-1].ravel(), place[:, 1:].ravel()])], axis=1)  # fmt: skip
+    along, across = (place[:-1], place[1:]), (place[:, :-1], place[:, 1:])
+    pairs = np.concatenate([np.stack([a.ravel(), b.ravel()]) for a, b in (along, across)], axis=1)
     upper = sp.coo_array((rng.integers(1, 100, pairs.shape[1]).astype(float), pairs), shape=(length * width,) * 2)
     weights = sp.csr_array(upper + upper.T)
     weights.sort_indices()

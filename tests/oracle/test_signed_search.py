@@ -1,5 +1,7 @@
 """The search kernels report what they leave behind and never make it worse; the trade-off is a front."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -169,8 +171,8 @@ def test_the_tradeoff_is_a_front_from_no_violation_to_the_free_cut(seed):
     constraints = random_constraints(rng, n, 6, planted if consistent else None, beliefs=seed % 3 == 0)
     path = tradeoff_path(graph, constraints, random_state=0)
     cuts, beliefs = [point.cut for point in path], [point.violated_belief for point in path]
-    assert all(later < earlier for earlier, later in zip(cuts, cuts[1:], strict=False))
-    assert all(later > earlier for earlier, later in zip(beliefs, beliefs[1:], strict=False))
+    assert all(later < earlier for earlier, later in itertools.pairwise(cuts))
+    assert all(later > earlier for earlier, later in itertools.pairwise(beliefs))
     for point in path:
         assert point.cut == pytest.approx(normalized_cut(graph, point.side.astype(int)))
         assert point.violated_belief == pytest.approx(constraints.violations(point.side).belief)

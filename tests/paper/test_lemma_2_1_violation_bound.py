@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import all_partitions, consistent_problems
+from strategies import all_partitions, consistent_problems, smallest_consistent_cut
 
 from tightcut import Constraints, Graph
 from tightcut.objective import normalized_cut, penalized_cut, penalty_bound
@@ -23,25 +23,29 @@ def penalised_minimisers(graph, constraints, penalty):
     return sides[values <= values.min() * (1 + 1e-12)]
 
 
-@given(consistent_problems(max_vertices=10, beliefs=False), st.integers(0, 4), st.floats(1, 3))
+@given(consistent_problems(max_vertices=10, beliefs=False), st.integers(0, 4), st.just(1.0) | st.floats(1, 3))
 def test_no_minimiser_violates_more_than_allowed(problem, allowed, factor):
     graph, constraints, side = problem
-    penalty = factor * penalty_bound(graph, constraints, normalized_cut(graph, side.astype(int)), allowed)
-    counts = [
-        constraints.violations(minimiser).n_violations
-        for minimiser in penalised_minimisers(graph, constraints, penalty)
-    ]
-    assert max(counts) <= allowed
+    given_cut = normalized_cut(graph, side.astype(int))
+    for cut in (given_cut, smallest_consistent_cut(graph, constraints)):
+        penalty = factor * penalty_bound(graph, constraints, cut, allowed)
+        minimisers = penalised_minimisers(graph, constraints, penalty)
+        assert max(constraints.violations(minimiser).n_violations for minimiser in minimisers) <= allowed
 
 
-@given(consistent_problems(max_vertices=10, beliefs=True), st.floats(0, 3), st.floats(1, 3))
-def test_no_minimiser_violates_more_belief_than_allowed(problem, allowed, factor):
+@given(
+    consistent_problems(max_vertices=10, beliefs=True, min_pairs=1),
+    st.just(0.0) | st.floats(0, 1),
+    st.just(1.0) | st.floats(1, 3),
+)
+def test_no_minimiser_violates_more_belief_than_allowed(problem, share, factor):
     graph, constraints, side = problem
-    penalty = factor * penalty_bound(graph, constraints, normalized_cut(graph, side.astype(int)), allowed)
-    beliefs = [
-        constraints.violations(minimiser).belief for minimiser in penalised_minimisers(graph, constraints, penalty)
-    ]
-    assert max(beliefs) <= allowed + 1e-12
+    allowed = share * (constraints.must_link_weight.sum() + constraints.cannot_link_weight.sum())
+    given_cut = normalized_cut(graph, side.astype(int))
+    for cut in (given_cut, smallest_consistent_cut(graph, constraints)):
+        penalty = factor * penalty_bound(graph, constraints, cut, allowed)
+        minimisers = penalised_minimisers(graph, constraints, penalty)
+        assert max(constraints.violations(minimiser).belief for minimiser in minimisers) <= allowed + 1e-12
 
 
 @given(consistent_problems(max_vertices=10, beliefs=False, min_pairs=1), st.integers(0, 4))

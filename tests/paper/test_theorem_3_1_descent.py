@@ -5,6 +5,9 @@ a smaller penalised cut. If the partition satisfies all constraints and the pena
 new one satisfies them too and has a smaller normalized cut.
 """
 
+import itertools
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,13 +20,14 @@ from tightcut.relaxation import Relaxation
 from tightcut.solvers.penalty_path import cheaper_direction, penalty_path
 from tightcut.solvers.ratio_dca import ratio_dca
 
-pytestmark = pytest.mark.filterwarnings("ignore:FISTA stopped:RuntimeWarning")
 PENALTIES = st.just(0.0) | st.floats(0.01, 3)
+# On disconnected graphs; see test_a_free_cut_ends_the_descent.
+QUIET = pytest.mark.filterwarnings("ignore:FISTA stopped:RuntimeWarning")
 INNER = pytest.mark.parametrize("inner", ["flow", "fista"])
 
 
 def assert_strictly_falling(history):
-    assert all(later < earlier for earlier, later in zip(history, history[1:], strict=False)), history
+    assert all(later < earlier for earlier, later in itertools.pairwise(history)), history
 
 
 def descended(before, after):
@@ -38,6 +42,7 @@ def starts(draw, connected=False):
 
 
 @INNER
+@QUIET
 @settings(max_examples=60)
 @given(drawn=starts(), penalty=PENALTIES, with_ties=st.booleans())
 def test_any_partition_is_improved_or_returned(inner, drawn, penalty, with_ties):
@@ -66,6 +71,7 @@ def test_a_consistent_partition_stays_consistent_and_its_cut_falls(inner, proble
 
 
 @INNER
+@QUIET
 @settings(max_examples=60)
 @given(drawn=starts(), penalty=PENALTIES, data=st.data())
 def test_from_any_vector(inner, drawn, penalty, data):
@@ -95,9 +101,23 @@ def test_each_step_of_the_penalty_path_descends(problem, data):
     penalties = top * 2.0 ** np.arange(-4, 1)
     path = list(penalty_path(graph, constraints, data.draw(partitions(graph.n_vertices)), penalties))
     assert [penalty for penalty, _ in path] == pytest.approx(penalties)
-    for (_, before), (penalty, after) in zip(path, path[1:], strict=False):
+    for (_, before), (penalty, after) in itertools.pairwise(path):
         value = penalized_cut(graph, constraints, after, penalty)
         assert value <= penalized_cut(graph, constraints, before, penalty) * (1 + 1e-12)
+
+
+@pytest.mark.xfail(strict=True, reason="a cut of zero is not seen as zero: F is a rounding above it and FISTA runs dry")
+def test_a_free_cut_ends_the_descent():
+    # A triangle and a single vertex.
+    weights = np.zeros((4, 4))
+    weights[[0, 0, 2], [2, 3, 3]] = 0.3, 0.7, 0.2
+    graph = Graph.from_affinity(weights + weights.T, "ones")
+    start = np.array([False, False, False, True])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        descent = ratio_dca(Relaxation(graph, Constraints.from_pairs(4), 0.0), start, inner="fista")
+    assert descent.side.tolist() in ([False, True, False, False], [True, False, True, True])
+    assert descent.value == pytest.approx(0, abs=1e-14)
 
 
 def test_descent_does_happen():

@@ -69,7 +69,7 @@ class CSP(GraphClusterer):
     beyond `max_points` (0.4 GiB at 3,000 points, 219 GiB at 70,000). *Limits*: :math:`\bar Q` weighs pairs by inverse
     degrees, and on a nearest-neighbour graph the default bound is met by vectors concentrated on few points of low
     degree. Signs survive that, k-means does not: for more than two clusters try `beta=0.1` (digits with 500 pairs:
-    error 0.05 instead of 0.89).
+    error 0.04 instead of 0.89).
 
     References
     ----------

@@ -70,17 +70,8 @@ def complete(
 ) -> None:
     """Label the vertices of `order` one by one: the wished label if allowed, else the best connected allowed one."""
     w, r = graph.weights, graph.relations
-    for v in order:
-        neighbours = r.indices[r.indptr[v] : r.indptr[v + 1]][r.data[r.indptr[v] : r.indptr[v + 1]] > 0]
-        taken = np.zeros(k, bool)
-        taken[labels[neighbours][labels[neighbours] >= 0]] = True
-        if wished is not None and not taken[wished[v]]:
-            labels[v] = wished[v]
-            continue
-        near = labels[w.indices[w.indptr[v] : w.indptr[v + 1]]]
-        known = near >= 0
-        pull = np.bincount(near[known], w.data[w.indptr[v] : w.indptr[v + 1]][known], k)
-        labels[v] = int(np.argmax(np.where(taken, -1.0, pull)))
+    wished = np.full(graph.n_vertices, -1, np.int32) if wished is None else wished
+    kernels.complete_labels(w.indptr, w.indices, w.data, r.indptr, r.indices, r.data, labels, order, wished, k)
 
 
 def fill_empty(graph: PartitionGraph, labels: np.ndarray, k: int) -> np.ndarray:

@@ -17,6 +17,7 @@ from tightcut.solvers.ratio_dca import ratio_dca
 from tightcut.solvers.search import SearchOptions, Solution, search, select
 
 POLISHED = 3  # how many of the best solutions RatioDCA starts from
+POLISH_LIMIT = 30_000  # units above which it starts from the best alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,10 +76,13 @@ def hard_bipartition(
     merger = reduce_to_units(graph, constraints)
     spins = [vote(merger, side) for side in known or []]
     population = search(merger.graph, rng, options, spins)
-    options.report("polish", 0, POLISHED, population[0][0])
-    polished = [polish(graph, merger, solution, inner) for solution in population[:POLISHED]]
+    chosen = population[: POLISHED if merger.graph.n_units <= POLISH_LIMIT else 1]
+    polished = []
+    for done, solution in enumerate(chosen):
+        options.report("polish", done, len(chosen), population[0][0])
+        polished.append(polish(graph, merger, solution, inner))
     (cut, best), history = min(polished, key=lambda result: result[0][0])
-    options.report("polish", POLISHED, POLISHED, cut)
+    options.report("polish", len(chosen), len(chosen), cut)
     return Bipartition(merger.lift(best) > 0, cut, history)
 
 

@@ -1,0 +1,33 @@
+"""All compiled code: free functions on flat arrays, one file per task.
+
+numba notices an edit in the file of the function it compiled, not in the files that function calls: after editing
+`heap.py` or `random_numbers.py`, run `make clean-kernels`.
+"""
+
+from tightcut._kernels.coarsening import contract, heavy_edge_matching
+from tightcut._kernels.colouring import colour_by_tabu, colour_exactly, complete_labels, peel
+from tightcut._kernels.fista import fista_steps
+from tightcut._kernels.minimum_cut import UNREACHED, reverse_arcs, route_excess, total_variation_prox
+from tightcut._kernels.partition import agglomerate, measure_partition, refine_partition, relation_inside
+from tightcut._kernels.spins import measure, refine, tabu_search
+
+__all__ = [
+    "UNREACHED",
+    "agglomerate",
+    "colour_by_tabu",
+    "colour_exactly",
+    "complete_labels",
+    "contract",
+    "fista_steps",
+    "heavy_edge_matching",
+    "measure",
+    "measure_partition",
+    "peel",
+    "refine",
+    "refine_partition",
+    "relation_inside",
+    "reverse_arcs",
+    "route_excess",
+    "tabu_search",
+    "total_variation_prox",
+]

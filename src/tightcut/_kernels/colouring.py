@@ -1,0 +1,171 @@
+"""Colouring of cannot-link graphs, which decides whether k clusters can satisfy them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tightcut._kernels.compiled import compiled
+from tightcut._kernels.random_numbers import next_random
+
+
+@compiled
+def peel(indptr, indices, k):
+    """Remove vertices with fewer than k neighbours left until none remains; returns (removal order, core mask).
+
+    A removed vertex can always be coloured after everything that outlives it, so only the core is hard.
+    """
+    n = len(indptr) - 1
+    degree = np.empty(n, np.int64)
+    core = np.ones(n, np.bool_)
+    order = np.empty(n, np.int32)
+    head, tail = 0, 0
+    for v in range(n):
+        degree[v] = indptr[v + 1] - indptr[v]
+        if degree[v] < k:
+            order[tail] = v
+            core[v] = False
+            tail += 1
+    while head < tail:
+        v = order[head]
+        head += 1
+        for a in range(indptr[v], indptr[v + 1]):
+            u = indices[a]
+            degree[u] -= 1
+            if core[u] and degree[u] < k:
+                order[tail] = u
+                core[u] = False
+                tail += 1
+    return order[:tail], core
+
+
+@compiled
+def complete_labels(indptr, indices, weights, rel_indptr, rel_indices, rel_weights, labels, order, wished, k):
+    """Label the vertices of `order` (now -1) one by one: the wished label if allowed, else the best connected one.
+
+    Allowed means that no cannot-link forbids it; a vertex with fewer than k labelled conflicts always finds one.
+    """
+    taken = np.empty(k, np.bool_)
+    pull = np.empty(k)
+    for v in order:
+        taken[:] = False
+        for a in range(rel_indptr[v], rel_indptr[v + 1]):
+            if rel_weights[a] > 0 and labels[rel_indices[a]] >= 0:
+                taken[labels[rel_indices[a]]] = True
+        if wished[v] >= 0 and not taken[wished[v]]:
+            labels[v] = wished[v]
+            continue
+        pull[:] = 0.0
+        for a in range(indptr[v], indptr[v + 1]):
+            if labels[indices[a]] >= 0:
+                pull[labels[indices[a]]] += weights[a]
+        best = -1
+        for c in range(k):
+            if not taken[c] and (best < 0 or pull[c] > pull[best]):
+                best = c
+        labels[v] = max(best, 0)
+
+
+@compiled
+def _most_saturated(colour, blocked, indptr, k):
+    """The uncoloured vertex with the most forbidden colours, ties by degree; -1 if all are coloured."""
+    best, best_saturation, best_degree = -1, -1, -1
+    for v in range(len(colour)):
+        if colour[v] >= 0:
+            continue
+        saturation = 0
+        for c in range(k):
+            saturation += blocked[v, c] > 0
+        degree = indptr[v + 1] - indptr[v]
+        if saturation > best_saturation or (saturation == best_saturation and degree > best_degree):
+            best, best_saturation, best_degree = v, saturation, degree
+    return best
+
+
+@compiled
+def colour_exactly(indptr, indices, k, node_limit):
+    """Backtracking on the most saturated vertex (DSATUR); returns (status, colours).
+
+    Status 1: coloured. 0: the search is exhausted, there is no colouring. -1: the limit of nodes was reached.
+    """
+    n = len(indptr) - 1
+    colour = np.full(n, -1, np.int32)
+    blocked = np.zeros((n, k), np.int32)
+    chosen = np.empty(n, np.int32)
+    highest = np.zeros(n + 1, np.int32)  # colours in use before each depth; new colours enter one at a time
+    depth, nodes = 0, 0
+    if n == 0:
+        return 1, colour
+    chosen[0] = _most_saturated(colour, blocked, indptr, k)
+    while True:
+        v = chosen[depth]
+        previous = colour[v]
+        if previous >= 0:
+            for a in range(indptr[v], indptr[v + 1]):
+                blocked[indices[a], previous] -= 1
+            colour[v] = -1
+        following = -1
+        for c in range(previous + 1, min(k, highest[depth] + 1)):
+            if blocked[v, c] == 0:
+                following = c
+                break
+        if following < 0:
+            depth -= 1
+            if depth < 0:
+                return 0, colour
+            continue
+        nodes += 1
+        if nodes > node_limit:
+            return -1, colour
+        colour[v] = following
+        for a in range(indptr[v], indptr[v + 1]):
+            blocked[indices[a], following] += 1
+        highest[depth + 1] = max(highest[depth], following + 1)
+        depth += 1
+        if depth == n:
+            return 1, colour
+        chosen[depth] = _most_saturated(colour, blocked, indptr, k)
+
+
+@compiled
+def colour_by_tabu(indptr, indices, k, colour, max_steps, state):
+    """Tabu search for a proper colouring, from any colouring; changes `colour`, returns the conflicts left."""
+    n = len(indptr) - 1
+    clash = np.zeros((n, k), np.int32)
+    rest_until = np.zeros((n, k), np.int64)
+    conflicts = 0
+    for v in range(n):
+        for a in range(indptr[v], indptr[v + 1]):
+            clash[v, colour[indices[a]]] += 1
+            conflicts += colour[indices[a]] == colour[v]
+    conflicts //= 2
+    best, best_colour = conflicts, colour.copy()
+    for step in range(max_steps):
+        if best == 0:
+            break
+        chosen, target, chosen_change, ties = -1, -1, n, 1
+        for v in range(n):
+            if clash[v, colour[v]] == 0:
+                continue
+            for c in range(k):
+                change = clash[v, c] - clash[v, colour[v]]
+                if c == colour[v] or (rest_until[v, c] > step and conflicts + change >= best):
+                    continue
+                if change == chosen_change:
+                    ties += 1
+                if change < chosen_change or (change == chosen_change and next_random(state) * ties < 1):
+                    ties = 1 if change < chosen_change else ties
+                    chosen, target, chosen_change = v, c, change
+        if chosen < 0:
+            continue
+        old = colour[chosen]
+        rest_until[chosen, old] = step + 10 + np.int64(0.6 * conflicts + next_random(state) * 10)
+        colour[chosen] = target
+        conflicts += chosen_change
+        for a in range(indptr[chosen], indptr[chosen + 1]):
+            clash[indices[a], old] -= 1
+            clash[indices[a], target] += 1
+        if conflicts < best:
+            best = conflicts
+            best_colour[:] = colour
+    colour[:] = best_colour
+    return best

@@ -1,0 +1,197 @@
+"""Local search on signed graphs (see signed.py): flip one unit at a time, watch the ratio.
+
+With D = sum moment_u spins_u and H = sum external_u spins_u the two sides weigh (volume +- D)/2 and send
+cut + (outside +- H)/2 to the rest of the graph, so one flip is judged in constant time.
+
+| symbol | meaning |
+|---|---|
+| spins[u] | +1 or -1, the orientation of unit u |
+| field[u] | by how much the cut grows when unit u flips |
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tightcut._kernels.compiled import compiled
+from tightcut._kernels.heap import ABSENT, LOCKED, sift_down, sift_up
+from tightcut._kernels.random_numbers import next_random
+
+
+@compiled
+def _ratio(cut, imbalance, tilt, volume, outside):
+    """The two-cluster objective; what rounding makes negative is zero."""
+    plus, minus = 0.5 * (volume + imbalance), 0.5 * (volume - imbalance)
+    return max(cut + 0.5 * (outside + tilt), 0.0) / plus + max(cut + 0.5 * (outside - tilt), 0.0) / minus
+
+
+@compiled
+def measure(indptr, indices, coupling, moment, external, spins, field):
+    """Fill `field`; return (frustrated coupling weight, imbalance, tilt, number of plus units). O(arcs)."""
+    frustrated, imbalance, tilt, n_plus = 0.0, 0.0, 0.0, 0
+    for u in range(len(spins)):
+        total = 0.0
+        for a in range(indptr[u], indptr[u + 1]):
+            agreement = coupling[a] * spins[u] * spins[indices[a]]
+            total += agreement
+            if agreement < 0:
+                frustrated -= 0.5 * agreement
+        field[u] = total
+        imbalance += moment[u] * spins[u]
+        tilt += external[u] * spins[u]
+        n_plus += spins[u] > 0
+    return frustrated, imbalance, tilt, n_plus
+
+
+@compiled
+def _flip(u, indptr, indices, coupling, spins, field):
+    spins[u] = -spins[u]
+    field[u] = -field[u]
+    for a in range(indptr[u], indptr[u + 1]):
+        v = indices[a]
+        field[v] += 2.0 * coupling[a] * spins[u] * spins[v]
+
+
+@compiled
+def refine(
+    indptr, indices, coupling, moment, external, offset, volume, outside, two_sided, spins, patience, max_passes
+):
+    """Fiduccia-Mattheyses passes: flip the best unit even if it hurts, lock it, keep the best prefix of the pass.
+
+    Changes `spins` in place and returns the ratio reached. Never worse than the start. O(arcs log n) per pass at
+    most; only units at the cut enter the heap, so a pass over a good cut costs far less.
+    """
+    n = len(spins)
+    field = np.empty(n)
+    key = np.empty(n)
+    heap = np.empty(n, np.int32)
+    place = np.empty(n, np.int32)
+    touched = np.empty(n, np.int32)
+    cut, imbalance, tilt, n_plus = measure(indptr, indices, coupling, moment, external, spins, field)
+    cut += offset
+    current = _ratio(cut, imbalance, tilt, volume, outside)
+    for _ in range(max_passes):
+        before = current
+        size = 0
+        for u in range(n):
+            place[u] = ABSENT
+            boundary = indptr[u] == indptr[u + 1]
+            for a in range(indptr[u], indptr[u + 1]):
+                if coupling[a] * spins[u] * spins[indices[a]] < 0:
+                    boundary = True
+                    break
+            if boundary:
+                key[u] = _ratio(
+                    cut + field[u],
+                    imbalance - 2 * moment[u] * spins[u],
+                    tilt - 2 * external[u] * spins[u],
+                    volume,
+                    outside,
+                )
+                heap[size] = u
+                place[u] = size
+                size += 1
+        for at in range(size // 2 - 1, -1, -1):
+            sift_down(heap, size, key, place, at)
+        n_touched, n_best, since_best, best = 0, 0, 0, current
+        while size > 0 and since_best < patience:
+            u = heap[0]
+            fresh = _ratio(
+                cut + field[u], imbalance - 2 * moment[u] * spins[u], tilt - 2 * external[u] * spins[u], volume, outside
+            )
+            if fresh > key[u] * (1 + 1e-12):
+                key[u] = fresh
+                sift_down(heap, size, key, place, 0)
+                if heap[0] != u:
+                    continue
+            size -= 1
+            place[u] = LOCKED
+            if size > 0:
+                heap[0] = heap[size]
+                sift_down(heap, size, key, place, 0)
+            if not two_sided and (n_plus == 1 if spins[u] > 0 else n_plus == n - 1):
+                continue
+            cut += field[u]
+            imbalance -= 2 * moment[u] * spins[u]
+            tilt -= 2 * external[u] * spins[u]
+            n_plus -= spins[u]
+            current = fresh
+            _flip(u, indptr, indices, coupling, spins, field)
+            touched[n_touched] = u
+            n_touched += 1
+            since_best += 1
+            if current < best * (1 - 1e-13):
+                best, n_best, since_best = current, n_touched, 0
+            for a in range(indptr[u], indptr[u + 1]):
+                v = indices[a]
+                if place[v] == LOCKED:
+                    continue
+                key[v] = _ratio(
+                    cut + field[v],
+                    imbalance - 2 * moment[v] * spins[v],
+                    tilt - 2 * external[v] * spins[v],
+                    volume,
+                    outside,
+                )
+                if place[v] == ABSENT:
+                    heap[size] = v
+                    place[v] = size
+                    size += 1
+                    sift_up(heap, key, place, size - 1)
+                else:
+                    sift_up(heap, key, place, place[v])
+                    sift_down(heap, size, key, place, place[v])
+        for t in range(n_touched - 1, n_best - 1, -1):
+            u = touched[t]
+            _flip(u, indptr, indices, coupling, spins, field)
+        cut, imbalance, tilt, n_plus = measure(indptr, indices, coupling, moment, external, spins, field)
+        cut += offset
+        current = _ratio(cut, imbalance, tilt, volume, outside)
+        if not current < before * (1 - 1e-12):
+            break
+    return current
+
+
+@compiled
+def tabu_search(
+    indptr, indices, coupling, moment, external, offset, volume, outside, two_sided, spins, patience, state
+):
+    """One-flip tabu search: always take the best flip that is not forbidden; a flipped unit rests for a while.
+
+    Changes `spins` to the best orientation seen and returns its ratio; stops after `patience` flips without a new
+    best. Every flip scans all units, which beats a heap up to a few thousand of them.
+    """
+    n = len(spins)
+    field = np.empty(n)
+    rest_until = np.zeros(n, np.int64)
+    cut, imbalance, tilt, n_plus = measure(indptr, indices, coupling, moment, external, spins, field)
+    cut += offset
+    best = _ratio(cut, imbalance, tilt, volume, outside)
+    best_spins = spins.copy()
+    tenure = min(10 + n // 100, n // 4)
+    step, since_best = 0, 0
+    while since_best < patience:
+        step += 1
+        since_best += 1
+        chosen, chosen_value = -1, np.inf
+        for u in range(n):
+            value = _ratio(
+                cut + field[u], imbalance - 2 * moment[u] * spins[u], tilt - 2 * external[u] * spins[u], volume, outside
+            )
+            if value < chosen_value and (rest_until[u] < step or value < best * (1 - 1e-12)):
+                if two_sided or not (n_plus == 1 if spins[u] > 0 else n_plus == n - 1):
+                    chosen, chosen_value = u, value
+        if chosen < 0:
+            continue
+        u = chosen
+        cut += field[u]
+        imbalance -= 2 * moment[u] * spins[u]
+        tilt -= 2 * external[u] * spins[u]
+        n_plus -= spins[u]
+        _flip(u, indptr, indices, coupling, spins, field)
+        rest_until[u] = step + tenure + np.int64(next_random(state) * 10)
+        if chosen_value < best * (1 - 1e-12):
+            best, since_best = chosen_value, 0
+            best_spins[:] = spins
+    spins[:] = best_spins
+    return best
