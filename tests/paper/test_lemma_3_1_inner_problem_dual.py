@@ -46,9 +46,10 @@ class Inner:
         return -np.sqrt(((self.g - self.outflow(flow) - self.c * (u - v)) ** 2 / self.norm).sum())
 
     def on_sphere(self, h):
-        """The point of the unit ball that h points to; zero if h is nothing but rounding."""
+        """The point of the unit ball that h points to, or zero where h is only the error of the solver."""
         length = np.sqrt(self.norm @ h**2)
-        return h / length if length > 1e-9 * max(1.0, np.abs(self.g).max()) else np.zeros_like(h)
+        point = h / length if length > 0 else h
+        return point if self.primal(point) < 0 else np.zeros_like(h)
 
 
 @st.composite

@@ -1,0 +1,93 @@
+"""The command itself: help at once, nothing heavy imported, exit codes."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tightcut
+from tightcut.cli import main
+from tightcut.cli._app import COMMANDS
+from tightcut.cli._words import in_options
+
+HEAVY = {"numba", "sklearn", "scipy", "matplotlib", "pandas", "numpy", "joblib", "rich", "torch", "polars", "pyarrow"}
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["cluster", "--help"], ["--version"]])
+def test_help_imports_nothing_heavy(arguments):
+    script = f"import sys\nfrom tightcut.cli import main\ncode = main({arguments!r})\nprint(code, *sys.modules)"
+    environment = os.environ | {"PYTHONPATH": str(Path(tightcut.__file__).parents[1])}
+    command = [sys.executable, "-c", script]
+    output = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
+    code, *modules = output.splitlines()[-1].split()
+    assert code == "0"
+    assert HEAVY.isdisjoint(modules)
+
+
+def test_help_lists_the_commands_and_the_exit_codes(run):
+    code, out, _ = run("--help")
+    assert code == 0
+    assert all(command in out for command in COMMANDS)
+    assert "3    constraints that contradict each other" in out
+    assert "130  interrupted with Ctrl-C" in out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(run, command):
+    code, out, _ = run(f"{command} --help")
+    assert code == 0
+    assert out.startswith(f"Usage: tightcut {command}")
+
+
+def test_version(run):
+    assert run("--version")[1] == f"tightcut {tightcut.__version__}\n"
+
+
+def test_usage_errors(run):
+    assert run("cluster moons.csv")[0] == 2
+    assert run("clutser moons.csv")[0] == 2
+    code, _, err = run("moons.csv")
+    assert code == 2
+    assert "Did you mean: tightcut cluster moons.csv -k K" in err
+
+
+def test_a_missing_extra_is_named(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "click", None)
+    assert main(["--help"]) == 1
+    assert 'pip install "tightcut[cli]"' in capsys.readouterr().err
+
+
+def test_a_traceback_can_be_asked_for(monkeypatch, folder):
+    monkeypatch.setenv("TIGHTCUT_TRACEBACK", "1")
+    with pytest.raises(ValueError, match="does not exist"):
+        main(["cluster", str(folder / "no.csv"), "-k", "2"])
+
+
+def test_errors_of_our_own_are_not_hidden(monkeypatch, folder):  # noqa: ARG001
+    def fail(*_, **__):
+        raise TypeError("a bug")
+
+    monkeypatch.setattr("tightcut.files.read_data", fail)
+    with pytest.raises(TypeError, match="a bug"):
+        main(["cluster", "moons.csv", "-k", "2"])
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ('Remove one, or pass on_inconsistent="soft" to do so.', "Remove one, or use --on-inconsistent soft to do so."),
+        ("Raise max_violations or effort", "Raise --max-violations or effort"),
+    ],
+)
+def test_messages_speak_of_options(message, words):
+    assert in_options(message) == words
+
+
+def test_python_dash_m(folder):
+    command = [sys.executable, "-m", "tightcut", "cluster", "no.csv", "-k", "2"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: no.csv does not exist.")
+    assert done.stdout == ""

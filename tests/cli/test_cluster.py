@@ -1,0 +1,275 @@
+"""`tightcut cluster`, from files to labels and a report."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from tightcut import cluster as cluster_function
+from tightcut.cli._console import Console
+
+MOONS = "cluster moons.csv -k 2 --id name --drop class --effort 0.3"
+
+
+def labels_of(path):
+    return dict(line.split(",") for line in path.read_text().splitlines()[1:])
+
+
+def test_labels_summary_and_notes_go_where_they_belong(run, folder):
+    code, out, err = run(f"{MOONS} --constraints pairs.csv -o labels.csv")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == [
+        "points",
+        "clusters",
+        "cut",
+        "violated",
+        "seconds",
+        "labels",
+    ]
+    assert "0 of 4 constraints" in out
+    assert "Read 60 rows and 2 columns of moons.csv; names from 'name'" in err
+    assert (folder / "labels.csv").read_text().startswith("name,cluster\nm00,0\n")
+    labels = labels_of(folder / "labels.csv")
+    assert len(labels) == 60
+    assert labels["m00"] == labels["m10"]
+    assert labels["m05"] != labels["m45"]
+
+
+def test_json(run):
+    code, out, _ = run(f"{MOONS} --constraints pairs.csv --json")
+    summary = json.loads(out)
+    assert code == 0
+    assert summary["n_points"] == sum(summary["sizes"]) == 60
+    assert summary["n_violations"] == 0
+    assert summary["n_must_link"] == summary["n_cannot_link"] == 2
+
+
+def test_quiet(run):
+    assert run(f"{MOONS} -q")[2] == ""
+
+
+def test_labels_on_standard_output(run):
+    code, out, _ = run(f"{MOONS} -o -")
+    assert code == 0
+    assert out.splitlines()[0] == "name,cluster"
+    assert len(out.splitlines()) == 61
+
+
+def test_known_classes(run, folder):
+    lines = (folder / "moons.csv").read_text().splitlines()
+    for row in range(1, 61):
+        if row % 6:
+            lines[row] = lines[row].rpartition(",")[0] + ","
+    (folder / "moons.csv").write_text("\n".join(lines))
+    code, out, _ = run("cluster moons.csv -k 2 --id name --labels class -o labels.csv --effort 0.3")
+    assert code == 0
+    assert "0 of 9 constraints" in out
+    labels = labels_of(folder / "labels.csv")
+    assert labels["m05"] == labels["m11"] != labels["m59"]
+
+
+def test_the_same_as_in_python(run, folder):
+    from tightcut import Graph, knn_affinity
+
+    run("cluster moons.npy -k 2 --scale none --n-neighbors 9 --seed 3 --criterion rcut -o labels.csv -q")
+    graph = Graph.from_affinity(knn_affinity(np.load(folder / "moons.npy"), 9), "ones")
+    expected = cluster_function(graph, random_state=3).labels
+    assert list(labels_of(folder / "labels.csv").values()) == list(map(str, expected))
+
+
+def test_scaling_is_the_default_and_can_be_switched_off(run, folder):
+    np.save(folder / "wide.npy", np.load(folder / "moons.npy") * [1, 1e4] + [0, 7])
+    results = {}
+    for name, scale in (("wide", "standard"), ("moons", "standard"), ("wide", "none")):
+        _, out, _ = run(f"cluster {name}.npy -k 2 --scale {scale} --effort 0.3 --json")
+        results[name, scale] = json.loads(out)["cut"]
+    assert results["wide", "standard"] == pytest.approx(results["moons", "standard"])
+    assert results["wide", "none"] != pytest.approx(results["moons", "standard"])
+
+
+@pytest.mark.parametrize("name", ["g.csv", "g.mtx", "g.npz", "g.npy"])
+def test_graphs(run, folder, name):
+    import scipy.io
+
+    block = np.ones((5, 5)) - np.eye(5)
+    weights = np.kron(np.eye(2), block)
+    weights[0, 5] = weights[5, 0] = 0.1
+    if name == "g.csv":
+        rows = [f"v{i},v{j},{weights[i, j]}" for i, j in zip(*np.nonzero(np.triu(weights)), strict=True)]
+        (folder / name).write_text("\n".join(["source,target,weight", *rows]))
+    elif name == "g.mtx":
+        scipy.io.mmwrite(folder / name, sp.coo_array(weights))
+    elif name == "g.npz":
+        sp.save_npz(folder / name, sp.csr_array(weights))
+    else:
+        np.save(folder / name, weights)
+    flag = " --graph" if name == "g.npy" else ""
+    code, out, err = run(f"cluster {name} -k 2 -o labels.csv --report report.html --effort 0.3{flag}")
+    assert code == 0
+    assert "2 of 5, 5 points" in out
+    assert "Read a graph of 10 vertices and 21 edges" in err
+    assert (
+        (folder / "labels.csv")
+        .read_text()
+        .startswith("vertex,cluster\nv0,0" if name == "g.csv" else "row,cluster\n0,0")
+    )
+
+
+def test_the_report(run, folder):
+    code, out, _ = run(f"{MOONS} --constraints pairs.csv --report report.html")
+    page = (folder / "report.html").read_text()
+    assert code == 0
+    assert "report.html" in out
+    assert all(f'id="{part}"' in page for part in ("map", "clusters", "prices", "subject"))
+    assert "m00" in page
+
+
+def test_soft_constraints(run, folder):
+    (folder / "pairs.csv").write_text("a,b,type,belief\nm00,m01,must,1\nm00,m01,cannot,0.5\n")
+    code, _, err = run(f"{MOONS} --constraints pairs.csv")
+    assert code == 3
+    assert "The constraints contradict each other, whatever the number of clusters:" in err
+    assert "m00 must-link m01    (pairs.csv, line 2)" in err
+    assert "m01 cannot-link m00  (pairs.csv, line 3)" in err
+    assert "--on-inconsistent soft" in err
+    code, out, _ = run(f"{MOONS} --constraints pairs.csv --on-inconsistent soft --json")
+    assert code == 0
+    assert json.loads(out)["violated_cannot_link"] == [["m00", "m01"]]
+    assert json.loads(out)["violated_belief"] == 0.5
+    code, _, err = run(f"{MOONS} --constraints pairs.csv --max-violations 0.2")
+    assert code == 3
+    assert "Raise --max-violations" in err
+    assert "(pairs.csv, line 2)" in err
+
+
+def test_contradictions_for_two_and_for_three_clusters(run, folder):
+    names = ["m00", "m10", "m20", "m30"]
+    apart = [f"{a},{b},cannot" for i, a in enumerate(names) for b in names[:i]]
+    (folder / "pairs.csv").write_text("\n".join(["a,b,type", *apart]))
+    code, _, err = run(f"{MOONS} --constraints pairs.csv")
+    assert code == 3
+    assert "2 clusters cannot satisfy the constraints. An odd number of cannot-links (3) in a circle:" in err
+    code, _, err = run(f"{MOONS} --constraints pairs.csv -k 3")
+    assert code == 3
+    assert "m00, m10, m20, m30 must all be in different ones:" in err
+    assert run(f"{MOONS} --constraints pairs.csv -k 4")[0] == 0
+
+
+def test_a_contradiction_that_comes_from_labels(run, folder):
+    (folder / "pairs.csv").write_text("a,b,type\nm00,m59,must\n")
+    code, _, err = run("cluster moons.csv -k 2 --id name --labels class --constraints pairs.csv")
+    assert code == 3
+    assert "(pairs.csv, line 2)" in err
+    assert "(moons.csv, column 'class')" in err
+
+
+def test_existing_files_are_safe(run, folder):
+    (folder / "labels.csv").write_text("mine")
+    started = time.perf_counter()
+    code, _, err = run(f"{MOONS} -o labels.csv --effort 100")
+    assert time.perf_counter() - started < 2  # said before anything is computed
+    assert code == 1
+    assert "labels.csv exists already. Use --force" in err
+    assert (folder / "labels.csv").read_text() == "mine"
+    assert run(f"{MOONS} -o labels.csv --force")[0] == 0
+    assert (folder / "labels.csv").read_text().startswith("name,cluster")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "-o moons.csv --force",
+        "-o a.html --report a.html",
+        "-o pairs.csv --constraints pairs.csv --force",
+        "-o - --json",
+    ],
+)
+def test_files_that_would_overwrite_each_other(run, folder, options):
+    before = (folder / "moons.csv").read_text()
+    assert run(f"{MOONS} {options}")[0] == 2
+    assert (folder / "moons.csv").read_text() == before
+
+
+def test_a_failure_leaves_no_file(run, folder, monkeypatch):
+    def fail(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tightcut.report.render", fail)
+    before = set(folder.iterdir())
+    code, _, err = run(f"{MOONS} -o labels.csv --report report.html")
+    assert code == 130
+    assert "interrupted" in err
+    assert set(folder.iterdir()) == before
+
+
+def test_ctrl_c(folder):
+    np.save(folder / "big.npy", np.random.default_rng(0).normal(size=(3000, 5)))
+    command = [
+        sys.executable,
+        "-m",
+        "tightcut",
+        "cluster",
+        "big.npy",
+        "-k",
+        "5",
+        "--effort",
+        "1000",
+        "-o",
+        "labels.csv",
+    ]
+    before = set(folder.iterdir())
+    process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, env=os.environ)
+    assert "Read 3,000 rows" in process.stderr.readline()
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert set(folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        ("-k 0", 2, "-k"),
+        ("-k two", 2, "not a valid integer"),
+        ("-k 61", 1, "need at least that many points; there are 60"),
+        ("--n-neighbors 0", 2, "--n-neighbors"),
+        ("--colums x", 2, "--colums"),
+        ("--columns z", 1, "no column 'z' (--columns)"),
+        ("--drop hieght", 1, "no column 'hieght' (--drop)"),
+        ("--constraints no.csv", 1, "no.csv does not exist"),
+        ("-o no/labels.csv", 1, "does not exist. Create it first"),
+    ],
+)
+def test_mistakes_on_the_command_line(run, options, code, message):
+    result, _, err = run(f"{MOONS} {options}")
+    assert result == code
+    assert message in err
+
+
+def test_notes_about_the_graph_and_constant_columns(run, folder):
+    X = np.concatenate([np.random.default_rng(0).normal(size=(20, 2)) + shift for shift in (0, 1000)])
+    np.savetxt(folder / "far.csv", np.column_stack([X, np.ones(40)]), delimiter=",")
+    _, _, err = run("cluster far.csv -k 2 --scale none")
+    assert "Note: The nearest-neighbour graph has 2 connected components" in err
+    assert "Raise --n-neighbors for a denser graph.\n" in err
+    _, _, err = run("cluster far.csv -k 2")
+    assert "the same value in every row of '3'" in err
+
+
+def test_a_bar_on_a_terminal(monkeypatch, capsys):
+    pytest.importorskip("rich")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with Console().progress() as progress:
+        progress("search", 1, 6, 0.25)
+        progress("solve", 2, 6, float("nan"))
+    assert capsys.readouterr().out == ""
+    with Console(quiet=True).progress() as progress:
+        assert progress is None

@@ -1,0 +1,103 @@
+"""What a new user tries: every kind of odd file gives a result or a message that helps, never a traceback."""
+
+import os
+
+import pytest
+
+GOOD = "x,y\n" + "\n".join(f"{i % 7}.5,{i * i % 11}" for i in range(20)) + "\n"
+HEADERLESS = GOOD.split("\n", 1)[1]
+
+
+def numbered(text):
+    header, *rows = text.strip().split("\n")
+    return "\n".join([f"name,{header}", *(f"p{number},{row}" for number, row in enumerate(rows))]) + "\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        GOOD.encode(),
+        HEADERLESS.encode(),
+        GOOD.replace("\n", "\r\n").encode(),
+        b"\xef\xbb\xbf" + GOOD.encode(),
+        GOOD.replace(",", ";").encode(),
+        GOOD.replace(",", "\t").encode(),
+    ],
+    ids=["header", "no header", "windows", "byte-order mark", "semicolons", "tabs"],
+)
+def test_files_that_work(run, folder, content):
+    (folder / "data.csv").write_bytes(content)
+    code, out, err = run("cluster data.csv -k 2 --effort 0.1")
+    assert code == 0, err
+    assert "points    20" in out
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        (
+            GOOD.replace("3.5,9", "3.5,nine"),
+            "",
+            "data.csv, line 5, column 'y': 'nine' is not a number. Correct the cell.",
+        ),
+        (GOOD.replace("3.5,9", "3.5,"), "", "data.csv, line 5, column 'y': the cell is empty; every value is needed."),
+        (numbered(GOOD), "", "column 'name' holds text such as 'p0', not numbers. Leave it out: --drop name; or"),
+        (numbered(GOOD).replace("p7", "p2"), "--id name", "line 9, column 'name': 'p2' already stands in line 4"),
+        ("", "", "data.csv is empty."),
+        (GOOD.replace("3.5,9", "3.5,9,1"), "", "data.csv, line 5: 3 cells where line 1 has 2 (separated by ',')."),
+        (GOOD, "--drop z", "data.csv has no column 'z' (--drop); its columns are 'x', 'y'."),
+        (GOOD.replace(".", ",").replace(",", ";", 1), "", "data.csv, line 2"),
+        ("x,y\n1,2\n", "", "need at least that many points; there are 1"),
+    ],
+    ids=["text", "missing", "names", "same id", "empty", "ragged", "unknown column", "mixed separators", "one row"],
+)
+def test_files_that_do_not(run, folder, content, options, message):
+    (folder / "data.csv").write_text(content)
+    code, out, err = run(f"cluster data.csv -k 2 {options}")
+    assert code == 1
+    assert out == ""
+    assert message in err
+    assert err.splitlines()[-1].startswith("Error: ")
+
+
+def test_a_directory(run):
+    code, _, err = run("cluster . -k 2")
+    assert code == 1
+    assert ". is a directory, not a file. Name one of the files in it." in err
+
+
+def test_a_missing_file(run):
+    code, _, err = run("cluster mons.csv -k 2")
+    assert code == 1
+    assert "mons.csv does not exist. Did you mean 'moons.csv'?" in err
+
+
+def test_a_file_without_permission(run, folder):
+    (folder / "data.csv").write_text(GOOD)
+    (folder / "data.csv").chmod(0)
+    if os.access(folder / "data.csv", os.R_OK):
+        pytest.skip("root may read everything")
+    code, _, err = run("cluster data.csv -k 2")
+    assert code == 1
+    assert "permission denied. Try: chmod u+r data.csv" in err
+
+
+def test_pairs_with_an_unknown_name(run, folder):
+    (folder / "pairs.csv").write_text("a,b,type\nm00,m99,must\n")
+    code, _, err = run("cluster moons.csv -k 2 --id name --drop class --constraints pairs.csv")
+    assert code == 1
+    assert (
+        "pairs.csv, line 2, column 'b': 'm99' is not an identifier of moons.csv (they look like 'm00', 'm01')." in err
+    )
+
+
+def test_pairs_of_names_for_data_without(run):
+    code, _, err = run("cluster moons.npy -k 2 --constraints pairs.csv")
+    assert code == 1
+    assert "'m00' is not a row of moons.npy, which are numbered 0 to 59." in err
+    assert "--id COLUMN" in err
+
+
+def test_pairs_of_row_numbers(run, folder):
+    (folder / "rows.csv").write_text("0,10,must\n5,45,cannot\n")
+    assert run("cluster moons.npy -k 2 --constraints rows.csv --effort 0.1")[0] == 0

@@ -1,0 +1,168 @@
+"""check, audit, tradeoff, evaluate, datasets, demo, warmup and info."""
+
+import json
+import sys
+
+import pytest
+
+MOONS = "moons.csv --id name --drop class --effort 0.3"
+
+
+class TestCheck:
+    def test_consistent(self, run):
+        code, out, _ = run("check pairs.csv moons.csv --id name -k 2")
+        assert code == 0
+        assert "8 named, of 60 in the data" in out
+        assert "58 sets of must-linked points, the largest of 2" in out
+        assert "Consistent: 2 clusters can satisfy all of them." in out
+
+    def test_everything_odd_at_once(self, run, folder):
+        (folder / "odd.csv").write_text(
+            "a,b,type\nm00,m01,must\nm01,m02,must\nm02,m00,cannot\nm01,m00,same\nm03,zoe,must\nm04,m04,cannot\n"
+        )
+        code, out, _ = run("check odd.csv moons.csv --id name")
+        assert code == 3
+        assert "m00, m01: odd.csv, line 2, line 5" in out
+        assert "m04: odd.csv, line 7" in out
+        assert "zoe: odd.csv, line 6, column 'b'" in out
+        assert "Inconsistent: The constraints contradict each other" in out
+        assert "m01 must-link m02  (odd.csv, line 3)" in out
+
+    def test_json_without_data(self, run, folder):
+        (folder / "odd.csv").write_text("x,y,cannot\ny,z,cannot\nz,x,cannot\n")
+        code, out, _ = run("check odd.csv --json -k 2")
+        findings = json.loads(out)
+        assert code == 3
+        assert not findings["consistent"]
+        assert {row["place"] for row in findings["contradiction"]} == {f"odd.csv, line {line}" for line in (1, 2, 3)}
+        assert run("check odd.csv -k 3")[0] == 0
+        assert run("check odd.csv -k 1")[0] == 3
+        code, out, _ = run("check odd.csv -k 4")
+        assert code == 3
+        assert "3 separate sets of points, too few for 4" in out
+
+    def test_unknown_names_alone_are_bad_input(self, run, folder):
+        (folder / "odd.csv").write_text("m00,zoe,must\nm00,m01,must\n")
+        code, out, _ = run("check odd.csv moons.csv --id name")
+        assert code == 1
+        assert "1 not in the data:" in out
+
+    def test_features_need_not_be_numbers(self, run):
+        assert run("check pairs.csv moons.csv --id name")[0] == 0
+
+
+class TestAudit:
+    def test_a_wrong_pair_comes_first(self, run, folder):
+        with (folder / "pairs.csv").open("a") as stream:
+            stream.write("m03,m20,cannot\n")
+        code, out, _ = run(f"audit {MOONS} -k 2 --constraints pairs.csv -o prices.csv")
+        assert code == 0
+        assert "m03 cannot-link m20  (pairs.csv, line 6)" in out.splitlines()[1]
+        lines = (folder / "prices.csv").read_text().splitlines()
+        assert lines[0] == "type,first,second,belief,price,cut_without,method"
+        assert lines[1].startswith("cannot,m03,m20,1.0,")
+        assert len(lines) == 6
+
+    def test_json_and_usage(self, run):
+        code, out, _ = run(f"audit {MOONS} -k 2 --constraints pairs.csv --json")
+        assert code == 0
+        assert len(json.loads(out)["constraints"]) == 4
+        code, _, err = run(f"audit {MOONS} -k 2")
+        assert code == 2
+        assert "nothing to audit" in err
+
+
+class TestTradeoff:
+    def test_table_and_picture(self, run, folder):
+        pytest.importorskip("matplotlib")
+        with (folder / "pairs.csv").open("a") as stream:
+            stream.write("m03,m20,cannot\n")
+        code, out, _ = run(f"tradeoff {MOONS} --constraints pairs.csv -o curve.csv --plot curve.png")
+        assert code == 0
+        assert out.splitlines()[1].split()[0] == "0"
+        assert (folder / "curve.csv").read_text().startswith("n_violations,violated_belief,cut\n0,0.0,")
+        assert (folder / "curve.png").read_bytes().startswith(b"\x89PNG")
+        assert run(f"tradeoff {MOONS} --constraints pairs.csv --json")[0] == 0
+
+    def test_usage(self, run):
+        assert run(f"tradeoff {MOONS}")[0] == 2
+
+
+class TestEvaluate:
+    @pytest.fixture
+    def labels(self, folder):
+        rows = [f"m{i:02d},{int(i >= 33)}" for i in range(60)]
+        (folder / "labels.csv").write_text("\n".join(["name,cluster", *reversed(rows)]))
+
+    @pytest.mark.usefixtures("labels")
+    def test_matched_by_name(self, run):
+        code, out, err = run("evaluate labels.csv moons.csv")
+        assert code == 0
+        assert "Matched by 'name'" in err
+        assert "clustering error        0.0500" in out
+        assert ["0", "30", "3"] in [line.split() for line in out.splitlines()]
+
+    @pytest.mark.usefixtures("labels")
+    def test_json(self, run):
+        _, out, _ = run("evaluate labels.csv moons.csv --json --truth-column class")
+        assert json.loads(out)["clustering_error"] == pytest.approx(0.05)
+
+    def test_matched_by_row(self, run, folder):
+        (folder / "labels.csv").write_text("row,cluster\n" + "".join(f"{i},{int(i >= 30)}\n" for i in range(60)))
+        code, out, err = run("evaluate labels.csv moons.csv")
+        assert code == 0
+        assert "Matched row by row" in err
+        assert "adjusted rand           1.0000" in out
+
+    @pytest.mark.parametrize(
+        ("labels", "options", "message"),
+        [
+            ("row,cluster\n0,1\n", "", "has 1 rows and moons.csv has 60"),
+            ("name,cluster\nzoe,1\n", "", "'zoe' is not in column 'name' of moons.csv"),
+            ("name,cluster\nm01,1\nm01,2\n", "", "'m01' occurs 2 times"),
+            ("name,cluster\nm01,1\n", "--truth-column z", "no column 'z' (--truth-column)"),
+        ],
+    )
+    def test_mistakes(self, run, folder, labels, options, message):
+        (folder / "labels.csv").write_text(labels)
+        code, _, err = run(f"evaluate labels.csv moons.csv {options}")
+        assert code == 1
+        assert message in err
+
+    def test_rows_without_a_class(self, run, folder):
+        (folder / "l.csv").write_text("id,cluster\na,0\nb,1\nc,1\n")
+        (folder / "t.csv").write_text("id,class\na,x\nb,y\nc,\n")
+        code, out, err = run("evaluate l.csv t.csv")
+        assert code == 0
+        assert "1 rows without a class left out" in err
+        assert "points                  2" in out
+
+
+def test_datasets(run):
+    code, out, _ = run("datasets")
+    assert code == 0
+    assert "sonar" in out
+    assert json.loads(run("datasets --json")[1])[0]["name"]
+
+
+def test_info(run):
+    code, out, _ = run("info")
+    assert code == 0
+    assert all(name in out for name in ("tightcut", "python", "numba", "cores", "GPU"))
+    assert "torch" not in sys.modules
+    assert json.loads(run("info --json")[1])["numpy"]
+
+
+def test_warmup(run, monkeypatch):
+    monkeypatch.setattr("tightcut.warmup.warmup", lambda: None)
+    code, out, _ = run("warmup")
+    assert code == 0
+    assert out.startswith("Ready after")
+
+
+def test_demo(run, folder, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr("tightcut.demo.main", print)
+    assert run("demo -o picture.png")[1] == "['--output', 'picture.png']\n"
+    (folder / "demo.png").touch()
+    assert run("demo")[0] == 1

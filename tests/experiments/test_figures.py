@@ -1,0 +1,90 @@
+"""Figures of experiments contain what they should."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+matplotlib = pytest.importorskip("matplotlib")
+from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
+from matplotlib.collections import PathCollection  # noqa: E402
+
+from tightcut import Constraints  # noqa: E402
+from tightcut.figures import plot_measures, plot_noise, plot_partitions, save_png  # noqa: E402
+
+METHODS = ["COSC", "SL", "CSP"]
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    cells = [
+        (dataset, method, n_pairs, noise, trial, *rng.uniform(size=3), "ok")
+        for dataset in ("one", "two")
+        for method in METHODS
+        for n_pairs in (5, 10, 20)
+        for noise in (0.1, 0.2)
+        for trial in range(4)
+    ]
+    cells.append(("one", "never", 5, 0.1, 0, np.nan, np.nan, np.nan, "failed"))
+    columns = ["dataset", "method", "n_pairs", "noise", "trial", "error", "cut", "violated", "status"]
+    return pd.DataFrame(cells, columns=columns)
+
+
+def test_three_panels_with_a_line_per_method(table):
+    figure = plot_measures(table, "one")
+    panels = {"error": "clustering error", "cut": "normalized cut", "violated": "violated fraction"}
+    for ax, (measure, label) in zip(figure.axes, panels.items(), strict=True):
+        assert (ax.get_xlabel(), ax.get_ylabel()) == ("number of pairs", label)
+        assert [line.get_label() for line in ax.lines] == METHODS
+        assert ax.get_xscale() == "log"
+        assert [text.get_text() for text in ax.get_xticklabels()] == ["5", "10", "20"]
+        for line, band, method in zip(ax.lines, ax.collections, METHODS, strict=True):
+            own = table[(table["dataset"] == "one") & (table["method"] == method)].groupby("n_pairs")[measure]
+            np.testing.assert_allclose(line.get_xydata(), np.column_stack([[5, 10, 20], own.mean()]))
+            heights = band.get_paths()[0].vertices[:, 1]
+            assert heights.max() == pytest.approx((own.mean() + own.std(ddof=0)).max())
+    assert figure.axes[0].get_title(loc="left") == "one"
+
+
+def test_lines_can_be_told_apart_without_colour(table):
+    lines = plot_measures(table, "one").axes[0].lines
+    assert len({line.get_marker() for line in lines}) == len({line.get_color() for line in lines}) == len(METHODS)
+    assert len({str(line.get_linestyle()) for line in lines}) == len(METHODS)
+
+
+def test_one_legend_outside_the_panels(table):
+    figure = plot_measures(table, "one", methods=["SL", "COSC"])
+    FigureCanvasAgg(figure).draw()
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["SL", "COSC"]
+    assert not any(legend.get_window_extent().overlaps(ax.get_tightbbox()) for ax in figure.axes)
+
+
+def test_zero_pairs_have_a_place(table):
+    table.loc[table["n_pairs"] == 5, "n_pairs"] = 0
+    assert plot_measures(table, "one").axes[0].get_xscale() == "symlog"
+
+
+def test_a_dataset_without_results(table):
+    with pytest.raises(ValueError, match="no finished cell of dataset 'three'"):
+        plot_measures(table, "three")
+
+
+def test_noise_has_a_row_per_share_and_a_column_per_dataset(table):
+    axes = plot_noise(table).axes
+    titles = [ax.get_title() for ax in axes]
+    assert titles == [f"{name}, {share} of the pairs wrong" for share in ("10%", "20%") for name in ("one", "two")]
+    assert all(len(ax.lines) == 3 for ax in axes)
+    assert [ax.get_ylabel() for ax in axes] == ["clustering error", ""] * 2
+
+
+def test_partitions_side_by_side(tmp_path):
+    X, y = np.random.default_rng(0).normal(size=(9, 2)), np.arange(9) % 3
+    known = Constraints.from_pairs(9, [(0, 3)], [(0, 1)])
+    figure = plot_partitions(X, {"truth": y, "found": y[::-1].copy()}, {"found": known})
+    truth, found = figure.axes
+    assert (truth.get_title(), found.get_title()) == ("truth", "found")
+    assert [len(ax.collections) for ax in (truth, found)] == [3, 5]
+    assert sum(isinstance(artist, PathCollection) for artist in found.collections) == 3
+    save_png(figure, tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 1000

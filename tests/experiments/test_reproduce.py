@@ -1,0 +1,60 @@
+"""Studies by name, in miniature."""
+
+import json
+
+import pytest
+
+from tightcut import datasets
+from tightcut.experiments import STUDIES, default_methods, read_table, reproduce
+
+pytest.importorskip("matplotlib")
+
+
+def test_a_miniature_of_pccc(tmp_path):
+    table = reproduce("pccc", tmp_path, quick=True, trials=1)
+    assert table["status"].tolist() == ["ok", "ok"]
+    assert len(read_table(tmp_path / "pccc.csv")) == 2
+    page = (tmp_path / "index.md").read_text()
+    assert "made by `tightcut reproduce pccc --quick --trials 1`" in page
+    assert "**A miniature**" in page
+    (row,) = (line for line in page.splitlines() if line.startswith("| wdbc"))
+    cosc = table.loc[table["method"] == "COSC", "ari"].item()
+    assert row.split(" | ")[1:4] == ["5.0%", "1", f"{cosc:.3f}"]
+    assert row.endswith("PCCC 0.931 |")
+    facts = json.loads((tmp_path / "pccc.json").read_text())
+    assert set(facts["versions"]) >= {"tightcut", "python", "numpy"}
+
+
+def test_a_miniature_of_binary_with_its_figure_and_its_statement(tmp_path, monkeypatch):
+    from dataclasses import replace
+
+    (plan,) = STUDIES["binary"].quick
+    small = replace(STUDIES["binary"], quick=(replace(plan, methods=("COSC", "SL", "SCLC")),))
+    monkeypatch.setitem(STUDIES, "binary", small)
+    reproduce("binary", tmp_path, quick=True, trials=1)
+    assert (tmp_path / "binary_wdbc.png").stat().st_size > 5000
+    page = (tmp_path / "index.md").read_text()
+    assert "2 numbers of pairs from 20 to 200, 1 trial. In error, COSC" in page
+    assert "![wdbc: error, cut and violated fraction](binary_wdbc.png)" in page
+    assert "| SL | " in page
+
+
+def test_a_miniature_of_the_toy(tmp_path):
+    table = reproduce("toy", tmp_path, quick=True).set_index("clustering")
+    assert table.loc["truth", "error"] == 0
+    assert table.loc["80 pairs", "violated"] == 0
+    assert table.loc["80 pairs", "error"] < table.loc["unconstrained", "error"]
+    assert "(toy.png)" in (tmp_path / "index.md").read_text()
+
+
+def test_studies_name_data_and_methods_that_exist():
+    for study in STUDIES.values():
+        for plan in (*study.plans, *study.quick):
+            assert set(plan.datasets) <= set(datasets.list_datasets())
+            assert set(plan.methods) <= set(study.methods())
+    assert set(default_methods()) == set(STUDIES["binary"].plans[0].methods)
+
+
+def test_an_unknown_study(tmp_path):
+    with pytest.raises(ValueError, match="Unknown study 'binery'; there are binary, multiway, noise, pccc"):
+        reproduce("binery", tmp_path)

@@ -1,0 +1,164 @@
+"""The table: its rows, the same problem for every method, and what becomes of methods that misbehave."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from odd_methods import Crashes, Median, Raises, Remembers, RemembersGraph, Sleeps
+
+from tightcut import COSC, datasets, knn_affinity
+from tightcut.experiments import Method, run, unfinished
+from tightcut.experiments._cells import Cell, draw_constraints
+from tightcut.metrics import clustering_error, normalized_cut, violated_fractions
+from tightcut.rivals import PCKMeans
+
+QUICK = COSC(effort=0.3, n_init=1)
+
+
+def test_rows_say_what_the_same_fit_says():
+    iris = datasets.load_iris()
+    table = run({"COSC": QUICK, "PCKMeans": PCKMeans()}, ["iris"], [30], trials=1)
+    assert table["status"].tolist() == ["ok", "ok"]
+    with pytest.warns(UserWarning, match="2 connected components"):
+        affinity = knn_affinity(iris.X)
+    pairs = draw_constraints(iris.y, Cell("iris", "any", 30, 0.0, 0), seed=0)
+    model = COSC(3, effort=0.3, n_init=1, affinity="precomputed", random_state=0)
+    labels = model.fit_predict(affinity, must_link=pairs.must_link, cannot_link=pairs.cannot_link)
+    row = table.iloc[0]
+    assert (row["dataset"], row["method"], row["n_pairs"], row["trial"], row["n_clusters"]) == (
+        "iris",
+        "COSC",
+        30,
+        0,
+        3,
+    )
+    assert row["error"] == clustering_error(iris.y, labels)
+    assert row["cut"] == pytest.approx(normalized_cut(affinity, labels))
+    assert row["violated"] == violated_fractions(pairs, labels).all == 0
+    assert pd.isna(row["fraction"])
+
+
+def test_every_method_sees_the_same_pairs_and_the_same_graph(blobs, tmp_path):
+    methods = {
+        "points": Remembers(tmp_path, "points"),
+        "graph": RemembersGraph(folder=tmp_path, name="graph"),
+        "other": RemembersGraph(folder=tmp_path, name="other"),
+    }
+    table = run(methods, {"blobs": blobs}, [5, 9], trials=2)
+    assert table["message"].tolist() == [""] * 12
+    seen = set()
+    for n_pairs in (5, 9):
+        for trial in (0, 1):
+            points, graph, other = (np.load(tmp_path / f"{name}-{n_pairs}-{trial}.npz") for name in methods)
+            for kind in ("must", "cannot", "n_clusters"):
+                np.testing.assert_array_equal(points[kind], graph[kind])
+                np.testing.assert_array_equal(points[kind], other[kind])
+            np.testing.assert_array_equal(graph["X"], other["X"])
+            np.testing.assert_array_equal(graph["X"], knn_affinity(blobs[0]).toarray())
+            np.testing.assert_array_equal(points["X"], blobs[0])
+            assert points["n_clusters"] == 2
+            seen.add(points["cannot"].tobytes())
+    assert len(seen) == 4  # every trial and number of pairs draws its own
+
+
+def test_methods_that_raise_hang_or_crash_are_recorded(blobs):
+    methods = {"Raises": Raises(), "Sleeps": Sleeps(), "Crashes": Crashes(), "Median": Median()}
+    table = run(methods, {"blobs": blobs}, [5], trials=1, time_limit=1).set_index("method")
+    assert table["status"].to_dict() == {"Raises": "failed", "Sleeps": "too slow", "Crashes": "failed", "Median": "ok"}
+    assert table.loc["Raises", "message"] == "ValueError: no luck, not even a little"
+    assert table.loc["Sleeps", "message"] == "more than 1 s"
+    assert table.loc["Sleeps", "seconds"] == 1
+    assert "exit status 7" in table.loc["Crashes", "message"]
+    assert table.loc[["Raises", "Sleeps", "Crashes"], "error"].isna().all()
+    assert unfinished(table.reset_index())["cells"].tolist() == [1, 1, 1]
+
+
+def test_a_method_that_cannot_be_sent_is_a_failed_cell(blobs, monkeypatch):
+    import odd_methods
+
+    monkeypatch.setattr(odd_methods.Median, "__module__", "no_such_module_there")
+    monkeypatch.setitem(__import__("sys").modules, "no_such_module_there", odd_methods)
+    table = run({"lost": odd_methods.Median()}, {"blobs": blobs}, [5], trials=1)
+    assert "no_such_module_there" in table["message"][0]
+
+
+def test_the_number_of_jobs_changes_nothing_but_the_time(blobs):
+    methods = {"COSC": QUICK, "PCKMeans": PCKMeans(), "Raises": Raises()}
+    one, two = (run(methods, {"blobs": blobs}, [5, 40], trials=2, n_jobs=n_jobs, noise=[0, 0.2]) for n_jobs in (1, 2))
+    pd.testing.assert_frame_equal(one.drop(columns="seconds"), two.drop(columns="seconds"))
+
+
+def test_fractions_of_the_points_and_a_graph_of_ones_own(blobs):
+    X, y = blobs
+    own = knn_affinity(X, 4)
+    table = run({"COSC": QUICK}, {"blobs": (X, y, own)}, [0.25], trials=1)
+    assert (table["n_pairs"][0], table["fraction"][0]) == (45, 0.25)
+    model = COSC(2, effort=0.3, n_init=1, affinity="precomputed", random_state=0)
+    pairs = draw_constraints(y, Cell("blobs", "any", 0.25, 0.0, 0), seed=0)
+    assert table["cut"][0] == pytest.approx(
+        model.fit(own, must_link=pairs.must_link, cannot_link=pairs.cannot_link).cut_
+    )
+
+
+def more_violations(constraints, noise):
+    return {"max_violations": noise * constraints.n_pairs}
+
+
+def test_noise_is_exact_and_beliefs_tell_about_it(blobs):
+    y = blobs[1]
+    clean, wrong = (draw_constraints(y, Cell("blobs", "any", 200, noise, 3), seed=0) for noise in (0.0, 0.2))
+    assert violated_fractions(clean, y).all == 0
+    assert violated_fractions(wrong, y).all == 0.2
+    same = np.concatenate([clean.must_link, clean.cannot_link]), np.concatenate([wrong.must_link, wrong.cannot_link])
+    assert set(map(tuple, same[0].tolist())) == set(map(tuple, same[1].tolist()))
+    violations = wrong.violations(y)
+    assert violations.belief / violations.n_violations < 0.5 < np.mean(wrong.must_link_weight)
+
+
+def test_parameters_and_beliefs_that_depend_on_the_cell(blobs):
+    methods = {
+        "hard": Method(COSC(effort=0.3, n_init=1, on_inconsistent="soft")),
+        "soft": Method(COSC(effort=0.3, n_init=1, on_inconsistent="soft"), adapt=more_violations),
+        "weighted": Method(COSC(effort=0.3, n_init=1, on_inconsistent="soft"), beliefs=True, adapt=more_violations),
+    }
+    # Functions of this file exist in the other process by value, as those of a notebook do.
+    more_violations.__module__ = "__main__"
+    table = run(methods, {"blobs": blobs}, [40], trials=1, noise=[0.1]).set_index("method")
+    assert table["status"].tolist() == ["ok"] * 3
+    assert table.loc["soft", "cut"] <= table.loc["hard", "cut"] + 1e-12
+    assert table.loc["soft", "violated"] <= 0.1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((["COSK"], ["iris"], [5]), ValueError, "Unknown method 'COSK'; there are COSC, SL, CSP"),
+        ((["COSC"], ["sona"], [5]), ValueError, "Unknown dataset 'sona'; there are sonar"),
+        ((["COSC"], ["iris"], [5.5]), ValueError, "n_pairs holds 5.5"),
+        (("COSC", ["iris"], [5]), TypeError, r"give \['COSC'\]"),
+        ((["COSC"], "iris", [5]), TypeError, r"give \['iris'\]"),
+        ((["COSC"], {"odd": (np.zeros((3, 2)), [0, 1])}, [1]), ValueError, r"got \(3, 2\) and \(2,\)"),
+    ],
+)
+def test_wrong_arguments(arguments, error, message):
+    with pytest.raises(error, match=message):
+        run(*arguments)
+
+
+def test_no_process_is_left(blobs, monkeypatch):
+    from tightcut.experiments import _run, _worker
+
+    monkeypatch.setattr(_run, "close_idle_workers", _worker.close_idle_workers)
+    monkeypatch.setattr(_worker, "_idle", idle := [])
+    started = []
+    monkeypatch.setattr(_worker, "Worker", lambda worker=_worker.Worker: started.append(worker()) or started[-1])
+    run({"Median": Median()}, {"blobs": blobs}, [5], trials=3)
+    assert len(started) == 1
+    assert started[0].process.poll() is not None
+    assert idle == []
+
+
+def test_progress_and_estimate(blobs, capsys):
+    run({"Median": Median()}, {"blobs": blobs}, [5], trials=2, progress=True)
+    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("tightcut [")]
+    assert "1/2, about 0 s left  blobs, Median, 5 pairs, trial 0" in lines[0]
+    assert lines[-1].endswith("2/2  blobs, Median, 5 pairs, trial 1")

@@ -1,0 +1,342 @@
+"""More than two clusters against all partitions of small constrained graphs, and what the search promises."""
+
+import itertools
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from strategies import random_graph
+from toys import (
+    assert_clustering,
+    cliques,
+    k_partition_table,
+    nearest_neighbour_graph,
+    partitions_into,
+    refines,
+    same_partition,
+)
+
+from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster
+from tightcut.partition import PartitionGraph
+from tightcut.solvers.exchange import resplit_pairs, split_and_merge
+
+HARD, SOFT, TORN = 80, 25, 50  # problems for each k
+BELIEFS = np.array([0.3, 0.5, 1.0])
+
+
+def random_pairs(rng, n, n_pairs, truth=None, cannot_share=0.6):
+    """Distinct pairs, must-link or cannot-link at random or as a clustering says."""
+    pairs = np.array(list(itertools.combinations(range(n), 2)))
+    pairs = pairs[rng.permutation(len(pairs))[:n_pairs]]
+    same = rng.random(len(pairs)) > cannot_share if truth is None else truth[pairs[:, 0]] == truth[pairs[:, 1]]
+    return pairs[same], pairs[~same]
+
+
+def random_problem(seed, k, *, planted, beliefs=False, contradiction=False, min_pairs=0):
+    """Five to nine vertices, sparse (often disconnected) or dense, one of three criteria, up to two pairs per vertex."""
+    rng = np.random.default_rng([seed, k])
+    n = int(rng.integers(k + 2, 10 if k == 3 else 9))
+    criterion = ["degree", "ones", rng.uniform(0.2, 3, n)][seed % 3]
+    graph = random_graph(rng, n, rng.choice([0.25, 0.5, 0.9]), criterion)
+    truth = rng.permutation(np.arange(n) % k) if planted else None
+    must, cannot = random_pairs(rng, n, int(rng.integers(min_pairs, 2 * n)), truth, rng.choice([0.6, 0.95]))
+    if contradiction:
+        cannot = np.concatenate([cannot, must[:1]])
+    draw = rng.choice if beliefs else lambda _, size: np.ones(size)
+    return graph, Constraints.from_pairs(n, must, cannot, draw(BELIEFS, len(must)), draw(BELIEFS, len(cannot)))
+
+
+def solve_by_hand(graph, constraints, k, limit=0.0):
+    """Smallest multi-cut within the limit (infinite if there is none), and the least violated belief."""
+    cut, violated = k_partition_table(graph, constraints, partitions_into(graph.n_vertices, k))
+    return float(cut[violated <= limit + 1e-12].min(initial=np.inf)), float(violated.min())
+
+
+def within(cut, optimum, tolerance=0.0):
+    return cut <= optimum * (1 + tolerance + 1e-9) + 1e-12
+
+
+def test_the_table_of_partitions_is_complete():
+    stirling = {(4, 3): 6, (8, 3): 966, (8, 4): 1701, (9, 3): 3025}
+    for (n, k), count in stirling.items():
+        rows = partitions_into(n, k)
+        assert len(rows) == len(np.unique(rows, axis=0)) == count
+
+
+@pytest.mark.parametrize("k", [3, 4])
+def test_hard_constraints_hold_whenever_possible_and_the_cut_is_almost_always_optimal(k):
+    missed, missed_closely, solved, impossible, disconnected = [], [], 0, 0, 0
+    for seed in range(HARD):
+        graph, constraints = random_problem(seed, k, planted=seed % 2 == 0)
+        optimum, _ = solve_by_hand(graph, constraints, k)
+        if optimum == np.inf:
+            impossible += 1
+            with pytest.raises(InconsistentConstraintsError) as caught:
+                cluster(graph, constraints, k, random_state=0)
+            assert caught.value.proven, f"seed {seed}"
+            continue
+        solved += 1
+        disconnected += graph.components()[0] > 1
+        for tolerance, misses in ((0, missed), (0.01, missed_closely)):
+            found = cluster(graph, constraints, k, cut_tolerance=tolerance, random_state=0)
+            assert_clustering(graph, constraints, found, k)
+            assert found.n_violations == 0, f"seed {seed}"
+            assert within(optimum, found.cut), f"seed {seed}: no partition is that good"
+            if not within(found.cut, optimum, tolerance):
+                misses.append((seed, found.cut / optimum))
+    assert min(solved - 60, impossible - 5, disconnected - 15) >= 0, "the sample must hold all kinds of problems"
+    assert len(missed) <= 0.05 * solved, f"of {solved}, missed (seed, ratio): {missed}"
+    assert len(missed_closely) <= 0.05 * solved, f"of {solved}, missed by more than 1 % (seed, ratio): {missed_closely}"
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+@pytest.mark.parametrize("k", [3, 4])
+def test_soft_constraints_stay_within_the_limit(k, limit):
+    missed, solved, bought, impossible = [], 0, 0, 0
+    for seed in range(SOFT):
+        graph, constraints = random_problem(1000 + seed, k, planted=seed % 3 == 0, min_pairs=6)
+        feasible, _ = solve_by_hand(graph, constraints, k)
+        optimum, least = solve_by_hand(graph, constraints, k, limit)
+        quick = {"effort": 0.3, "n_init": 3, "random_state": 0}
+        if optimum == np.inf:
+            impossible += 1
+            with pytest.raises(InconsistentConstraintsError) as caught:
+                cluster(graph, constraints, k, max_violations=limit, **quick)
+            assert constraints.violations(caught.value.best_labels).belief >= least
+            continue
+        found = cluster(graph, constraints, k, max_violations=limit, cut_tolerance=0, **quick)
+        assert_clustering(graph, constraints, found, k)
+        assert found.violations.belief <= limit, f"seed {seed}"
+        assert within(optimum, found.cut), f"seed {seed}: no partition is that good"
+        assert within(found.cut, feasible), f"seed {seed}: worse than with every constraint satisfied"
+        solved += 1
+        bought += optimum < feasible * (1 - 1e-9)
+        if not within(found.cut, optimum):
+            missed.append((seed, found.cut / optimum))
+    assert min(solved - 18, bought - 8) >= 0, "the sample must hold all kinds of problems"
+    assert len(missed) <= 0.25 * solved, f"of {solved}, missed (seed, ratio): {missed}"
+
+
+@pytest.mark.parametrize("k", [3, 4])
+def test_a_limit_that_allows_everything_gives_the_unconstrained_cut(k):
+    missed = []
+    for seed in range(20):
+        graph, constraints = random_problem(4000 + seed, k, planted=True, min_pairs=6)
+        optimum, _ = solve_by_hand(graph, Constraints.from_pairs(graph.n_vertices), k)
+        everything = float(constraints.n_pairs)
+        found = cluster(graph, constraints, k, max_violations=everything, cut_tolerance=0, random_state=0)
+        if not within(found.cut, optimum):
+            missed.append((seed, found.cut / optimum))
+    assert len(missed) <= 1, f"of 20, missed (seed, ratio): {missed}"
+
+
+@pytest.mark.parametrize("k", [3, 4])
+def test_inconsistent_constraints_are_violated_as_little_as_possible(k):
+    missed, solved = [], 0
+    for seed in range(TORN):
+        torn = {"beliefs": True, "contradiction": seed % 3 == 0, "min_pairs": 8}
+        graph, constraints = random_problem(2000 + seed, k, planted=False, **torn)
+        _, least = solve_by_hand(graph, constraints, k)
+        found = cluster(graph, constraints, k, on_inconsistent="soft", random_state=0)
+        assert_clustering(graph, constraints, found, k)
+        assert found.violations.belief >= least - 1e-9
+        solved += least > 0
+        if found.violations.belief > least + 1e-9:
+            missed.append((seed, found.violations.belief, least))
+    assert solved >= 20, "the sample must hold contradictions"
+    assert len(missed) <= 0.1 * solved, f"of {solved}, missed (seed, found, least): {missed}"
+
+
+def test_soft_where_consistent_satisfies_everything():
+    for seed in range(15):
+        graph, constraints = random_problem(3000 + seed, 3, planted=True)
+        soft = cluster(graph, constraints, 3, on_inconsistent="soft", cut_tolerance=0, random_state=0)
+        assert soft.n_violations == 0
+        assert soft.cut == pytest.approx(cluster(graph, constraints, 3, cut_tolerance=0, random_state=0).cut)
+
+
+@pytest.mark.parametrize(("must", "cannot"), [(1.0, 1.0), (0.3, 1.0), (1.0, 0.3)])
+def test_a_pair_that_is_must_link_and_cannot_link_at_once(must, cannot):
+    graph = nearest_neighbour_graph(20)
+    torn = Constraints.from_pairs(20, [(0, 1)], [(0, 1)], must, cannot)
+    with pytest.raises(InconsistentConstraintsError) as caught:
+        cluster(graph, torn, 3, random_state=0)
+    assert caught.value.proven
+    assert sorted(kind for kind, _, _ in caught.value.witness) == ["cannot", "must"]
+    least = min(must, cannot)
+    for options in ({"on_inconsistent": "soft"}, {"max_violations": least}):
+        found = cluster(graph, torn, 3, random_state=0, effort=0, **options)
+        assert_clustering(graph, torn, found, 3)
+        assert found.violations.belief == least
+    # Whichever of the two is violated, it is more than this limit allows.
+    with pytest.raises(InconsistentConstraintsError):
+        cluster(graph, torn, 3, max_violations=least / 2, random_state=0, effort=0)
+
+
+def test_recursion_accepts_contradictions_in_soft_mode():
+    graph = nearest_neighbour_graph(20)
+    torn = Constraints.from_pairs(20, [(0, 1), (1, 2)], [(0, 2)])
+    found = cluster(graph, torn, 3, strategy="recursive", on_inconsistent="soft", random_state=0)
+    assert_clustering(graph, torn, found, 3)
+
+
+def labelled_problem(seed=0, n=120, k=4, n_pairs=60):
+    """A nearest-neighbour graph with pairs from a clustering by stripes, which the graph does not suggest."""
+    graph = nearest_neighbour_graph(n, seed)
+    truth = np.arange(n) % k
+    rng = np.random.default_rng(seed)
+    return graph, Constraints.from_pairs(n, *random_pairs(rng, n, n_pairs, truth)), truth
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"cut_tolerance": 0}, {"max_violations": 3}, {"on_inconsistent": "soft"}, {"strategy": "recursive"}]
+)
+def test_same_seed_same_labels_for_any_number_of_threads(options):
+    graph, constraints, _ = labelled_problem()
+    quick = {"effort": 0.2, "n_init": 3, "random_state": 7}
+    runs = [cluster(graph, constraints, 4, n_jobs=jobs, **quick, **options) for jobs in (None, 1, 2)]
+    for run in runs[1:]:
+        np.testing.assert_array_equal(run.labels, runs[0].labels)
+        assert run.cut == runs[0].cut
+        assert len(run.hierarchy) == len(runs[0].hierarchy)
+        for one, other in zip(run.hierarchy, runs[0].hierarchy, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_generators_are_accepted_and_input_is_left_alone():
+    graph, constraints, truth = labelled_problem(n=40, n_pairs=15)
+    before = graph.weights.toarray(), constraints.must_link.copy(), constraints.cannot_link.copy(), truth.copy()
+    for make in (np.random.default_rng, np.random.RandomState):
+        first, second = (cluster(graph, constraints, 4, random_state=make(5), effort=0.2, init=truth) for _ in range(2))
+        np.testing.assert_array_equal(first.labels, second.labels)
+    after = graph.weights.toarray(), constraints.must_link, constraints.cannot_link, truth
+    for old, new in zip(before, after, strict=True):
+        np.testing.assert_array_equal(old, new)
+
+
+@pytest.mark.parametrize("options", [{}, {"max_violations": 1}, {"on_inconsistent": "soft"}])
+def test_init_is_improved_or_kept(options):
+    for seed in range(6):
+        graph, constraints, truth = labelled_problem(seed, n=60, k=3, n_pairs=20)
+        lazy = {"effort": 0, "n_init": 1, "cut_tolerance": 0, "random_state": 0}
+        start = cluster(graph, constraints, 3, effort=1, cut_tolerance=0, random_state=seed).labels
+        for init in (truth, start, np.array(["a", "b", "c"])[start]):
+            found = cluster(graph, constraints, 3, init=init, **lazy, **options)
+            _, codes = np.unique(init, return_inverse=True)
+            assert_clustering(graph, constraints, found, 3)
+            assert found.violations.belief <= options.get("max_violations", 0)
+            assert within(found.cut, cluster_cut(graph, codes))
+
+
+def cluster_cut(graph, labels):
+    return PartitionGraph.from_graph(graph, Constraints.from_pairs(len(labels))).cut(labels, int(labels.max()) + 1)
+
+
+@pytest.mark.parametrize("options", [{}, {"max_violations": 1}, {"on_inconsistent": "soft"}])
+def test_init_with_fewer_clusters_is_filled_up(options):
+    graph, constraints, truth = labelled_problem(n=40, n_pairs=10)
+    for init in (np.zeros(40, int), truth // 2):
+        found = cluster(graph, constraints, 4, init=init, random_state=0, effort=0, **options)
+        assert_clustering(graph, constraints, found, 4)
+
+
+RUN_WITH_TOO_MANY = """
+import numpy as np
+from toys import nearest_neighbour_graph
+from tightcut import cluster
+try:
+    found = cluster(nearest_neighbour_graph(40), None, 3, init=np.arange(40), random_state=0, effort=0, **{options})
+    assert sorted(set(found.labels.tolist())) == [0, 1, 2], found.labels
+except ValueError as error:
+    assert "init" in str(error), error
+"""
+
+
+@pytest.mark.parametrize("options", [{}, {"max_violations": 1}, {"on_inconsistent": "soft"}])
+def test_init_with_more_clusters_is_used_or_refused(options):
+    # In a process of its own, since labels beyond k may make compiled code write outside its arrays.
+    code = RUN_WITH_TOO_MANY.replace("{options}", repr(options))
+    run = subprocess.run([sys.executable, "-c", code], env=child_environment(), capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr[-2000:]
+
+
+def child_environment():
+    tests = Path(__file__).parents[1]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(tests), str(tests.parent / "src")])}
+
+
+def classic_mistake(size=6, between=0.05):
+    """Three classes, all weakly joined; one is cut in two while the other two share a cluster."""
+    n = 3 * size
+    affinity = cliques(size, size, size) + between * (1 - np.eye(n)) * (cliques(size, size, size) == 0)
+    truth = np.repeat([0, 1, 2], size)
+    mistake = np.where(truth == 0, np.arange(n) % 2, 2).astype(np.int32)
+    return Graph.from_affinity(affinity), truth, mistake
+
+
+def test_split_and_merge_repairs_the_mistake_of_recursion():
+    graph, truth, mistake = classic_mistake()
+    plain = PartitionGraph.from_graph(graph, Constraints.from_pairs(18))
+    before = mistake.copy()
+    found = split_and_merge(plain, mistake, 3, np.random.default_rng(0))
+    assert same_partition(found, truth)
+    np.testing.assert_array_equal(mistake, before)
+    assert split_and_merge(plain, truth.astype(np.int32), 3, np.random.default_rng(0)) is None
+
+
+def test_split_and_merge_does_not_join_what_is_apart_nor_split_what_is_together():
+    graph, _, mistake = classic_mistake()
+    for constraints in (Constraints.from_pairs(18, cannot_link=[(0, 1)]), Constraints.from_pairs(18, [(6, 17)])):
+        relations = PartitionGraph.from_graph(graph, constraints)
+        found = split_and_merge(relations, mistake, 3, np.random.default_rng(0))
+        assert found is None or relations.violated(found) == 0
+
+
+def test_cluster_escapes_from_the_mistake_of_recursion():
+    graph, truth, mistake = classic_mistake()
+    found = cluster(graph, None, 3, init=mistake, effort=0, n_init=1, random_state=0)
+    assert same_partition(found.labels, truth)
+
+
+def satisfied_pairs(constraints, labels):
+    must, cannot = constraints.must_link, constraints.cannot_link
+    return np.append(labels[must[:, 0]] == labels[must[:, 1]], labels[cannot[:, 0]] != labels[cannot[:, 1]])
+
+
+@pytest.mark.parametrize("move", [resplit_pairs, split_and_merge])
+def test_moves_between_clusters_never_raise_the_cut_nor_the_violations(move):
+    changed = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        n, k = int(rng.integers(6, 40)), int(rng.integers(3, 6))
+        graph = random_graph(rng, n, rng.choice([0.1, 0.3]), ["degree", "ones"][seed % 2])
+        constraints = Constraints.from_pairs(n, *random_pairs(rng, n, int(rng.integers(0, n // 2))))
+        relations = PartitionGraph.from_graph(graph, constraints)
+        labels = rng.permutation(np.arange(n) % k).astype(np.int32)
+        before = labels.copy()
+        found = move(relations, labels, k, rng)
+        np.testing.assert_array_equal(labels, before)
+        if found is None:
+            continue
+        assert set(found.tolist()) == set(range(k))
+        assert within(relations.cut(found, k), relations.cut(labels, k))
+        assert relations.violated(found) <= relations.violated(labels) + 1e-9
+        if move is resplit_pairs:
+            assert (satisfied_pairs(constraints, found) >= satisfied_pairs(constraints, labels)).all(), f"seed {seed}"
+        changed += not same_partition(found, labels)
+    assert changed >= 20
+
+
+def test_recursion_allows_only_the_violations_of_the_uniform_model():
+    graph, constraints, _ = labelled_problem(n=60, k=4, n_pairs=40)
+    found = cluster(graph, constraints, 4, strategy="recursive", effort=0.2, n_init=2, random_state=0)
+    allowed = (4 - 2) / 4 * constraints.n_cannot_link
+    first = constraints.violations(found.hierarchy[0])
+    assert len(first.must_link) == 0
+    assert len(first.cannot_link) <= allowed
+    for coarse, fine in itertools.pairwise(found.hierarchy):
+        assert refines(fine, coarse)
+        assert len(constraints.violations(fine).cannot_link) <= len(constraints.violations(coarse).cannot_link)

@@ -1,0 +1,435 @@
+"""Reading tables, data, graphs and pairs; writing whole files. Every mistake a file can hold has its own message."""
+
+import os
+import stat
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+
+from tightcut.files import (
+    DataOptions,
+    InputError,
+    TableOptions,
+    atomic_writer,
+    read_data,
+    read_pairs,
+    read_table,
+    write_rows,
+)
+from tightcut.files import errors as errors_module
+
+
+@pytest.fixture
+def save(tmp_path):
+    def write(content, name="data.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+class TestTables:
+    def test_a_header_is_a_first_row_without_numbers(self, save):
+        table = read_table(save("height,weight\n1.7,60\n1.8,75\n"))
+        assert table.names == ("height", "weight")
+        assert table.lines == [2, 3]
+
+    def test_without_a_header_columns_are_numbered_from_1(self, save):
+        table = read_table(save("1.7,60\n1.8,75\n"))
+        assert table.names == ("1", "2")
+        assert table.numbers(["1", "2"]).tolist() == [[1.7, 60], [1.8, 75]]
+
+    @pytest.mark.parametrize("header", [True, False])
+    def test_the_caller_may_say_whether_there_is_a_header(self, save, header):
+        assert read_table(save("2019,2020\n1,2\n"), TableOptions(header=header)).n_rows == 2 - header
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            b"a,b\r\n1,2\r\n3,4\r\n",
+            b"\xef\xbb\xbfa,b\n1,2\n3,4\n",
+            "a,b\n1,2\n3,4\n".encode("utf-16"),
+            b"a;b\n1;2\n3;4\n",
+            b"a\tb\n1\t2\n3\t4\n",
+            b"a|b\n1|2\n3|4\n",
+            b"\na,b\n\n1,2\n3,4\n\n",
+            b"a,b,\n1,2,\n3,4,\n",
+            b'"a", "b"\n"1", 2\n3,4',
+            b"a,b\r1,2\r3,4\r",
+        ],
+        ids=[
+            "windows",
+            "bom",
+            "utf-16",
+            "semicolons",
+            "tabs",
+            "bars",
+            "blank lines",
+            "last comma",
+            "quotes",
+            "old mac",
+        ],
+    )
+    def test_ways_to_write_the_same_table(self, save, content):
+        table = read_table(save(content))
+        assert table.names == ("a", "b")
+        assert table.numbers(["a", "b"]).tolist() == [[1, 2], [3, 4]]
+
+    def test_numbers_between_spaces(self, save):
+        assert read_table(save("1.5  2\n3 4\n", "x.txt")).numbers(["1", "2"]).tolist() == [[1.5, 2], [3, 4]]
+
+    def test_decimal_commas(self, save):
+        path = save("a;b\n1,5;2\n2,5;3\n")
+        with pytest.raises(InputError, match=r"line 2, column 'a': '1,5' has a comma .* Use --decimal \",\""):
+            read_table(path).numbers(["a"])
+        assert read_table(path, TableOptions(decimal=",")).numbers(["a"])[:, 0].tolist() == [1.5, 2.5]
+
+    def test_parquet(self, tmp_path):
+        pd, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+        path = tmp_path / "data.parquet"
+        pd.DataFrame({"name": ["ann", "bob"], "x": [1.5, np.nan]}).to_parquet(path)
+        table = read_table(path)
+        assert table.texts("name") == ["ann", "bob"]
+        with pytest.raises(InputError, match=r"data.parquet, row 1, column 'x': the cell is empty"):
+            table.numbers(["x"])
+
+    def test_what_is_no_parquet_file(self, save):
+        pytest.importorskip("pyarrow")
+        with pytest.raises(InputError, match="is not a Parquet file"):
+            read_table(save("a,b\n1,2\n", "data.parquet"))
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            ("", "is empty"),
+            ("\n \n", "nothing but blank lines"),
+            ("a,b\n", "a header and no rows.*--no-header"),
+            ("a,a\n1,2\n", "two columns named 'a'; rename"),
+            ("a,b\n1,2\n3\n", r"line 3: 1 cell where line 1 has 2 \(separated by ','\)"),
+            ("a,b\n1,2\n3,4,5\n", r"line 3: 3 cells .* Quote cells that contain the separator"),
+            ("a,b\nx,1,2\ny,3,4\n", "give the header a name for it"),
+            (b"name,x\ncaf\xe9,1\n", "line 2: byte 0xe9 is not UTF-8.*Save the file as UTF-8"),
+        ],
+        ids=["empty", "blank", "no rows", "names", "short row", "long row", "row names", "encoding"],
+    )
+    def test_broken_tables(self, save, content, message):
+        with pytest.raises(InputError, match=f"data.csv.*{message}"):
+            read_table(save(content))
+
+    @pytest.mark.parametrize(
+        ("cell", "message"),
+        [
+            ("abc", r"'abc' is not a number"),
+            ("", "the cell is empty; .*Fill it in or remove the row"),
+            ("NA", "'NA' means a missing value"),
+            ("inf", "'inf' is not a finite number"),
+        ],
+    )
+    def test_cells_that_are_no_numbers(self, save, cell, message):
+        table = read_table(save(f"name,x y\nann,1\nbob,{cell}\neve,3\n"))
+        with pytest.raises(InputError, match=rf"line 3, column 'x y': {message}.* --drop 'x y'; .* --id 'x y'"):
+            table.numbers(["x y"], droppable=True)
+
+    def test_whole_columns_of_text_are_named_together(self, save):
+        table = read_table(save("name,city,x\nann,rome,1\nbob,oslo,2\n"))
+        with pytest.raises(InputError, match=r"columns 'name', 'city' hold text such as 'ann'.* --drop name,city"):
+            table.numbers(["name", "city", "x"], droppable=True)
+
+    def test_a_header_with_numbers_in_it_is_suggested(self, save):
+        with pytest.raises(InputError, match="line 1, column '1': 'year' is not a number.*use --header"):
+            read_table(save("year,2020\n1,2\n3,4\n")).numbers(["1", "2"])
+
+    def test_an_unknown_column(self, save):
+        with pytest.raises(InputError, match=r"no column 'Hight' \(--id\); .*'height', 'x'. Did you mean 'height'\?"):
+            read_table(save("height,x\na,2\n")).find("Hight", "--id")
+
+
+class TestUnreadableFiles:
+    def test_a_missing_file_with_a_similar_name(self, save, tmp_path):
+        save("1,2\n", "flowers.csv")
+        with pytest.raises(InputError, match=r"flower.csv does not exist. Did you mean 'flowers.csv'\?"):
+            read_data(tmp_path / "flower.csv")
+
+    def test_a_missing_folder(self, tmp_path):
+        with pytest.raises(InputError, match="does not exist. Nor does the folder"):
+            read_data(tmp_path / "nowhere" / "data.csv")
+
+    def test_a_directory(self, tmp_path):
+        with pytest.raises(InputError, match="is a directory"):
+            read_data(tmp_path)
+
+    @pytest.mark.parametrize("error", [PermissionError(13, "denied"), OSError(5, "Input/output error")])
+    def test_a_file_that_cannot_be_opened(self, save, monkeypatch, error):
+        def refuse(*_, **__):
+            raise error
+
+        path = save("1,2\n")
+        monkeypatch.setattr(errors_module.Path, "open", refuse)
+        with pytest.raises(InputError, match=r"permission denied. Try: chmod u\+r|cannot be read: Input/output error"):
+            read_data(path)
+
+    def test_a_file_without_permission(self, save):
+        path = save("1,2\n")
+        path.chmod(0)
+        if os.access(path, os.R_OK):
+            pytest.skip("root may read everything")
+        with pytest.raises(InputError, match="permission denied"):
+            read_data(path)
+
+    def test_an_unknown_kind_of_file(self, save):
+        with pytest.raises(InputError, match=r"\.xlsx is no kind of file that tightcut reads; use CSV"):
+            read_data(save("x", "data.xlsx"))
+
+
+class TestPoints:
+    def test_identifiers_columns_and_labels(self, save):
+        path = save("name,x,y,z,class\nann,1,2,3,a\nbob,4,5,6,\neve,7,8,9,-1\n")
+        data = read_data(path, DataOptions(id="name", labels="class", drop=("z",)))
+        assert data.ids == ["ann", "bob", "eve"]
+        assert data.columns == ("x", "y")
+        assert data.labels == ["a", None, None]
+        data = read_data(path, DataOptions(columns=("z,x",)))
+        assert data.ids == ["0", "1", "2"]
+        assert data.points.tolist() == [[3, 1], [6, 4], [9, 7]]
+
+    @pytest.mark.parametrize("header", ["ID,x", ",x"])
+    def test_an_id_column_is_noticed(self, save, header):
+        data = read_data(save(f"{header}\n17,1\n18,2\n"))
+        assert data.ids == ["17", "18"]
+        assert data.points.tolist() == [[1], [2]]
+        assert "taken for identifiers" in data.notes[0]
+
+    @pytest.mark.parametrize(
+        ("content", "options", "message"),
+        [
+            ("n,x\nann,1\nann,2\n", {"id": "n"}, "line 3, column 'n': 'ann' already stands in line 2"),
+            ("n,x\nann,1\n,2\n", {"id": "n"}, "line 3, column 'n': the identifier is missing"),
+            ("n,x\nann,1\n", {"id": "name"}, "no column 'name'"),
+            ("n,x\nann,1\n", {"drop": ("z",)}, r"no column 'z' \(--drop\)"),
+            ("n,x\nann,1\n", {"labels": "z"}, r"no column 'z' \(--labels\)"),
+            ("n,x\nann,1\n", {"id": "n", "drop": ("x",)}, "no columns left to cluster by"),
+            ("x,y\n1,\n2,\n", {"labels": "y"}, "no column 'y'|no row has a label"),
+        ],
+    )
+    def test_mistakes(self, save, content, options, message):
+        with pytest.raises(InputError, match=message):
+            read_data(save(content), DataOptions(**options))
+
+    def test_arrays(self, tmp_path):
+        X = np.arange(6.0).reshape(3, 2)
+        np.save(tmp_path / "a.npy", X)
+        np.savez(tmp_path / "b.npz", X=X, y=np.array([0, -1, 1]), names=np.array(["a", "b", "c"]))
+        assert read_data(tmp_path / "a.npy").points.tolist() == X.tolist()
+        data = read_data(tmp_path / "b.npz", DataOptions(id="names", labels="y"))
+        assert data.ids == ["a", "b", "c"]
+        assert data.labels == ["0", None, "1"]
+        assert data.points.tolist() == X.tolist()
+
+    @pytest.mark.parametrize(
+        ("array", "message"),
+        [
+            (np.arange(3.0), r"shape \(3,\).*reshape\(-1, 1\)"),
+            (np.array([["a", "b"]]), "values of type <U1"),
+            (np.array([[1.0, np.nan]]), "row 0, column '2': the cell is empty"),
+            (np.array([[None, 1]]), "Python objects"),
+        ],
+    )
+    def test_useless_arrays(self, tmp_path, array, message):
+        np.save(tmp_path / "a.npy", array, allow_pickle=True)
+        with pytest.raises(InputError, match=message):
+            read_data(tmp_path / "a.npy")
+
+    def test_what_is_no_array(self, save, tmp_path):
+        with pytest.raises(InputError, match="not an array that numpy can read"):
+            read_data(save("hello", "a.npy"))
+        np.savez(tmp_path / "b.npz", points=np.eye(2), y=np.ones(2))
+        with pytest.raises(InputError, match=r"no array X, but 'points', 'y'. Save it with numpy.savez"):
+            read_data(tmp_path / "b.npz")
+
+
+class TestGraphs:
+    EDGES = "source,target,weight\na,b,2\nb,c,1\nb,a,2\nc,c,5\n"
+
+    def test_an_edge_list_is_known_by_its_header(self, save):
+        data = read_data(save(self.EDGES))
+        assert data.ids == ["a", "b", "c"]
+        assert data.affinity.toarray().tolist() == [[0, 2, 0], [2, 0, 1], [0, 1, 0]]
+
+    @pytest.mark.parametrize("content", ["10,9\n9,8\n", "u,v,w\n10,9,1\n9,8,1\n", "10,9,1.0\n9,8,1.0\n"])
+    def test_graph_forces_an_edge_list(self, save, content):
+        data = read_data(save(content), DataOptions(graph=True))
+        assert data.ids == ["8", "9", "10"]
+        assert data.affinity.toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+
+    def test_no_edge_is_lost_to_a_header(self, save):
+        assert read_data(save("a,b\nb,c\n"), DataOptions(graph=True)).ids == ["a", "b", "c"]
+
+    def test_no_graph_forces_points(self, save):
+        assert read_data(save("from,to\n1,2\n3,4\n"), DataOptions(graph=False)).points.tolist() == [[1, 2], [3, 4]]
+
+    def test_extra_columns_are_ignored(self, save):
+        data = read_data(save("Source,Target,Type,Id,Weight\na,b,Undirected,0,3\n"))
+        assert data.affinity.toarray().tolist() == [[0, 3], [3, 0]]
+
+    @pytest.mark.parametrize("name", ["g.mtx", "g.npz", "g.npy", "g.csv"])
+    def test_matrices(self, tmp_path, name):
+        W = np.array([[0, 2, 0, 1], [2, 0, 1, 0], [0, 1, 0, 0], [1, 0, 0, 0]], dtype=float)
+        writers = {
+            "g.mtx": lambda path: scipy.io.mmwrite(path, sp.coo_array(W)),
+            "g.npz": lambda path: sp.save_npz(path, sp.csr_array(W)),
+            "g.npy": lambda path: np.save(path, W),
+            "g.csv": lambda path: np.savetxt(path, W, delimiter=","),
+        }
+        writers[name](tmp_path / name)
+        options = DataOptions(graph=True if name in {"g.npy", "g.csv"} else None)
+        assert read_data(tmp_path / name, options).affinity.toarray().tolist() == W.tolist()
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            ("source,target,weight\na,b,-1\n", "line 2, column 'weight': the weight -1 is negative"),
+            ("source,target,weight\na,b,1\nb,a,2\n", r"line 3: the edge 'b' to 'a' weighs 2 here and 1 in line 2"),
+            ("source,target,weight\na,b,x\n", "column 'weight' holds text such as 'x'"),
+            ("source,target\na,\n", "line 2, column 'target': the name of a vertex is missing"),
+            ("a,b,c,d\n1,2,3,4\n", "has 4 columns; a list of edges has two"),
+            ("a\n1\n2\n", "needs two columns"),
+        ],
+    )
+    def test_mistakes(self, save, content, message):
+        with pytest.raises(InputError, match=message):
+            read_data(save(content), DataOptions(graph=True))
+
+    def test_broken_matrices(self, save, tmp_path):
+        with pytest.raises(InputError, match="not a Matrix Market file"):
+            read_data(save("1 2 3\n", "g.mtx"))
+        np.save(tmp_path / "g.npy", np.ones((2, 3)))
+        with pytest.raises(InputError, match=r"g.npy: An affinity matrix must be square"):
+            read_data(tmp_path / "g.npy", DataOptions(graph=True))
+
+    def test_columns_do_not_apply(self, save):
+        with pytest.raises(InputError, match="has no columns: --id does not apply"):
+            read_data(save(self.EDGES), DataOptions(id="source"))
+
+
+class TestPairs:
+    def test_columns_by_name(self, save):
+        pairs = read_pairs(save("type,one,belief,two\nSame,a,0.5,b\ncannot_link,a,1,c\n"))
+        assert (pairs.first, pairs.second) == (["a", "a"], ["b", "c"])
+        assert pairs.must.tolist() == [True, False]
+        assert pairs.belief.tolist() == [0.5, 1]
+
+    @pytest.mark.parametrize("content", ["a,b,must\na,c,cannot\n", "0;1;1\n0;2;-1\n"])
+    def test_without_header(self, save, content):
+        pairs = read_pairs(save(content))
+        assert len(pairs) == 2
+        assert pairs.must.tolist() == [True, False]
+
+    def test_as_constraints(self, save):
+        known = read_pairs(save("a,b,type\nann,eve,must\nbob,eve,cannot\n")).constraints(["ann", "bob", "eve"])
+        assert known.must_link.tolist() == [[0, 2]]
+        assert known.cannot_link.tolist() == [[1, 2]]
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            ("a,b,type\nann,bob,maybe\n", "line 2, column 'type': 'maybe' is neither .* Write must"),
+            ("a,b,type\nann,bob,\n", "line 2, column 'type': the type is missing"),
+            ("a,b,type\nann,,must\n", "line 2, column 'b': the name of a point is missing"),
+            ("a,b\nann,bob\n", "has 2 columns; pairs need three"),
+            ("a,b,relation\nann,bob,must\n", "no column named type; its columns are 'a', 'b', 'relation'"),
+            ("a,type,belief\nann,must,1\n", "two columns of names"),
+            ("a,b,type,belief\nann,bob,must,2\n", "line 2, column 'belief': 2 is not a belief"),
+        ],
+    )
+    def test_mistakes(self, save, content, message):
+        with pytest.raises(InputError, match=message):
+            read_pairs(save(content, "pairs.csv"))
+
+    @pytest.mark.parametrize(
+        ("content", "ids", "message"),
+        [
+            (
+                "ann,zoe,must\nann,yve,must\n",
+                ["ann", "bob"],
+                r"line 1, column '2': 'zoe' is not an identifier .*2 such",
+            ),
+            ("ann,ann,must\n", ["ann"], "line 1: 'ann' is paired with itself"),
+            ("1,3,must\n", ["0", "1", "2"], r"'3' is not a row .* 0 to 2. Do yours start at 1\?"),
+            ("ann,bob,must\n", ["0", "1", "2"], r"'ann' is not a row .* --id COLUMN"),
+        ],
+    )
+    def test_unknown_names(self, save, content, ids, message):
+        with pytest.raises(InputError, match=message):
+            read_pairs(save(content, "pairs.csv")).constraints(ids)
+
+    def test_repeated_pairs(self, save):
+        pairs = read_pairs(save("a,b,must\nb,a,same\na,b,cannot\nc,d,must\n"))
+        assert pairs.repeated() == [[0, 1]]
+
+
+class TestWriting:
+    def test_rows(self, tmp_path):
+        write_rows(tmp_path / "a.csv", ["id", "cluster"], [("x,y", 1)])
+        write_rows(tmp_path / "a.tsv", ["id", "cluster"], [("x", 1)])
+        assert (tmp_path / "a.csv").read_text() == 'id,cluster\n"x,y",1\n'
+        assert (tmp_path / "a.tsv").read_text() == "id\tcluster\nx\t1\n"
+
+    def test_permissions_are_those_of_any_new_file(self, tmp_path):
+        (tmp_path / "plain").touch()
+        write_rows(tmp_path / "a.csv", ["x"], [])
+        assert stat.S_IMODE((tmp_path / "a.csv").stat().st_mode) == stat.S_IMODE((tmp_path / "plain").stat().st_mode)
+
+    def test_existing_files_are_safe_without_force(self, tmp_path):
+        path = tmp_path / "a.csv"
+        path.write_text("mine")
+        with pytest.raises(InputError, match="exists already. Use --force"):
+            write_rows(path, ["x"], [])
+        assert path.read_text() == "mine"
+        write_rows(path, ["x"], [], force=True)
+        assert path.read_text() == "x\n"
+
+    @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+    def test_a_failure_leaves_what_was_there(self, tmp_path, error):
+        path = tmp_path / "a.csv"
+        path.write_text("mine")
+
+        def write():
+            with atomic_writer(path, force=True) as stream:
+                stream.write("half")
+                raise error
+
+        with pytest.raises(error):
+            write()
+        assert path.read_text() == "mine"
+        assert [entry.name for entry in tmp_path.iterdir()] == ["a.csv"]
+
+    def test_a_file_that_appears_meanwhile_is_not_replaced(self, tmp_path):
+        path = tmp_path / "a.csv"
+
+        def write():
+            with atomic_writer(path) as stream:
+                stream.write("late")
+                path.write_text("early")
+
+        with pytest.raises(InputError, match="exists already"):
+            write()
+        assert path.read_text() == "early"
+        assert len(list(tmp_path.iterdir())) == 1
+
+    def test_a_link_stays_a_link(self, tmp_path):
+        (tmp_path / "real.csv").write_text("old")
+        (tmp_path / "link.csv").symlink_to(tmp_path / "real.csv")
+        write_rows(tmp_path / "link.csv", ["x"], [], force=True)
+        assert (tmp_path / "link.csv").is_symlink()
+        assert (tmp_path / "real.csv").read_text() == "x\n"
+
+    def test_places_that_cannot_be_written(self, tmp_path):
+        with pytest.raises(InputError, match="is a directory"):
+            write_rows(tmp_path, ["x"], [])
+        with pytest.raises(InputError, match="folder .* does not exist. Create it first: mkdir"):
+            write_rows(tmp_path / "no" / "a.csv", ["x"], [])
+        with pytest.raises(InputError, match="not a regular file"):
+            write_rows(tmp_path.__class__("/dev/null"), ["x"], [], force=True)

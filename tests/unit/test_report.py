@@ -1,0 +1,193 @@
+"""The HTML report: its parts are there, it asks nobody for anything, and a browser can draw it."""
+
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from tightcut import Constraints, Graph, cluster, datasets, knn_affinity
+from tightcut._report_map import LINES_DRAWN, POINTS_DRAWN, spectral_layout
+from tightcut.audit import audit
+from tightcut.report import render, shorten
+
+VOID = {"meta", "br", "img", "hr", "input", "link"}
+
+
+class Page(HTMLParser):
+    """Tags with their attributes and texts; fails on tags that are not closed in order."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.texts = [], [], {}
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open:
+            self.texts.setdefault(self.open[-1], []).append(data)
+
+    def count(self, tag, **attributes):
+        wanted = {name.rstrip("_"): value for name, value in attributes.items()}
+        return sum(name == tag and wanted.items() <= found.items() for name, found in self.tags)
+
+
+@pytest.fixture(scope="module")
+def subject():
+    data = datasets.load_two_moons(120, 2, noise=0.1)
+    graph = Graph.from_affinity(knn_affinity(data.X))
+    wrong = Constraints.from_pairs(120, must_link=[(0, 119)], cannot_link=[(1, 2)], cannot_link_weight=0.1)
+    constraints = datasets.sample_constraints(data.y, 10, random_state=0) | wrong
+    found = cluster(graph, constraints, max_violations=0.1, random_state=0)
+    return data.X, graph, constraints, found, audit(graph, constraints, found.labels, n_solved=3)
+
+
+@pytest.fixture(scope="module")
+def page(subject):
+    X, graph, constraints, found, prices = subject
+    names = [f"<moon & {i}>" for i in range(120)]
+    return render(
+        graph,
+        found.labels,
+        constraints,
+        points=X,
+        ids=names,
+        prices=prices,
+        title="Two <moons>",
+        facts={"File": "moons.csv"},
+        created="today",
+    )
+
+
+def test_all_parts_are_there(page, subject):
+    parsed = Page(page)
+    sections = [attributes["id"] for tag, attributes in parsed.tags if tag == "section"]
+    assert sections == ["map", "clusters", "violations", "prices", "subject"]
+    assert parsed.texts["h1"] == ["Two <moons>"]
+    assert "moons.csv" in parsed.texts["td"]
+    found = subject[3]
+    assert f"{found.cut:.4g}" in parsed.texts["dd"]
+    assert "1" in parsed.texts["dd"]  # violation
+    assert "solved anew" in parsed.texts["td"]
+
+
+def test_the_map_shows_every_point_and_every_constraint(page, subject):
+    parsed = Page(page)
+    constraints = subject[2]
+    assert parsed.texts["title"].count("<moon & 5>") == 1
+    assert parsed.count("use") >= 120
+    lines = [attributes["class"] for tag, attributes in parsed.tags if tag == "line" and attributes["x1"] != "0"]
+    assert len(lines) == constraints.n_pairs
+    assert sum("violated" in kind for kind in lines) == 1
+    assert sum("costly" in kind for kind in lines) >= 1
+
+
+def test_it_is_accessible(page):
+    parsed = Page(page)
+    assert parsed.count("html", lang="en") == 1
+    assert parsed.count("svg", role="img") == 1
+    assert all("aria-label" in found or found.get("aria-hidden") for tag, found in parsed.tags if tag == "svg")
+    assert parsed.count("caption") == parsed.count("table") == 4
+    assert parsed.count("h1") == 1
+    assert parsed.count("h2") == 5
+    assert all("scope" in found for tag, found in parsed.tags if tag == "th")
+
+
+def test_it_needs_no_network_and_no_script(page):
+    assert not re.search(r"https?:|//[a-z]|@import|url\(|<script|<link|\bsrc=", page)
+    assert all(found["href"].startswith("#") for _, found in Page(page).tags if "href" in found)
+
+
+def test_it_has_a_dark_side_and_can_be_printed(page):
+    assert "prefers-color-scheme: dark" in page
+    assert "@media print" in page
+
+
+def test_names_are_escaped(page):
+    assert "<moon" not in page
+    assert "&lt;moon &amp; 5&gt;" in page
+
+
+def test_a_graph_without_points_or_constraints():
+    ring = Graph.from_affinity(np.roll(np.eye(9), 1, axis=0) + np.roll(np.eye(9), -1, axis=0))
+    parsed = Page(render(ring, np.repeat([0, 1, 2], 3)))
+    assert [found["id"] for tag, found in parsed.tags if tag == "section"] == ["map", "clusters", "subject"]
+    assert "Spectral layout" in parsed.texts["figcaption"][0]
+
+
+def test_free_constraints_are_praised(subject):
+    X, graph, _, _, _ = subject
+    right = Constraints.from_pairs(120, must_link=[(0, 1)])
+    labels = cluster(graph, right, effort=0.3, n_init=2, random_state=0).labels
+    assert "the data agree with all of them" in render(
+        graph, labels, right, points=X, prices=audit(graph, right, labels)
+    )
+
+
+def test_large_data_are_thinned_out():
+    rng = np.random.default_rng(0)
+    n = POINTS_DRAWN + 500
+    X = rng.normal(size=(n, 2))
+    weights = np.ones(n)
+    i = np.arange(n)
+    chain = sp.coo_array((weights, (i, (i + 1) % n)), shape=(n, n))
+    graph = Graph.from_affinity(chain + chain.T)
+    labels = (X[:, 0] > 0).astype(int)
+    pairs = rng.choice(n, (LINES_DRAWN + 100, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    same = labels[pairs[:, 0]] == labels[pairs[:, 1]]
+    text = render(graph, labels, Constraints.from_pairs(n, pairs[same], pairs[~same]), points=X)
+    assert len(text) < 1_500_000
+    assert f"{POINTS_DRAWN:,} of {n:,} points" in text or "of 4,500 points" in text
+    assert f"{LINES_DRAWN:,} of" in text
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 450])
+def test_layouts_of_graphs_of_any_size_are_finite(n):
+    graph = Graph.from_affinity(np.eye(n, k=1) + np.eye(n, k=-1))
+    layout = spectral_layout(graph)
+    assert layout.shape == (n, 2)
+    assert np.isfinite(layout).all()
+    render(graph, np.zeros(n, int))
+
+
+def test_labels_of_the_wrong_length_are_refused():
+    graph = Graph.from_affinity(np.ones((3, 3)))
+    with pytest.raises(ValueError, match="one entry per vertex, 3"):
+        render(graph, [0, 1])
+
+
+def test_long_names_are_shortened():
+    assert shorten("x" * 100, 11) == "xxxxx…xxxxx"
+
+
+def test_a_browser_draws_it(page, tmp_path):
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no chromium")
+    (tmp_path / "report.html").write_text(page, encoding="utf-8")
+    flags = ["headless", "no-sandbox", "disable-gpu", "no-first-run", "disable-background-networking"]
+    flags += ["disable-component-update", "disable-sync", "hide-scrollbars", "window-size=1000,2400"]
+    flags += [f"user-data-dir={tmp_path / 'profile'}", f"screenshot={tmp_path / 'page.png'}"]
+    command = [browser, *(f"--{flag}" for flag in flags), (tmp_path / "report.html").as_uri()]
+    subprocess.run(command, capture_output=True, timeout=60, check=True)
+    image = pytest.importorskip("matplotlib.image").imread(tmp_path / "page.png")
+    assert image.shape[:2] == (2400, 1000)
+    # The map has the colours of both clusters, and of the violated constraint.
+    colours = {tuple(colour) for colour in (image[..., :3] * 255).round().astype(int).reshape(-1, 3)[::3].tolist()}
+    assert {(0, 114, 178), (230, 159, 0), (213, 94, 0)} <= colours
