@@ -276,6 +276,11 @@ class Constraints:
         _, labels = self.components()
         return self.cannot_link[labels[self.cannot_link[:, 0]] == labels[self.cannot_link[:, 1]]]
 
+    def without_conflicts(self) -> Constraints:
+        """The same without the cannot-links of `conflicts`."""
+        _, labels = self.components()
+        return self.select(cannot_mask=labels[self.cannot_link[:, 0]] != labels[self.cannot_link[:, 1]])
+
     def conflict_witness(self) -> list[Link] | None:
         """A short closed walk of must-links and one cannot-link that contradict each other, or None.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,9 +16,13 @@ from sklearn.utils import Tags, check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tightcut.constraints import Constraints
+from tightcut.gpu.device import resolve_device
 from tightcut.graph import Graph
 from tightcut.neighbors import cross_affinity, knn_affinity
 from tightcut.progress import ProgressLine
+
+if TYPE_CHECKING:
+    from tightcut.audit import Audit
 
 VERTEX_WEIGHTS = {"ncut": "degree", "rcut": "ones"}
 
@@ -67,6 +71,9 @@ class COSC(ClusterMixin, BaseEstimator):
         An int makes the result the same on every run.
     verbose : int, default=0
         1 shows progress on the standard error stream.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        "cuda" searches for neighbours and runs `inner_solver="fista"` on an NVIDIA GPU (`pip install "tightcut[gpu]"`);
+        "auto" does so where there is one, and is "cpu", without a word, everywhere else.
 
     Attributes
     ----------
@@ -82,6 +89,8 @@ class COSC(ClusterMixin, BaseEstimator):
         The pairs themselves.
     affinity_matrix_ : csr_array of shape (n_samples, n_samples)
         The edge weights that were cut.
+    vertex_weights_ : ndarray of shape (n_samples,)
+        The weights that the clusters were balanced by.
     constraints_ : Constraints
         All constraints of the fit, from pairs, partial labels and groups together.
     history_ : tuple of float
@@ -166,6 +175,7 @@ as possible.
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        device: str = "cpu",
     ) -> None:
         self.n_clusters = n_clusters
         self.criterion = criterion
@@ -182,6 +192,7 @@ as possible.
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.device = device
 
     def fit(
         self,
@@ -262,6 +273,7 @@ as possible.
             progress=ProgressLine() if self.verbose else None,
             strategy=self.strategy,
             cut_tolerance=self.cut_tolerance,
+            device=self.device,
         )
         self.labels_ = result.labels
         self.cut_ = result.cut
@@ -270,6 +282,7 @@ as possible.
         self.violated_must_link_ = result.violations.must_link
         self.violated_cannot_link_ = result.violations.cannot_link
         self.affinity_matrix_ = graph.weights
+        self.vertex_weights_ = graph.vertex_weights
         self.constraints_ = constraints
         self.history_ = result.history
         self.hierarchy_ = result.hierarchy
@@ -302,6 +315,17 @@ as possible.
         members = sp.csr_array((np.ones(n), self.labels_, np.arange(n + 1)), shape=(n, self.n_clusters_))
         return np.asarray((neighbor_weights @ members).argmax(axis=1)).ravel()
 
+    def audit(self, **settings: Any) -> Audit:
+        """The price of each constraint: how much the cut would fall without it, most expensive first.
+
+        Takes the keywords of `tightcut.audit.audit`, such as `n_solved`; the result has `to_dataframe()`.
+        """
+        from tightcut.audit import audit
+
+        check_is_fitted(self)
+        graph = Graph(self.affinity_matrix_, self.vertex_weights_)
+        return audit(graph, self.constraints_, self.labels_, **{"n_jobs": self.n_jobs, **settings})
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         precomputed = self.affinity == "precomputed"
@@ -315,6 +339,7 @@ as possible.
         _check_choice("on_inconsistent", self.on_inconsistent, ("raise", "soft"))
         _check_choice("inner_solver", self.inner_solver, ("flow", "fista"))
         _check_choice("strategy", self.strategy, ("direct", "recursive"))
+        resolve_device(self.device)
         if self.n_clusters != "auto":
             check_scalar(self.n_clusters, "n_clusters", Integral, min_val=1)
         check_scalar(self.cut_tolerance, "cut_tolerance", Real, min_val=0)
@@ -327,9 +352,17 @@ as possible.
         """The similarities: of the points' neighbours, or as given."""
         if self.affinity == "knn":
             # Neighbour search is fast on C order only.
-            points = validate_data(self, X, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2)
+            types = [np.float64, np.float32] + ([np.uint8] if resolve_device(self.device) == "cuda" else [])
+            points = validate_data(self, X, dtype=types, order="C", ensure_min_samples=2)
             self._training_points = points
-            return knn_affinity(points, self.n_neighbors, connect=self.connect, n_jobs=self.n_jobs, stacklevel=4)
+            return knn_affinity(
+                points,
+                self.n_neighbors,
+                connect=self.connect,
+                n_jobs=self.n_jobs,
+                device=self.device,
+                stacklevel=4,
+            )
         return validate_data(self, X, accept_sparse="csr", ensure_non_negative=True, ensure_min_samples=2)
 
 

@@ -63,7 +63,10 @@ class Relaxation:
         return float(b @ np.abs(f - (b @ f) / self.graph.volume)) / 2
 
     def F(self, f: np.ndarray) -> float:
-        return max(self.R1(f) - self.R2(f), 0.0) / self.S(f)
+        """The ratio; a numerator of rounding size is zero."""
+        R1 = self.R1(f)
+        numerator = R1 - self.R2(f)
+        return numerator / self.S(f) if numerator > 1e-14 * R1 else 0.0
 
     def s(self, f: np.ndarray) -> np.ndarray:
         """The subgradient of S at f with sign(0) = 0; it sums to zero."""
@@ -110,4 +113,5 @@ class Relaxation:
             raise ValueError("Thresholding needs a vector that is not constant.")
         side = np.zeros(n, bool)
         side[order[: best + 1]] = True
-        return side, float(value[best])
+        # The running sums are off by rounding; a free cut must come out as exactly zero.
+        return side, self.F(side.astype(np.float64))

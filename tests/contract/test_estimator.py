@@ -582,3 +582,14 @@ def test_recursion_keeps_its_hierarchy():
     model = COSC(3, strategy="recursive", effort=0.2, random_state=0, connect=False).fit(X)
     assert [len(np.unique(labels)) for labels in model.hierarchy_] == [2, 3]
     assert adjusted_rand_score(y, model.labels_) == 1
+
+
+def test_audit_puts_the_wrong_pair_first():
+    X, y = make_blobs(n_samples=60, centers=[[0, 0], [6, 0]], cluster_std=0.7, random_state=0)
+    left, right = np.flatnonzero(y == 0), np.flatnonzero(y == 1)
+    wrong = (int(left[0]), int(left[5]))
+    model = COSC(random_state=0, effort=0.3, connect=False)
+    model.fit(X, must_link=[(left[1], left[2])], cannot_link=[wrong, (left[3], right[3])])
+    prices = model.audit(random_state=0)
+    assert (prices[0].first, prices[0].second) == wrong
+    assert prices[0].price > 0

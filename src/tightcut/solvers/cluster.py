@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from tightcut.constraints import Constraints
+from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.graph import Graph
 from tightcut.objective import normalized_cut
-from tightcut.solvers.hard import hard_bipartition
+from tightcut.solvers.hard import admits_two_clusters, hard_bipartition
 from tightcut.solvers.inner import inner_solver as find_inner_solver
+from tightcut.solvers.inner import on_device
 from tightcut.solvers.many_clusters import hard_partition, soft_partition
 from tightcut.solvers.recursive import recursive_partitions
 from tightcut.solvers.result import ClusteringResult, number_by_appearance
@@ -49,6 +51,7 @@ def cluster(
     progress: Progress | None = None,
     strategy: str = "direct",
     cut_tolerance: float = 0.01,
+    device: str = "cpu",
 ) -> ClusteringResult:
     """Find the clustering with the smallest normalized cut that respects the constraints.
 
@@ -82,6 +85,9 @@ def cluster(
     cut_tolerance : float, default=0.01
         For more than two clusters: cuts this close to the smallest one found count as equal, and among them the
         clustering whose points sit best among their neighbours is returned. 0 returns the smallest cut.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where `inner_solver="fista"` runs; all else runs on the CPU. "cuda" needs a GPU and the extra `tightcut[gpu]`;
+        "auto" takes the GPU where there is one.
 
     Returns
     -------
@@ -99,6 +105,7 @@ def cluster(
     constraints = check_points(graph, constraints)
     limits = Limits(max_violations, on_inconsistent)
     options = check_options(effort, n_init, n_jobs, progress)
+    inner_solver = on_device(inner_solver, device)
     find_inner_solver(inner_solver)
     rng = as_generator(random_state)
     check_n_clusters(n_clusters, graph)
@@ -106,12 +113,13 @@ def cluster(
         raise ValueError(f'strategy must be "direct" or "recursive"; got {strategy!r}.')
     if not (np.isfinite(cut_tolerance) and cut_tolerance >= 0):
         raise ValueError(f"cut_tolerance must be a number >= 0; got {cut_tolerance!r}.")
-    known = [] if init is None else [check_init(init, graph)]
-    if n_clusters == 1:
-        return _result(graph, constraints, np.zeros(graph.n_vertices, np.int64))
+    known = [] if init is None else [check_init(init, graph, n_clusters)]
     hard = limits.max_violations == 0 and limits.on_inconsistent == "raise"
-    if strategy == "recursive" and n_clusters > 2:
-        hierarchy = recursive_partitions(graph, constraints, n_clusters, rng, options, inner=inner_solver)
+    if n_clusters == 1:
+        return _one_cluster(graph, constraints, limits)
+    if strategy == "recursive":
+        links = constraints.without_conflicts() if limits.on_inconsistent == "soft" else constraints
+        hierarchy = recursive_partitions(graph, links, n_clusters, rng, options, inner=inner_solver)
         return _result(graph, constraints, hierarchy[-1], hierarchy=hierarchy)
     if n_clusters > 2:
         if hard:
@@ -132,7 +140,7 @@ def cluster(
             )
         return _result(graph, constraints, labels)
     sides = [labels == labels[0] for labels in known]
-    if hard or (limits.max_violations == 0 and constraints.two_colouring().consistent):
+    if hard or (limits.max_violations == 0 and admits_two_clusters(constraints)):
         found = hard_bipartition(graph, constraints, rng, options, known=sides, inner=inner_solver)
     else:
         found = soft_bipartition(
@@ -196,11 +204,14 @@ def check_options(effort: float, n_init: int, n_jobs: int | None, progress: Prog
     return SearchOptions(effort=float(effort), n_init=int(n_init), n_jobs=n_jobs, progress=progress)
 
 
-def check_init(init: Any, graph: Graph) -> np.ndarray:
+def check_init(init: Any, graph: Graph, n_clusters: int) -> np.ndarray:
     labels = np.asarray(init)
     if labels.shape != (graph.n_vertices,):
         raise ValueError(f"init must hold one label per point, shape ({graph.n_vertices},); got shape {labels.shape}.")
-    return number_by_appearance(labels)
+    labels = number_by_appearance(labels)
+    if labels.max() >= n_clusters:
+        raise ValueError(f"init has {labels.max() + 1} clusters, more than n_clusters={n_clusters}.")
+    return labels
 
 
 def as_generator(random_state: Any) -> np.random.Generator:
@@ -208,6 +219,17 @@ def as_generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31, size=4))
     return np.random.default_rng(random_state)
+
+
+def _one_cluster(graph: Graph, constraints: Constraints, limits: Limits) -> ClusteringResult:
+    """All points together: every cannot-link is violated."""
+    if limits.on_inconsistent == "raise" and constraints.cannot_link_weight.sum() > limits.max_violations:
+        i, j = constraints.cannot_link[0].tolist()
+        raise InconsistentConstraintsError(
+            [("cannot", i, j)],
+            f"One cluster cannot satisfy the cannot-link between {i} and {j}; ask for more clusters.",
+        )
+    return _result(graph, constraints, np.zeros(graph.n_vertices, np.int64))
 
 
 def _result(
@@ -219,4 +241,5 @@ def _result(
     hierarchy: tuple[np.ndarray, ...] = (),
 ) -> ClusteringResult:
     labels = number_by_appearance(labels)
+    hierarchy = tuple(number_by_appearance(level) for level in hierarchy)
     return ClusteringResult(labels, normalized_cut(graph, labels), constraints.violations(labels), history, hierarchy)

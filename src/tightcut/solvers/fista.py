@@ -69,11 +69,15 @@ class FistaProx:
             self.gap = gap / scale
             if self.gap <= self.tolerance:
                 return value
-        if self.gap > 1e3 * self.tolerance:
-            warnings.warn(
-                f"FISTA stopped after {self.max_iterations} iterations at a relative duality gap of {self.gap:.1e}; "
-                'the step is still a descent step. inner_solver="flow" solves it exactly.',
-                RuntimeWarning,
-                stacklevel=2,
-            )
+        warn_if_unfinished(self.gap, self.tolerance, self.max_iterations)
         return value
+
+
+def warn_if_unfinished(gap: float, tolerance: float, max_iterations: int) -> None:
+    if gap > 1e3 * tolerance:
+        warnings.warn(
+            f"FISTA stopped after {max_iterations} iterations at a relative duality gap of {gap:.1e}; "
+            'the step is still a descent step. inner_solver="flow" solves it exactly.',
+            RuntimeWarning,
+            stacklevel=3,
+        )

@@ -48,6 +48,12 @@ def reduce_to_units(
     return merger
 
 
+def admits_two_clusters(constraints: Constraints) -> bool:
+    """Whether some partition into two non-empty clusters satisfies every constraint."""
+    colouring = constraints.two_colouring()
+    return colouring.consistent and (colouring.n_components > 1 or bool(colouring.colour.any()))
+
+
 def vote(merger: Merger, side: np.ndarray) -> np.ndarray:
     """Spins closest to a partition: each unit turns the way that keeps most of its vertices where they are."""
     agreement = np.where(side, 1, -1) * merger.sign

@@ -13,6 +13,8 @@ from typing import Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from tightcut.gpu.device import resolve_device
+
 
 class TotalVariationProx(Protocol):
     """A solver of min_f sum norm_i/2 f_i^2 - target_i f_i + sum_edges weight |f_i - f_j|."""
@@ -48,11 +50,26 @@ def _clip_level(f: np.ndarray, c: float, norm: np.ndarray) -> float:
 
 
 def inner_solver(name: str) -> type[TotalVariationProx]:
-    """The solver class behind `inner_solver="flow"` or `"fista"`."""
+    """The solver class behind `inner_solver="flow"` or `"fista"`; "fista:cuda" is the latter on a GPU."""
     from tightcut.solvers.fista import FistaProx
     from tightcut.solvers.flow import FlowProx
 
+    if name == "fista:cuda":
+        from tightcut.gpu.fista import CudaFistaProx
+
+        return CudaFistaProx
     solvers: dict[str, type[TotalVariationProx]] = {"flow": FlowProx, "fista": FistaProx}
     if name not in solvers:
         raise ValueError(f"Unknown inner solver {name!r}; choose one of {sorted(solvers)}.")
     return solvers[name]
+
+
+def on_device(name: str, device: str) -> str:
+    """The name of the inner solver that runs on a device: minimum cuts stay on the CPU, FISTA has a GPU version.
+
+    Examples
+    --------
+    >>> on_device("fista", "cpu")
+    'fista'
+    """
+    return "fista:cuda" if resolve_device(device) == "cuda" and name == "fista" else name

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -12,13 +12,15 @@ from tightcut.colouring import link_graph, nearest_path, symmetric
 from tightcut.constraints import Constraints
 from tightcut.exceptions import InconsistentConstraintsError, Link
 from tightcut.graph import Graph
+from tightcut.objective import normalized_cut
 from tightcut.partition import PartitionGraph
 from tightcut.solvers.feasibility import Colourability, fill_empty, find_colouring, repair
 from tightcut.solvers.multiway import Prices, Solution, improve, search_partition, select
+from tightcut.solvers.release import release_pairs, satisfied
 from tightcut.solvers.search import SearchOptions
-from tightcut.solvers.soft import satisfied
 
-HALVINGS = 8  # prices on the way from satisfying everything to ignoring everything
+QUICK = SearchOptions(effort=0, n_init=2)
+HALVINGS = 10  # prices on the way from satisfying everything to ignoring everything
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,12 @@ def hard_partition(
 ) -> np.ndarray:
     """Labels of k clusters that satisfy every constraint, or InconsistentConstraintsError."""
     reduced = merge_must_links(graph, constraints, k)
-    answer = find_colouring(reduced.graph, k, rng, options.effort)
-    if answer.colours is None:
-        raise explain(constraints, reduced, answer, k)
-    feasible = fill_empty(reduced.graph, answer.colours, k)
-    starts = [feasible, *(fill_empty(reduced.graph, reduced.project(labels), k) for labels in known or [])]
+    starts = [fill_empty(reduced.graph, reduced.project(labels), k) for labels in known or []]
+    if not any(reduced.graph.violated(labels) == 0 for labels in starts):
+        answer = find_colouring(reduced.graph, k, rng, options.effort)
+        if answer.colours is None:
+            raise explain(constraints, reduced, answer, k)
+        starts.append(fill_empty(reduced.graph, answer.colours, k))
     population = search_partition(reduced.graph, k, rng, options, known=starts)
     population = _repaired(reduced.graph, population, k, rng)
     return choose(reduced.graph, population, k, cut_tolerance)[reduced.component]
@@ -71,21 +74,22 @@ def soft_partition(
 ) -> np.ndarray:
     """Labels of k clusters with at most `max_violations` units of violated belief and the smallest cut found.
 
-    The price of a violation is halved from prohibitive to next to nothing; the best allowed clustering met is then
-    improved with the pairs it satisfies held fixed. With `fewest`, too many violations are no error.
+    The price of a violation is halved from the cut of the strictest clustering down to nothing; the best allowed
+    clustering met is then improved with the pairs it satisfies held fixed. With `fewest`, too many violations are no
+    error.
     """
     whole = PartitionGraph.from_graph(graph, constraints)
-    candidates = [labels.astype(np.int32) for labels in known or []]
-    # Contradictory constraints are no error here: what counts is the violated belief of the best candidate.
-    with suppress(InconsistentConstraintsError):
+    candidates = [fill_empty(whole, labels.astype(np.int32), k) for labels in known or []]
+    try:
         candidates.append(hard_partition(graph, constraints, k, rng, options, known=known).astype(np.int32))
-    prices = Prices.prohibitive(whole, k)
-    steps = [prices] if max_violations == 0 else [prices, *(Prices.flat(_price(whole, k, t)) for t in range(HALVINGS))]
-    for step, price in enumerate(steps):
-        options.report("tradeoff", step, len(steps), float("nan"))
-        found = search_partition(whole, k, rng, options, known=candidates[-4:], prices=price)
-        candidates += [labels for _, labels in found[:2]]
-    judged = [(whole.violated(labels), whole.cut(labels, k), labels) for labels in candidates]
+    except InconsistentConstraintsError as error:
+        # Contradictions are no error here: what counts is the violated belief of the best candidate.
+        if error.best_labels is not None:
+            candidates.append(fill_empty(whole, error.best_labels.astype(np.int32), k))
+    candidates += [labels for _, labels in search_partition(whole, k, rng, options, known=candidates)]
+    if max_violations > 0:
+        candidates += _price_path(whole, k, max_violations, rng, options, candidates)
+    judged = [(constraints.violations(labels).belief, whole.cut(labels, k), labels) for labels in candidates]
     allowed = [row for row in judged if row[0] <= max_violations + 1e-12]
     if not allowed and not fewest:
         least = min(judged, key=lambda row: row[:2])
@@ -98,8 +102,41 @@ def soft_partition(
             best_labels=least[2],
         )
     chosen = min(allowed, key=lambda row: row[1]) if allowed else min(judged, key=lambda row: row[:2])
-    held = satisfied(constraints, chosen[2])
-    return hard_partition(graph, held, k, rng, options, known=[chosen[2]], cut_tolerance=cut_tolerance)
+    labels = chosen[2]
+    if allowed:
+        starts = [labels, min(allowed, key=lambda row: row[:2])[2]]
+        quickly = partial(_quickly, graph, k, rng)
+        released = [release_pairs(graph, constraints, start, max_violations, quickly) for start in starts]
+        labels = min(released, key=partial(normalized_cut, graph))
+    held = satisfied(constraints, labels)
+    return hard_partition(graph, held, k, rng, options, known=[labels], cut_tolerance=cut_tolerance)
+
+
+def _quickly(
+    graph: Graph, k: int, rng: np.random.Generator, constraints: Constraints, labels: np.ndarray
+) -> np.ndarray:
+    return hard_partition(graph, constraints, k, rng, QUICK, known=[labels])
+
+
+def _price_path(
+    whole: PartitionGraph,
+    k: int,
+    max_violations: float,
+    rng: np.random.Generator,
+    options: SearchOptions,
+    strict: list[np.ndarray],
+) -> list[np.ndarray]:
+    """Clusterings searched for at falling prices of a violated unit, judged by cut within the allowance."""
+    price, full = max(whole.cut(labels, k) for labels in strict), Prices.prohibitive(whole, k).full
+    modest = replace(options, effort=options.effort / 3, progress=None)
+    latest, path = strict[-4:], []
+    for step in range(HALVINGS + 1):
+        options.report("tradeoff", step, HALVINGS + 1, price)
+        prices = Prices(price * 2.0**-step if step < HALVINGS else 0.0, full, max_violations)
+        latest = [labels for _, labels in search_partition(whole, k, rng, modest, known=latest, prices=prices)[:6]]
+        path += latest
+    options.report("tradeoff", HALVINGS + 1, HALVINGS + 1, price)
+    return path
 
 
 def merge_must_links(graph: Graph, constraints: Constraints, k: int) -> Reduced:
@@ -199,8 +236,3 @@ def _repaired(graph: PartitionGraph, population: list[Solution], k: int, rng: np
 
 def improve_feasible(graph: PartitionGraph, labels: np.ndarray, k: int, prices: Prices) -> Solution:
     return improve(graph, labels, k, Prices.flat(prices.full))
-
-
-def _price(graph: PartitionGraph, k: int, step: int) -> float:
-    """From the cut of a typical vertex's move times 2^HALVINGS / 4 down by halves."""
-    return Prices.prohibitive(graph, k).low * 2.0 ** (HALVINGS - 2 - step)

@@ -24,10 +24,14 @@ MAX_EXCHANGES = 5
 
 @dataclass(frozen=True)
 class Prices:
-    """What a violated unit of belief costs: `low` while searching, `full` when judging."""
+    """What a violated unit of belief costs: `low` while searching, `full` when judging.
+
+    The first `allowance` units are free when judging; only above them does refinement turn to the full price.
+    """
 
     low: float
     full: float
+    allowance: float = 0.0
 
     @classmethod
     def prohibitive(cls, graph: PartitionGraph, k: int) -> Prices:
@@ -66,14 +70,15 @@ def search_partition(
 
 
 def judge(graph: PartitionGraph, labels: np.ndarray, k: int, prices: Prices) -> Solution:
-    return graph.cut(labels, k) + prices.full * graph.violated(labels), labels
+    return graph.cut(labels, k) + prices.full * max(graph.violated(labels) - prices.allowance, 0.0), labels
 
 
 def improve(graph: PartitionGraph, labels: np.ndarray, k: int, prices: Prices) -> Solution:
-    """Refine a copy at the low price, then at the full one."""
+    """Refine a copy at the low price, then, if it violates too much, at the full one."""
     labels = labels.astype(np.int32)
     refine(graph, labels, k, prices.low)
-    refine(graph, labels, k, prices.full)
+    if prices.allowance == 0 or graph.violated(labels) > prices.allowance:
+        refine(graph, labels, k, prices.full)
     return judge(graph, labels, k, prices)
 
 
@@ -109,9 +114,16 @@ def _starts(graph: PartitionGraph, k: int, rng: np.random.Generator, count: int,
 def _start(graph: PartitionGraph, k: int, rng: np.random.Generator, prices: Prices) -> Solution:
     """Coarsen in a random way to a few vertices per cluster, join those greedily, refine on the way back."""
     small, levels = coarsen(graph, int(rng.integers(3, 11)) * k, rng)
-    labels = agglomerate(small, k, prices.low)
+    # A graph too small to be coarsened would give the same start every time.
+    labels = agglomerate(small, k, prices.low) if levels or rng.random() < 0.25 else _random_labels(small, k, rng)
     refine(small, labels, k, prices.low)
     return judge(graph, uncoarsen(levels, labels, k, prices.low), k, prices)
+
+
+def _random_labels(graph: PartitionGraph, k: int, rng: np.random.Generator) -> np.ndarray:
+    labels = rng.integers(k, size=graph.n_vertices).astype(np.int32)
+    labels[rng.permutation(graph.n_vertices)[:k]] = np.arange(k, dtype=np.int32)
+    return labels
 
 
 def _evolve(

@@ -63,7 +63,7 @@ def ratio_dca(
     side, value = relaxation.threshold(f)
     lam = relaxation.F(f)
     history = [lam]
-    if value < lam:
+    if value < lam * (1 - LEAST_DESCENT):
         f, lam = side.astype(np.float64), value
         history.append(lam)
     norm = relaxation.graph.vertex_weights

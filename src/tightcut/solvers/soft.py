@@ -8,6 +8,7 @@ pairs it satisfies held fixed.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,11 +18,20 @@ from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.graph import Graph, without_diagonal
 from tightcut.objective import normalized_cut, penalty_bound
 from tightcut.signed import SignedGraph
-from tightcut.solvers.hard import Bipartition, hard_bipartition, polish, reduce_to_units, vote
+from tightcut.solvers.hard import (
+    Bipartition,
+    admits_two_clusters,
+    hard_bipartition,
+    polish,
+    reduce_to_units,
+    vote,
+)
 from tightcut.solvers.multilevel import refine
 from tightcut.solvers.penalty_path import penalty_path
+from tightcut.solvers.release import release_pairs, satisfied
 from tightcut.solvers.search import SearchOptions, search
 
+QUICK = SearchOptions(effort=0, n_init=2)
 HALVINGS = 12  # penalties from the certified one down to a 4096th of it
 
 
@@ -145,14 +155,19 @@ def soft_bipartition(
             best_labels=points[0].side.astype(np.int64),
         )
     chosen = min(allowed, key=lambda point: point.cut) if allowed else points[0]
-    held = satisfied(constraints, chosen.side)
-    return hard_bipartition(graph, held, rng, options, known=[chosen.side], inner=inner)
+    starts = [point.side for point in (chosen, points[0]) if point in allowed]
+    labels = [
+        release_pairs(graph, constraints, side.astype(np.int64), max_violations, partial(_quickly, graph, rng))
+        for side in starts
+    ]
+    side = min(labels, key=partial(normalized_cut, graph)) > 0 if labels else chosen.side
+    return hard_bipartition(graph, satisfied(constraints, side), rng, options, known=[side], inner=inner)
 
 
-def satisfied(constraints: Constraints, labels: np.ndarray) -> Constraints:
-    """The pairs that a clustering satisfies."""
-    must, cannot = constraints.must_link, constraints.cannot_link
-    return constraints.select(labels[must[:, 0]] == labels[must[:, 1]], labels[cannot[:, 0]] != labels[cannot[:, 1]])
+def _quickly(graph: Graph, rng: np.random.Generator, constraints: Constraints, labels: np.ndarray) -> np.ndarray:
+    merger = reduce_to_units(graph, constraints)
+    _, spins = search(merger.graph, rng, QUICK, [vote(merger, labels > 0)])[0]
+    return (merger.lift(spins) > 0).astype(np.int64)
 
 
 def _strictest(
@@ -164,7 +179,7 @@ def _strictest(
     inner: str,
 ) -> Bipartition:
     """The best partition with no violation, or with the least violated belief where there must be some."""
-    if constraints.two_colouring().consistent:
+    if admits_two_clusters(constraints):
         return hard_bipartition(graph, constraints, rng, options, known=known, inner=inner)
     sides = fewest_violations(constraints, rng, options, graph)
     least = min(constraints.violations(side).belief for side in sides)

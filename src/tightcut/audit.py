@@ -1,0 +1,337 @@
+"""The price of each constraint: how much the cut would fall without it.
+
+A wrong pair forces the border of a cluster through the middle of one, and that is expensive; a right one mostly asks
+for what the graph wants anyway. So the most expensive constraints are the ones to look at again.
+
+Every price is a saving that was found, hence a lower bound on the true one: the clustering without the pair is
+searched for from the present one, which stays feasible, so no price is negative. All pairs are estimated by local
+search, O(n + edges) each, from the present clustering and from the one without any constraints; those at the top are
+then solved anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass, fields
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.sparse.csgraph import connected_components
+
+from tightcut.colouring import link_graph
+from tightcut.constraints import Constraints
+from tightcut.graph import Graph
+from tightcut.objective import normalized_cut
+from tightcut.signed import SignedGraph
+from tightcut.solvers.cluster import as_generator, check_points, cluster
+from tightcut.solvers.feasibility import fill_empty
+from tightcut.solvers.hard import vote
+from tightcut.solvers.many_clusters import merge_must_links
+from tightcut.solvers.multiway import Prices, improve
+from tightcut.solvers.result import number_by_appearance
+from tightcut.solvers.search import Progress, refined_copy
+from tightcut.solvers.soft import satisfied
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Rows of equal price are listed in this order.
+METHODS = ("solved", "estimated", "implied", "violated", "skipped")
+
+
+@dataclass(frozen=True)
+class ConstraintPrice:
+    """A constraint and its price.
+
+    Attributes
+    ----------
+    kind : {"must", "cannot"}
+    first, second : int
+        The two points.
+    belief : float
+    price : float
+        How much the cut falls without this constraint, all others kept; at least 0.
+    cut_without : float
+        The cut found without it.
+    method : {"solved", "estimated", "implied", "violated", "skipped"}
+        Solved anew; estimated by local search; 0 because other constraints imply this
+        one; 0 because the clustering violates it anyway; 0 because there were too many to look at.
+    """
+
+    kind: str
+    first: int
+    second: int
+    belief: float
+    price: float
+    cut_without: float
+    method: str
+
+
+@dataclass(frozen=True)
+class Audit(Sequence[ConstraintPrice]):
+    """Constraints with their prices, most expensive first: a sequence of `ConstraintPrice`.
+
+    Attributes
+    ----------
+    rows : tuple of ConstraintPrice
+    cut : float
+        What prices are measured against: the cut of the given clustering, or of a better one with the same
+        constraints that was found on the way.
+    """
+
+    rows: tuple[ConstraintPrice, ...]
+    cut: float
+
+    @overload
+    def __getitem__(self, index: int) -> ConstraintPrice: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[ConstraintPrice]: ...
+    def __getitem__(self, index: int | slice) -> ConstraintPrice | Sequence[ConstraintPrice]:
+        return self.rows[index]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[ConstraintPrice]:
+        return iter(self.rows)
+
+    def to_dataframe(self, ids: Sequence[Any] | None = None) -> pd.DataFrame:
+        """The table as a pandas frame, with `ids[i]` in place of point i if given."""
+        import pandas as pd
+
+        frame = pd.DataFrame(list(map(astuple, self.rows)), columns=[field.name for field in fields(ConstraintPrice)])
+        if ids is not None:
+            for column in ("first", "second"):
+                frame[column] = [ids[point] for point in frame[column]]
+        return frame
+
+
+def audit(
+    graph: Graph,
+    constraints: Constraints,
+    labels: Any,
+    *,
+    n_solved: int = 10,
+    max_pairs: int = 2000,
+    effort: float = 0.3,
+    n_init: int = 2,
+    n_jobs: int | None = None,
+    random_state: Any = 0,
+    progress: Progress | None = None,
+) -> Audit:
+    """How much the cut would fall without each constraint, most expensive first.
+
+    Parameters
+    ----------
+    graph : Graph
+    constraints : Constraints
+    labels : array-like of shape (n,)
+        The present clustering. Constraints that it violates cost nothing.
+    n_solved : int, default=10
+        How many of the most expensive, by the estimate, are solved anew.
+    max_pairs : int, default=2000
+        How many are estimated at most: first those that the clustering without constraints violates, then those whose
+        ends are tied to other clusters most strongly.
+    effort, n_init, n_jobs, random_state, progress
+        As in `tightcut.cluster`, for each constraint solved anew.
+
+    Returns
+    -------
+    Audit
+
+    Examples
+    --------
+    Two squares joined by one edge, and a cannot-link that is wrong:
+
+    >>> import numpy as np
+    >>> from tightcut import Constraints, Graph, cluster
+    >>> from tightcut.audit import audit
+    >>> square = np.ones((4, 4)) - np.eye(4)
+    >>> affinity = np.kron(np.eye(2), square)
+    >>> affinity[3, 4] = affinity[4, 3] = 0.5
+    >>> graph = Graph.from_affinity(affinity)
+    >>> pairs = Constraints.from_pairs(8, must_link=[(4, 5)], cannot_link=[(0, 1), (0, 7)])
+    >>> found = cluster(graph, pairs, random_state=0)
+    >>> [(row.kind, row.first, row.second, round(row.price, 3)) for row in audit(graph, pairs, found.labels)]
+    [('cannot', 0, 1, 0.514), ('must', 4, 5, 0.0), ('cannot', 0, 7, 0.0)]
+    """
+    constraints = check_points(graph, constraints)
+    present = _read_labels(labels, graph)
+    rng = as_generator(random_state)
+    without = _Without(graph, satisfied(constraints, present), int(present.max()) + 1, effort, n_init)
+    if without.n_clusters == 1 or constraints.is_empty:
+        return Audit(_rows(constraints, present, {}, 0.0), normalized_cut(graph, present))
+    present = without.solve(without.held, present, int(rng.integers(2**31)))
+    free = without.solve(None, None, int(rng.integers(2**31)))
+    suspicion = without.suspicion(present, free)
+    chosen = set(sorted(suspicion, key=lambda pair: -suspicion[pair])[:max_pairs])
+    considered = [pair for pair in suspicion if pair in chosen]
+    reference = normalized_cut(graph, present)
+    report = progress or (lambda *_: None)
+    run = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    found: dict[_Pair, tuple[np.ndarray, str]] = {}
+    for step, (pair, guess) in enumerate(
+        zip(considered, run(delayed(without.estimate)(pair, present, free) for pair in considered), strict=True)
+    ):
+        report("estimate", step + 1, len(considered), reference)
+        found[pair] = (present, "implied") if guess is None else (guess, "estimated")
+    cut = {pair: normalized_cut(graph, guess) for pair, (guess, _) in found.items()}
+    candidates = [pair for pair in found if found[pair][1] == "estimated"]
+    top = sorted(candidates, key=lambda pair: (round(cut[pair], 12), -suspicion[pair]))[:n_solved]
+    seeds = rng.integers(2**31, size=len(top)).tolist()
+    solved = run(
+        delayed(without.solve)(without.constraints(pair), found[pair][0], seed)
+        for pair, seed in zip(top, seeds, strict=True)
+    )
+    for step, (pair, better) in enumerate(zip(top, solved, strict=True)):
+        report("solve", step + 1, len(top), reference)
+        found[pair] = better, "solved"
+    return _priced(graph, constraints, present, found)
+
+
+_Pair = tuple[str, int]  # kind, and place among the held constraints of that kind
+
+
+@dataclass(frozen=True, eq=False)
+class _Without:
+    """The problem with one of the held constraints left out."""
+
+    graph: Graph
+    held: Constraints
+    n_clusters: int
+    effort: float
+    n_init: int
+
+    def constraints(self, pair: _Pair) -> Constraints:
+        kind, place = pair
+        masks = {"must": np.ones(self.held.n_must_link, bool), "cannot": np.ones(self.held.n_cannot_link, bool)}
+        masks[kind][place] = False
+        return self.held.select(masks["must"], masks["cannot"])
+
+    def suspicion(self, present: np.ndarray, free: np.ndarray) -> dict[_Pair, float]:
+        """Which constraints to look at first: above 1 what the free clustering violates, then by strain.
+
+        Strain is the share of an end's edge weight that goes to clusters other than its own.
+        """
+        strain = 1 - own_share(self.graph, present)
+        result: dict[_Pair, float] = {}
+        for kind, pairs in (("must", self.held.must_link), ("cannot", self.held.cannot_link)):
+            opposed = (free[pairs[:, 0]] == free[pairs[:, 1]]) != (kind == "must")
+            values = opposed + strain[pairs].max(axis=1, initial=0)
+            result |= {(kind, place): value for place, value in enumerate(values.tolist())}
+        return result
+
+    def solve(self, constraints: Constraints | None, start: np.ndarray | None, seed: int) -> np.ndarray:
+        return cluster(
+            self.graph,
+            constraints,
+            self.n_clusters,
+            effort=self.effort,
+            n_init=self.n_init,
+            random_state=seed,
+            init=start,
+            cut_tolerance=0,
+        ).labels
+
+    def estimate(self, pair: _Pair, present: np.ndarray, free: np.ndarray) -> np.ndarray | None:
+        """Labels found by local search without the pair; None if the others imply it."""
+        rest = self.constraints(pair)
+        ends = (self.held.must_link if pair[0] == "must" else self.held.cannot_link)[pair[1]]
+        if self.n_clusters == 2:
+            return _estimate_two(self.graph, rest, ends, present, free)
+        return _estimate_many(self.graph, rest, pair[0], ends, [present, free])
+
+
+def _estimate_two(
+    graph: Graph, rest: Constraints, ends: np.ndarray, present: np.ndarray, free: np.ndarray
+) -> np.ndarray | None:
+    # The present sides orient the units: no colouring is needed. Ends that stay connected keep their relation.
+    links = np.concatenate([rest.must_link, rest.cannot_link])
+    _, unit = connected_components(link_graph(graph.n_vertices, links), directed=False)
+    if unit[ends[0]] == unit[ends[1]]:
+        return None
+    sides = np.where(present == present[0], 1, -1).astype(np.int8)
+    merger = SignedGraph.from_graph(graph).merge(unit, sides)
+    starts = [merger.project(sides), vote(merger, free == free[0])]
+    _, best = min((refined_copy(merger.graph, spins) for spins in starts), key=lambda solution: solution[0])
+    return (merger.lift(best) > 0).astype(np.int64)
+
+
+def _estimate_many(
+    graph: Graph, rest: Constraints, kind: str, ends: np.ndarray, starts: list[np.ndarray]
+) -> np.ndarray | None:
+    k = int(starts[0].max()) + 1
+    reduced = merge_must_links(graph, rest, k)
+    first, second = reduced.component[ends]
+    if first == second if kind == "must" else reduced.graph.relations[first, second] != 0:
+        return None
+    prices = Prices.prohibitive(reduced.graph, k)
+    found = [
+        improve(reduced.graph, fill_empty(reduced.graph, reduced.project(labels), k), k, prices) for labels in starts
+    ]
+    _, best = min(found, key=lambda solution: solution[0])
+    return best[reduced.component].astype(np.int64) if reduced.graph.violated(best) == 0 else starts[0]
+
+
+def own_share(graph: Graph, labels: np.ndarray) -> np.ndarray:
+    """Share of each vertex's edge weight that stays within its cluster; 1 for isolated vertices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tightcut import Graph
+    >>> from tightcut.audit import own_share
+    >>> path = Graph.from_affinity(np.array([[0, 3, 0], [3, 0, 1], [0, 1, 0]]))
+    >>> own_share(path, np.array([0, 0, 1])).tolist()
+    [1.0, 0.75, 0.0]
+    """
+    weights = graph.weights
+    sources = np.repeat(np.arange(graph.n_vertices), np.diff(weights.indptr))
+    inside = labels[sources] == labels[weights.indices]
+    own = np.bincount(sources[inside], weights.data[inside], graph.n_vertices)
+    return np.divide(own, graph.degrees, out=np.ones(graph.n_vertices), where=graph.degrees > 0)
+
+
+def _read_labels(labels: Any, graph: Graph) -> np.ndarray:
+    values = np.asarray(labels)
+    if values.shape != (graph.n_vertices,):
+        raise ValueError(
+            f"labels must hold one label per point, shape ({graph.n_vertices},); got shape {values.shape}."
+        )
+    return number_by_appearance(values)
+
+
+def _priced(
+    graph: Graph, constraints: Constraints, present: np.ndarray, found: dict[_Pair, tuple[np.ndarray, str]]
+) -> Audit:
+    """Prices against the best clustering met that satisfies everything: finding that is no merit of a missing pair."""
+    held = satisfied(constraints, present)
+    reference = normalized_cut(graph, present)
+    cuts: dict[tuple[str, int, int], tuple[float, str]] = {}
+    for (kind, place), (labels, method) in found.items():
+        i, j = (held.must_link if kind == "must" else held.cannot_link)[place].tolist()
+        cuts[kind, i, j] = normalized_cut(graph, labels), method
+        if (labels[i] == labels[j]) == (kind == "must"):
+            reference = min(reference, cuts[kind, i, j][0])
+    return Audit(_rows(constraints, present, cuts, reference), reference)
+
+
+def _rows(
+    constraints: Constraints,
+    present: np.ndarray,
+    cuts: dict[tuple[str, int, int], tuple[float, str]],
+    reference: float,
+) -> tuple[ConstraintPrice, ...]:
+    rows = []
+    for kind, pairs, beliefs in (
+        ("must", constraints.must_link, constraints.must_link_weight),
+        ("cannot", constraints.cannot_link, constraints.cannot_link_weight),
+    ):
+        for (i, j), belief in zip(pairs.tolist(), beliefs.tolist(), strict=True):
+            violated = (present[i] == present[j]) != (kind == "must")
+            cut, method = cuts.get((kind, i, j), (reference, "violated" if violated else "skipped"))
+            # Differences in the last digits are rounding, and 0 looks better.
+            price = reference - cut if reference - cut > 1e-9 * reference else 0.0
+            rows.append(ConstraintPrice(kind, i, j, belief, price, reference - price, method))
+    return tuple(sorted(rows, key=lambda row: (-row.price, METHODS.index(row.method))))

@@ -1,0 +1,154 @@
+"""From the files and options of a command to a graph and constraints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tightcut.cli._console import Console
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from tightcut import Constraints, Graph
+    from tightcut.files import Data, Judgements
+
+CRITERIA = {"ncut": "normalized cut", "rcut": "ratio cut"}
+VERTEX_WEIGHTS = {"ncut": "degree", "rcut": "ones"}
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What there is to solve, and the names of everything for messages.
+
+    Parameters
+    ----------
+    data : Data
+    graph : Graph
+    constraints : Constraints
+    points : ndarray or None
+        Scaled as they were clustered.
+    judgements : Judgements or None
+        The file of pairs.
+    labels_column : str or None
+    """
+
+    data: Data
+    graph: Graph
+    constraints: Constraints
+    points: np.ndarray | None
+    judgements: Judgements | None
+    labels_column: str | None
+
+    def place(self, kind: str, i: int, j: int) -> str:
+        """Where a constraint comes from, for messages."""
+        return self._places.get((kind, min(i, j), max(i, j)), f"{self.data.path}, column {self.labels_column!r}")
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, int, int], str]:
+        return {} if self.judgements is None else self.judgements.places(self.data.ids)
+
+
+def read_problem(
+    data: Path,
+    console: Console,
+    *,
+    constraints: Path | None = None,
+    labels: str | None = None,
+    scale: str = "standard",
+    n_neighbors: int = 10,
+    criterion: str = "ncut",
+    jobs: int = 1,
+    **reading: Any,
+) -> Problem:
+    """Read the files, then build the graph: mistakes in small files show before time is spent."""
+    from tightcut import Graph
+    from tightcut.files import read_data, read_pairs
+
+    judgements = None if constraints is None else read_pairs(constraints)
+    content = read_data(data, data_options(labels=labels, **reading))
+    for note in content.notes:
+        console.note(f"Note: {note}")
+    known = _constraints(content, judgements)
+    if judgements is not None and len(judgements.repeated()):
+        console.note(f"Note: {constraints} says some things twice; tightcut check names them.")
+    points = None if content.points is None else _scaled(content, scale, console)
+    with console.warnings_as_notes():
+        affinity = content.affinity if points is None else _neighbours(points, n_neighbors, jobs)
+    graph = Graph.from_affinity(affinity, VERTEX_WEIGHTS[criterion])
+    _note_reading(content, graph, console)
+    return Problem(content, graph, known, points, judgements, labels)
+
+
+def data_options(
+    *,
+    id_: str | None = None,
+    columns: tuple[str, ...] = (),
+    drop: tuple[str, ...] = (),
+    header: bool | None = None,
+    decimal: str = ".",
+    graph: bool | None = None,
+    labels: str | None = None,
+    features: bool = True,
+) -> Any:
+    from tightcut.files import DataOptions, TableOptions
+
+    return DataOptions(id_, labels, columns, drop, graph, features, TableOptions(header, decimal))
+
+
+def no_overlap(*paths: Path | None) -> None:
+    """Refuse a command line that would write over its own input, or two results to one file."""
+    import click
+
+    real = [path.resolve() for path in paths if path is not None]
+    if len(set(real)) < len(real):
+        raise click.UsageError("The same file is named twice; input and output files must differ.")
+
+
+def _constraints(data: Data, judgements: Judgements | None) -> Constraints:
+    from tightcut import Constraints
+
+    known = Constraints.from_pairs(data.n_rows)
+    if judgements is not None:
+        known |= judgements.constraints(data.ids, str(data.path))
+    if data.labels is not None:
+        known |= Constraints.from_labels(data.labels)
+    return known
+
+
+def _scaled(data: Data, scale: str, console: Console) -> np.ndarray:
+    import numpy as np
+
+    points = data.points
+    assert points is not None  # noqa: S101 (for mypy)
+    if scale == "none":
+        return points
+    deviation = points.std(axis=0)
+    constant = [name for name, value in zip(data.columns, deviation, strict=True) if value == 0]
+    if constant:
+        from tightcut.files.errors import listed
+
+        console.note(f"Note: the same value in every row of {listed(constant)}, which adds nothing.")
+    return (points - points.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
+
+
+def _neighbours(points: np.ndarray, n_neighbors: int, jobs: int) -> Any:
+    from tightcut import knn_affinity
+
+    return knn_affinity(points, n_neighbors, n_jobs=jobs)
+
+
+def _note_reading(data: Data, graph: Graph, console: Console) -> None:
+    if not data.is_graph:
+        names = f"names from {data.id_name!r}" if data.has_ids else "rows counted from 0"
+        console.note(f"Read {data.n_rows:,} rows and {len(data.columns)} columns of {data.path.name}; {names}.")
+        return
+    console.note(f"Read a graph of {graph.n_vertices:,} vertices and {graph.n_edges:,} edges from {data.path.name}.")
+    count, _ = graph.components()
+    if count > 1:
+        console.note(
+            f"Note: the graph has {count:,} connected components, so the cut may be 0 and say nothing. Edges that join "
+            "them would help."
+        )

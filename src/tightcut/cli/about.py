@@ -1,0 +1,131 @@
+"""`tightcut datasets`, `demo`, `warmup` and `info`: about the package and this machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+import time
+from importlib import metadata, util
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tightcut import __version__
+from tightcut.cli._console import print_facts, print_json
+from tightcut.cli._options import FILE
+
+PACKAGES = (
+    "numpy", "scipy", "scikit-learn", "numba", "joblib", "click", "rich", "matplotlib", "pandas", "pyarrow", "torch",
+)  # fmt: skip
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
+def datasets(as_json: bool) -> None:
+    """List the datasets that tightcut.datasets.load knows."""
+    from tightcut.datasets import list_datasets
+    from tightcut.datasets._catalogue import CATALOGUE
+
+    rows: list[dict[str, Any]] = []
+    for name in list_datasets():
+        entry = CATALOGUE.get(name)
+        if entry is None:
+            rows.append({"name": name, "source": "generated"})
+            continue
+        source = "scikit-learn" if entry.bundled else "OpenML" if entry.openml else "derived"
+        rows.append(
+            {
+                "name": name,
+                "points": sum(entry.class_counts),
+                "features": entry.n_features,
+                "classes": len(entry.class_counts),
+                "source": source,
+                "description": entry.description,
+            }
+        )
+    if as_json:
+        print_json(rows)
+        return
+    click.echo(f"{'name':<16}{'points':>9}{'features':>10}{'classes':>9}  source")
+    for row in rows:
+        sizes = f"{row.get('points', ''):>9}{row.get('features', ''):>10}{row.get('classes', ''):>9}"
+        click.echo(f"{row['name']:<16}{sizes}  {row['source']}")
+    click.echo("\nIn Python: tightcut.datasets.load(name). Files in the folder TIGHTCUT_DATA are found first.")
+
+
+@click.command()
+@click.option("-o", "--output", type=FILE, default="demo.png", show_default=True, metavar="PNG", help="The picture.")
+@click.option("--force", is_flag=True, help="Replace the picture if it exists.")
+def demo(output: Path, force: bool) -> None:
+    """Cluster handwritten digits with and without constraints, and save a picture."""
+    from tightcut.files.writing import check_writable
+
+    if util.find_spec("matplotlib") is None:
+        raise ImportError('The demonstration needs matplotlib: pip install "tightcut[plots]"')
+    check_writable(output, force=force)
+    from tightcut.demo import main
+
+    main(["--output", str(output)])
+
+
+@click.command()
+def warmup() -> None:
+    """Compile everything now, so that the first clustering does not have to."""
+    from tightcut.warmup import warmup as compile_kernels
+
+    click.echo("Compiling; this takes up to a minute the first time, seconds later on ...", err=True)
+    started = time.perf_counter()
+    compile_kernels()
+    click.echo(f"Ready after {time.perf_counter() - started:.1f} s.")
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+def info(as_json: bool) -> None:
+    """Versions, threads and GPU: what to put into a bug report."""
+    facts: dict[str, Any] = {
+        "tightcut": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        **{name: _version(name) for name in PACKAGES},
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "NUMBA_NUM_THREADS": os.environ.get("NUMBA_NUM_THREADS"),
+        "TIGHTCUT_DATA": os.environ.get("TIGHTCUT_DATA"),
+        "GPU": _gpu(),
+    }
+    if as_json:
+        print_json(facts)
+    else:
+        print_facts(
+            {
+                name: "not installed"
+                if value is None and name in PACKAGES
+                else value
+                if value is not None
+                else "not set"
+                for name, value in facts.items()
+            }
+        )
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _gpu() -> str:
+    """Asked of torch where it is installed; otherwise only whether a driver is there."""
+    if util.find_spec("torch") is not None:
+        import torch
+
+        if torch.cuda.is_available():
+            return f"{torch.cuda.get_device_name(0)} (torch)"
+        return "none that torch can use"
+    if shutil.which("nvidia-smi") or Path("/proc/driver/nvidia/version").exists():
+        return "an NVIDIA driver is installed; torch is not"
+    return "Apple, torch is not installed" if sys.platform == "darwin" else "none found"

@@ -1,0 +1,146 @@
+"""`tightcut evaluate`: labels against the truth."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from tightcut.cli._console import Console, print_facts, print_json
+from tightcut.cli._options import FILE, quiet_option
+
+if TYPE_CHECKING:
+    from tightcut.files import Table
+
+LABEL_NAMES = ("cluster", "label", "labels")
+TRUTH_NAMES = ("class", "truth", "label", "target", "species", "category", "y")
+TABLE_LIMIT = 12
+
+
+@click.command()
+@click.argument("labels", type=FILE)
+@click.argument("truth", type=FILE)
+@click.option("--id", "id_", metavar="COL", help="Column of identifiers in both files.")
+@click.option("--labels-column", metavar="COL", help="Column of LABELS.  [default: cluster, label, or the last]")
+@click.option(
+    "--truth-column", metavar="COL", help="Column of TRUTH.  [default: class, truth, label, ..., or the last]"
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the measures as JSON.")
+@quiet_option
+def evaluate(
+    labels: Path,
+    truth: Path,
+    id_: str | None,
+    labels_column: str | None,
+    truth_column: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Compare LABELS, as written by tightcut cluster, with the classes in TRUTH.
+
+    Rows are matched by the identifiers that both files have, or by their order. Rows without a class (empty or -1) do
+    not count.
+    """
+    from tightcut import metrics
+    from tightcut.files import read_table
+
+    console = Console(quiet=quiet)
+    found, known = read_table(labels), read_table(truth)
+    label_name = _column(found, labels_column, LABEL_NAMES, "--labels-column")
+    truth_name = _column(known, truth_column, TRUTH_NAMES, "--truth-column")
+    pairs = matched(found, label_name, known, truth_name, id_, console)
+    clusters, classes = zip(*pairs, strict=True)
+    measures = {
+        "points": len(pairs),
+        "clusters": len(set(clusters)),
+        "classes": len(set(classes)),
+        "clustering_error": metrics.clustering_error(classes, clusters),
+        "adjusted_rand": metrics.adjusted_rand_score(classes, clusters),
+        "normalized_mutual_info": metrics.normalized_mutual_info_score(classes, clusters),
+    }
+    if as_json:
+        print_json(measures)
+        return
+    print_facts(
+        {
+            name.replace("_", " "): f"{value:.4f}" if isinstance(value, float) else f"{value:,}"
+            for name, value in measures.items()
+        }
+    )
+    if max(measures["clusters"], measures["classes"]) <= TABLE_LIMIT:
+        _print_contingency(pairs)
+
+
+def matched(
+    found: Table, label_name: str, known: Table, truth_name: str, id_: str | None, console: Console
+) -> list[tuple[str, str]]:
+    """(cluster, class) of every row that has a class."""
+    from tightcut.files import InputError
+    from tightcut.files.tables import is_missing
+
+    clusters, classes = found.texts(label_name), known.texts(truth_name)
+    shared = id_ or _shared_id(found, known, {label_name, truth_name})
+    if shared is not None:
+        truth_of = dict(zip(_unique(known, shared), classes, strict=True))
+        names = _unique(found, shared)
+        missing = [name for name in names if name not in truth_of]
+        if missing:
+            row = names.index(missing[0])
+            raise InputError(
+                f"{found.where(row, shared)}: {missing[0]!r} is not in column {shared!r} of {known.path} "
+                f"({len(missing):,} of {len(names):,} are not)."
+            )
+        classes = [truth_of[name] for name in names]
+        console.note(f"Matched by {shared!r}: classes from {truth_name!r}, clusters from {label_name!r}.")
+    elif found.n_rows != known.n_rows:
+        raise InputError(
+            f"{found.path} has {found.n_rows:,} rows and {known.path} has {known.n_rows:,}, and no column of identifiers "
+            "is named the same in both. Name it: --id COL"
+        )
+    else:
+        console.note(f"Matched row by row: classes from {truth_name!r}, clusters from {label_name!r}.")
+    pairs = [pair for pair in zip(clusters, classes, strict=True) if not (is_missing(pair[1]) or pair[1] == "-1")]
+    if not pairs:
+        raise InputError(f"{known.path}, column {truth_name!r}: no row has a class.")
+    if len(pairs) < len(classes):
+        console.note(f"{len(classes) - len(pairs):,} rows without a class left out.")
+    return pairs
+
+
+def _column(table: Table, given: str | None, usual: tuple[str, ...], option: str) -> str:
+    if given is not None:
+        return table.names[table.find(given, option)]
+    lower = {name.lower(): name for name in table.names}
+    return next((lower[name] for name in usual if name in lower), table.names[-1])
+
+
+def _shared_id(found: Table, known: Table, taken: set[str]) -> str | None:
+    """The first column of LABELS, if TRUTH has one of the same name. Columns without names prove nothing."""
+    name = found.names[0]
+    return name if found.has_header and known.has_header and name in known.names and name not in taken else None
+
+
+def _unique(table: Table, name: str) -> list[str]:
+    from tightcut.files import InputError
+
+    table.find(name, "--id")
+    values = table.texts(name)
+    value, count = Counter(values).most_common(1)[0]
+    if count > 1:
+        row = len(values) - 1 - values[::-1].index(value)
+        raise InputError(f"{table.where(row, name)}: {value!r} occurs {count} times; identifiers must differ.")
+    return values
+
+
+def _print_contingency(pairs: list[tuple[str, str]]) -> None:
+    counts = Counter(pairs)
+    clusters, classes = sorted({pair[0] for pair in pairs}), sorted({pair[1] for pair in pairs})
+    width = max(7, *(len(name) for name in clusters))
+    widths = [max(5, len(name)) for name in classes]
+    header = "  ".join(f"{name:>{size}}" for name, size in zip(classes, widths, strict=True))
+    click.echo(f"\n{'cluster':<{width}}  {header}")
+    for cluster in clusters:
+        row = "  ".join(f"{counts[cluster, name]:>{size}}" for name, size in zip(classes, widths, strict=True))
+        click.echo(f"{cluster:<{width}}  {row}")

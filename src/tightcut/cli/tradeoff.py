@@ -1,0 +1,87 @@
+"""`tightcut tradeoff`: how the cut falls as constraints are violated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tightcut.cli._console import Console, print_json
+from tightcut.cli._options import FILE, constraint_options, data_options, graph_options, output_options, search_options
+from tightcut.cli._problem import no_overlap, read_problem
+
+HEADER = ("n_violations", "violated_belief", "cut")
+
+
+@click.command()
+@click.argument("data", type=FILE)
+@constraint_options
+@click.option("-o", "--output", type=FILE, metavar="CSV", help="Where to write the table.")
+@click.option("--plot", type=FILE, metavar="PNG", help="Draw the curve (PNG, SVG or PDF).")
+@data_options
+@graph_options
+@search_options
+@output_options
+def tradeoff(
+    data: Path,
+    constraints: Path | None,
+    labels: str | None,
+    output: Path | None,
+    plot: Path | None,
+    as_json: bool,
+    force: bool,
+    quiet: bool,
+    effort: float,
+    seed: int,
+    jobs: int,
+    **reading: Any,
+) -> None:
+    """Find every trade-off between the cut of two clusters and the violated constraints.
+
+    The first line violates as little as possible, the last is the cut without constraints. A steep fall says that the
+    constraints violated there disagree with the data; that is a good value for --max-violations.
+    """
+    if constraints is None and labels is None:
+        raise click.UsageError("There is nothing to trade: give --constraints PAIRS or --labels COL.")
+    no_overlap(data, constraints, output, plot)
+    from tightcut import tradeoff_path
+    from tightcut.files.writing import check_writable, write_rows
+
+    for target in (output, plot):
+        if target is not None:
+            check_writable(target, force=force)
+    console = Console(quiet=quiet)
+    problem = read_problem(data, console, constraints=constraints, labels=labels, jobs=jobs, **reading)
+    with console.progress() as progress:
+        points = tradeoff_path(
+            problem.graph, problem.constraints, effort=effort, n_jobs=jobs, random_state=seed, progress=progress
+        )
+    rows = [(point.n_violations, point.violated_belief, point.cut) for point in points]
+    if output is not None:
+        write_rows(output, HEADER, rows, force=force)
+    if plot is not None:
+        _draw(points, plot, force=force)
+    if as_json:
+        print_json([dict(zip(HEADER, row, strict=True)) for row in rows])
+        return
+    click.echo(f"{'violated':>8}  {'belief':>8}  cut")
+    for count, belief, cut in rows:
+        click.echo(f"{count:8,}  {belief:8g}  {cut:.6g}")
+
+
+def _draw(points: Any, path: Path, *, force: bool) -> None:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError('--plot needs matplotlib: pip install "tightcut[plots]"') from error
+    from tightcut.files.writing import atomic_writer
+    from tightcut.plots import plot_tradeoff
+
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    plot_tradeoff(points, ax=figure.subplots())
+    kind = path.suffix.lower().lstrip(".") or "png"
+    if kind not in figure.canvas.get_supported_filetypes():
+        raise click.UsageError(f"--plot cannot write .{kind}; use .png, .svg or .pdf.")
+    with atomic_writer(path, "wb", force=force) as stream:
+        figure.savefig(stream, format=kind, dpi=150)

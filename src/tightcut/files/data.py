@@ -1,0 +1,290 @@
+"""Points or a graph from a file, with the identifiers of the rows.
+
+| file | points | graph |
+|---|---|---|
+| CSV, TSV, Parquet | one row each, columns of numbers | header begins with source,target (or from,to; src,dst) |
+| NPY | array of shape (n, d) | with ``graph=True``, a square matrix of similarities |
+| NPZ | array X; further arrays of length n are columns | as saved by `scipy.sparse.save_npz` |
+| MTX | | always |
+
+``graph=True`` also takes any table of two or three columns as a list of edges, and a square table as similarities.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tightcut.files.errors import InputError, check_readable, listed
+from tightcut.files.graphs import (
+    SPARSE_KEYS,
+    checked_affinity,
+    has_weight_header,
+    names_edges,
+    read_edges,
+    read_matrix_market,
+)
+from tightcut.files.tables import PARQUET_SUFFIXES, TEXT_SUFFIXES, Table, TableOptions, is_missing, read_table
+
+KINDS = "CSV, TSV, Parquet, NPY, NPZ or MTX"
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """Which part of a file is what; see the command line for the meaning of each.
+
+    Parameters
+    ----------
+    id, labels : str, optional
+        Columns of identifiers and of known classes.
+    columns, drop : tuple of str
+        Features to use, or not to use; all if both are empty.
+    graph : bool, optional
+        Whether the file is a graph; None looks.
+    features : bool, default=True
+        False reads identifiers and labels alone.
+    table : TableOptions
+    """
+
+    id: str | None = None
+    labels: str | None = None
+    columns: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    graph: bool | None = None
+    features: bool = True
+    table: TableOptions = field(default_factory=TableOptions)
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """What a file holds: `points` or `affinity`, and a name for each row.
+
+    Parameters
+    ----------
+    path : Path
+    ids : list of str
+        Row numbers from 0, where the file has no identifiers.
+    id_name : str
+        Column they come from; "row" for row numbers, "vertex" for the ends of edges.
+    points : ndarray of shape (n, d), optional
+    affinity : csr_array of shape (n, n), optional
+    columns : tuple of str
+        Names of the features.
+    labels : list, optional
+        Known classes, None where unknown.
+    notes : tuple of str
+        What the reader should know about how the file was understood.
+    """
+
+    path: Path
+    ids: list[str]
+    id_name: str = "row"
+    points: np.ndarray | None = None
+    affinity: sp.csr_array | None = None
+    columns: tuple[str, ...] = ()
+    labels: list[str | None] | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.ids)
+
+    @property
+    def is_graph(self) -> bool:
+        return self.affinity is not None
+
+    @property
+    def has_ids(self) -> bool:
+        return self.id_name != "row"
+
+
+def read_data(path: Path, options: DataOptions | None = None) -> Data:
+    r"""Read points or a graph; the name of the file says which kind it is, see the table at the top of this module.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from tightcut.files import DataOptions, read_data
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "flowers.csv")
+    ...     _ = path.write_text("name,length,width\nrose,5.1,3.5\nlily,4.9,3.0\n")
+    ...     flowers = read_data(path, DataOptions(id="name"))
+    >>> flowers.ids, flowers.columns, flowers.points.tolist()
+    (['rose', 'lily'], ('length', 'width'), [[5.1, 3.5], [4.9, 3.0]])
+    """
+    check_readable(path)
+    options = options or DataOptions()
+    suffix = path.suffix.lower()
+    if suffix in TEXT_SUFFIXES | PARQUET_SUFFIXES:
+        return _from_table(path, options)
+    if suffix == ".npy":
+        return _from_array(path, _load(path), {}, options)
+    if suffix == ".npz":
+        return _from_npz(path, options)
+    if suffix == ".mtx":
+        return _graph(path, read_matrix_market(path), options)
+    raise InputError(f"{path}: {suffix} is no kind of file that tightcut reads; use {KINDS}.")
+
+
+def _from_table(path: Path, options: DataOptions) -> Data:
+    table = read_table(path, options.table)
+    if options.graph is False or not (options.graph or names_edges(table)):
+        return _points(table, options)
+    if options.graph and not names_edges(table) and table.lines is not None and options.table.header is None:
+        bare = read_table(path, TableOptions(False, options.table.decimal))
+        table = table if has_weight_header(bare) else bare
+    if len(table.names) > 3 and len(table.names) == table.n_rows:
+        return _graph(path, checked_affinity(path, table.numbers(table.names)), options)
+    affinity, names = read_edges(table)
+    note = f"{path.name} is a list of {table.n_rows} edges between {len(names)} vertices"
+    note += "" if options.graph else "; --no-graph would take its rows as points"
+    return _graph(path, affinity, options, names, (note + ".",))
+
+
+def _from_npz(path: Path, options: DataOptions) -> Data:
+    arrays = _load(path)
+    if arrays.keys() >= SPARSE_KEYS:
+        matrix = sp.load_npz(path)
+        if options.graph is False:
+            raise InputError(f"{path} holds a sparse matrix, which tightcut takes as a graph; leave out --no-graph.")
+        return _graph(path, checked_affinity(path, matrix), options)
+    if "X" not in arrays and len(arrays) != 1:
+        raise InputError(f"{path} has no array X, but {listed(arrays)}. Save it with numpy.savez(path, X=points).")
+    main = "X" if "X" in arrays else next(iter(arrays))
+    X = arrays.pop(main)
+    extra = {name: array for name, array in arrays.items() if array.shape == X.shape[:1]}
+    return _from_array(path, X, extra, options)
+
+
+def _from_array(path: Path, X: np.ndarray, extra: dict[str, np.ndarray], options: DataOptions) -> Data:
+    if X.dtype.kind not in "biuf":
+        raise InputError(f"{path} holds values of type {X.dtype}; save an array of numbers.")
+    if X.ndim != 2 or 0 in X.shape:
+        raise InputError(
+            f"{path} holds an array of shape {X.shape}; it must have two dimensions, one row per point. "
+            "If it is one feature, save X.reshape(-1, 1)."
+        )
+    if options.graph:
+        return _graph(path, checked_affinity(path, X), options)
+    names = tuple(str(number + 1) for number in range(X.shape[1]))
+    columns: tuple[Any, ...] = (*X.T, *extra.values())
+    table = Table(path, (*names, *extra), columns, has_header=False)
+    return _points(table, options, features=names)
+
+
+def _points(table: Table, options: DataOptions, features: Sequence[str] | None = None) -> Data:
+    notes = []
+    id_column = options.id
+    if id_column is not None:
+        table.find(id_column, "--id")
+    elif not options.columns:
+        id_column = _implied_id(table)
+        if id_column is not None:
+            notes.append(
+                f"Column {id_column!r} is taken for identifiers; --columns {id_column!r} would use it as data."
+            )
+    if options.labels is not None:
+        table.find(options.labels, "--labels")
+    ids = _row_numbers(table.n_rows) if id_column is None else _identifiers(table, id_column)
+    chosen = _chosen_columns(table, options, {id_column, options.labels}, features)
+    points = table.numbers(chosen, droppable=True) if options.features else None
+    labels = None if options.labels is None else _known_labels(table, options.labels)
+    name = "row" if id_column is None else id_column
+    return Data(table.path, ids, name, points, None, tuple(chosen), labels, tuple(notes))
+
+
+def _graph(
+    path: Path,
+    affinity: sp.csr_array,
+    options: DataOptions,
+    names: list[str] | None = None,
+    notes: tuple[str, ...] = (),
+) -> Data:
+    used = {"--id": options.id, "--labels": options.labels, "--columns": options.columns, "--drop": options.drop}
+    for option, value in used.items():
+        if value:
+            raise InputError(f"{path} is a graph, which has no columns: {option} does not apply.")
+    if affinity.shape[0] == 0:
+        raise InputError(f"{path} holds a graph without vertices.")
+    ids = _row_numbers(affinity.shape[0]) if names is None else names
+    return Data(path, ids, "row" if names is None else "vertex", affinity=affinity, notes=notes)
+
+
+def _implied_id(table: Table) -> str | None:
+    """A column that is clearly no measurement: named id, or an unnamed first one, as pandas writes its index."""
+    named = next((name for name in table.names if name.lower() == "id"), None)
+    if named is None and table.has_header and table.names[0] == "column 1":
+        return table.names[0]
+    return named
+
+
+def _identifiers(table: Table, name: str) -> list[str]:
+    ids = table.texts(name)
+    seen: dict[str, int] = {}
+    for row, identifier in enumerate(ids):
+        if not identifier:
+            raise InputError(f"{table.where(row, name)}: the identifier is missing; every row needs one.")
+        if seen.setdefault(identifier, row) != row:
+            earlier = table.where(seen[identifier]).rpartition(", ")[2]
+            raise InputError(
+                f"{table.where(row, name)}: {identifier!r} already stands in {earlier}. Identifiers must differ: remove "
+                "one of the rows, use another column, or leave out --id to number the rows."
+            )
+    return ids
+
+
+def _chosen_columns(
+    table: Table, options: DataOptions, taken: set[str | None], features: Sequence[str] | None
+) -> list[str]:
+    dropped = set(_split_names(table, options.drop, "--drop"))
+    if options.columns:
+        chosen = _split_names(table, options.columns, "--columns")
+    else:
+        chosen = [name for name in features or table.names if name not in taken]
+    chosen = [name for name in chosen if name not in dropped]
+    if options.features and not chosen:
+        raise InputError(f"{table.path} has no columns left to cluster by; it has {listed(table.names)}.")
+    return chosen
+
+
+def _split_names(table: Table, given: tuple[str, ...], option: str) -> list[str]:
+    """Column names, each given by itself or several with commas between them."""
+    names = []
+    for text in given:
+        parts = [text] if text in table.names else [part.strip() for part in text.split(",")]
+        names += [table.names[table.find(part, option)] for part in parts]
+    return list(dict.fromkeys(names))
+
+
+def _known_labels(table: Table, name: str) -> list[str | None]:
+    texts = table.texts(name)
+    labels = [None if is_missing(text) or text in {"-1", "-"} else text for text in texts]
+    if all(label is None for label in labels):
+        raise InputError(f"{table.path}, column {name!r}: no row has a label; leave out --labels.")
+    return labels
+
+
+def _row_numbers(count: int) -> list[str]:
+    return list(map(str, range(count)))
+
+
+def _load(path: Path) -> Any:
+    """The array of an NPY file, or a dict of those of an NPZ file."""
+    try:
+        loaded = np.load(path, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return loaded
+        with loaded:
+            return {name: loaded[name] for name in loaded.files}
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+        hint = "It may hold Python objects; save an array of numbers" if "pickle" in str(error) else "Save it again"
+        raise InputError(
+            f"{path} is not an array that numpy can read. {hint} with numpy.save or numpy.savez."
+        ) from None
