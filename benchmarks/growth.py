@@ -93,9 +93,9 @@ def exponents(rows: list[dict], family: str) -> str:
 
 
 def draw(rows: list[dict]) -> None:
-    import matplotlib
+    import matplotlib as mpl
 
-    matplotlib.use("Agg")
+    mpl.use("Agg")
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")

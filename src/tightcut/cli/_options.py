@@ -134,7 +134,17 @@ def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No notes and no progress.")
 
 
-def n_clusters_option(**settings: Any) -> Callable[..., Any]:
-    return click.option(
-        "-k", "--n-clusters", type=click.IntRange(1), metavar="K", help="Number of clusters.", **settings
-    )
+class CountOrAuto(click.ParamType):
+    """A positive whole number, or the word auto."""
+
+    name = "K"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
+        return "auto" if value == "auto" else click.IntRange(1).convert(value, param, ctx)
+
+
+def n_clusters_option(*, auto: bool = False, **settings: Any) -> Callable[..., Any]:
+    """The number of clusters; with `auto` the word auto is one."""
+    kind = CountOrAuto() if auto else click.IntRange(1)
+    text = "Number of clusters, or auto." if auto else "Number of clusters."
+    return click.option("-k", "--n-clusters", type=kind, metavar="K", help=text, **settings)

@@ -31,7 +31,7 @@ EDGES_LOOKED_AT, FEWEST_PRICED = 20_000_000, 50
 
 @click.command()
 @click.argument("data", type=FILE)
-@n_clusters_option(required=True)
+@n_clusters_option(auto=True, required=True)
 @constraint_options
 @click.option("-o", "--output", type=FILE, metavar="CSV", help="Where to write labels; - for standard output.")
 @click.option("--report", type=FILE, metavar="HTML", help="Write a page with a map, typical members and prices.")
@@ -42,7 +42,7 @@ EDGES_LOOKED_AT, FEWEST_PRICED = 20_000_000, 50
 @output_options
 def cluster(
     data: Path,
-    n_clusters: int,
+    n_clusters: int | str,
     output: Path | None,
     report: Path | None,
     as_json: bool,
@@ -86,6 +86,7 @@ def cluster(
         jobs=jobs,
         **reading,
     )
+    count = _choose(problem, console) if n_clusters == "auto" else int(n_clusters)
     settings = {
         "max_violations": max_violations,
         "on_inconsistent": on_inconsistent,
@@ -94,7 +95,7 @@ def cluster(
         "random_state": seed,
     }
     with console.progress() as progress:
-        result = solve(problem, n_clusters, progress, settings)
+        result = solve(problem, count, progress, settings)
         seconds = time.perf_counter() - started
         page = None
         if report is not None:
@@ -120,6 +121,17 @@ def solve(problem: Problem, n_clusters: int, progress: Progress | None, settings
 
     with named(problem.data.ids, n_clusters, problem.place):
         return search(problem.graph, problem.constraints, n_clusters, progress=progress, **settings)
+
+
+def _choose(problem: Problem, console: Console) -> int:
+    """The number of clusters by the eigengap, with a note that says why."""
+    from tightcut.cli._contradiction import named
+    from tightcut.solvers.choose_k import choose_n_clusters
+
+    with named(problem.data.ids, 2, problem.place):
+        choice = choose_n_clusters(problem.graph, problem.constraints)
+    console.note(f"{choice.n_clusters} clusters. {choice.reason}")
+    return choice.n_clusters
 
 
 def _check_targets(*targets: Path | None, force: bool) -> None:
