@@ -14,8 +14,8 @@ from tightcut.constraints import Constraints
 from tightcut.graph import Graph
 from tightcut.objective import normalized_cut
 
-ROUNDS = 8
-WORK = 100_000  # vertices times pairs tried per round
+ROUNDS = 4
+WORK, MOST = 3000, 40  # vertices times pairs tried per round, and most pairs; larger graphs are left as they are
 
 Solve = Callable[[Constraints, np.ndarray], np.ndarray]
 
@@ -58,7 +58,7 @@ def _without_one(graph: Graph, held: Constraints, labels: np.ndarray, left: floa
     pairs = np.concatenate([held.must_link, held.cannot_link])
     affordable = np.flatnonzero(weights <= left + 1e-12)
     strain = vertex_strain(graph, labels)[pairs[affordable]].max(axis=1, initial=-np.inf)
-    count = int(np.clip(WORK // graph.n_vertices, 4, 200))
+    count = min(WORK // graph.n_vertices, MOST)
     chosen = affordable[np.argsort(-strain, kind="stable")[:count]]
     result = []
     for row in chosen:
