@@ -3,16 +3,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint format bench clean clean-kernels
+.PHONY: help demo test lint format bench docs clean clean-kernels
 
 help:
-	@echo "make demo | test | lint | format | bench | clean | clean-kernels"
+	@echo "make demo | test | lint | format | bench | docs | clean | clean-kernels"
 
 demo: $(VENV)/.demo
 	$(BIN)/python -m tightcut.demo
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -26,8 +26,12 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.two_clusters
 	$(BIN)/python -m benchmarks.many_clusters
 
+# A warning is an error. Open docs/_build/html/index.html afterwards.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .hypothesis .ruff_cache .mypy_cache
+	rm -rf $(VENV) build dist docs/_build docs/api docs/gallery .pytest_cache .hypothesis .ruff_cache .mypy_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # numba does not notice an edit in a kernel that another file's kernel calls.
@@ -41,6 +45,10 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	@touch $@
+
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
 	@touch $@
 
 $(BIN)/python:

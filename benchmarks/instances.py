@@ -84,7 +84,9 @@ def median(values: list[float]) -> float:
     return statistics.median(values)
 
 
-def write(name: str, rows: list[dict[str, Any]], notes: list[str], command: str) -> None:
+def write(
+    name: str, rows: list[dict[str, Any]], notes: list[str], command: str, machine: str = "single thread"
+) -> None:
     """Save a table as CSV and as Markdown with its notes, the command, the version and the machine."""
     RESULTS.mkdir(exist_ok=True)
     columns = list(rows[0])
@@ -95,7 +97,7 @@ def write(name: str, rows: list[dict[str, Any]], notes: list[str], command: str)
     lines = [
         f"# {name}",
         "",
-        f"Made by `{command}`, tightcut {__version__} ({_commit()}), {_machine()}.",
+        f"Made by `{command}`, tightcut {__version__} ({_commit()}), {_python()}, {machine}.",
         "",
         *notes,
         "",
@@ -116,5 +118,5 @@ def _commit() -> str:
     return result.stdout.strip() or "no commit"
 
 
-def _machine() -> str:
-    return f"Python {platform.python_version()}, {platform.machine()}, single thread"
+def _python() -> str:
+    return f"Python {platform.python_version()}, {platform.machine()}"

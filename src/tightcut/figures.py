@@ -46,6 +46,7 @@ def plot_measures(table: Any, dataset: str, *, methods: Sequence[str] | None = N
     for ax, (measure, label) in zip(axes, PANELS.items(), strict=True):
         plot_lines(own, measure, ax, methods=methods)
         ax.set(xlabel="number of pairs", ylabel=label)
+        ax.set_ylim(bottom=0)
     axes[0].set_title(dataset, loc="left", fontweight="bold")
     _legend_below(figure, axes[0])
     return figure
@@ -64,6 +65,7 @@ def plot_noise(table: Any, *, methods: Sequence[str] | None = None) -> Figure:
         row[0].set_ylabel("clustering error")
     for ax in axes[-1]:
         ax.set_xlabel("number of pairs")
+        ax.set_ylim(bottom=0)  # last, as it ends the search for limits that suit the whole column
     _legend_below(figure, axes[0, 0])
     return figure
 
@@ -98,7 +100,6 @@ def plot_lines(table: Any, measure: str, ax: Axes, *, methods: Sequence[str] | N
         )
         ax.fill_between(x, mean - spread, mean + spread, color=COLOURS[style], alpha=0.1, linewidth=0)
     _scale_pairs(ax, sorted(set(table["n_pairs"])))
-    ax.set_ylim(bottom=0)
     ax.grid(visible=True, color="0.9")
     ax.set_axisbelow(True)
     return ax

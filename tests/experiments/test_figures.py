@@ -78,6 +78,14 @@ def test_noise_has_a_row_per_share_and_a_column_per_dataset(table):
     assert [ax.get_ylabel() for ax in axes] == ["clustering error", ""] * 2
 
 
+def test_panels_that_share_an_axis_show_all_of_their_lines(table):
+    table.loc[table["noise"] == 0.2, "error"] *= 5
+    for ax in plot_noise(table).axes:
+        low, high = ax.get_ylim()
+        assert low == 0
+        assert max(line.get_ydata().max() for line in ax.lines) < high
+
+
 def test_partitions_side_by_side(tmp_path):
     X, y = np.random.default_rng(0).normal(size=(9, 2)), np.arange(9) % 3
     known = Constraints.from_pairs(9, [(0, 3)], [(0, 1)])

@@ -1,0 +1,101 @@
+"""Methods: an estimator, and how it is made ready for a cell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha1
+from inspect import signature
+from typing import Any
+
+from tightcut.constraints import Constraints
+
+
+@dataclass(frozen=True)
+class Method:
+    """An estimator with more to say than its parameters; a bare estimator is a `Method` without.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Unfitted, with scikit-learn's `get_params` and `set_params`.
+    beliefs : bool, default=False
+        Pass the degrees of belief to `fit`, as `must_link_weight` and `cannot_link_weight`.
+    adapt : callable, optional
+        From the constraints of a cell and its noise to further parameters of the estimator.
+    """
+
+    estimator: Any
+    beliefs: bool = False
+    adapt: Callable[[Constraints, float], dict[str, Any]] | None = None
+
+    @property
+    def on_graph(self) -> bool:
+        return "affinity" in self.estimator.get_params(deep=False)
+
+    def ready(self, n_clusters: int, random_state: int, constraints: Constraints, noise: float) -> Any:
+        """A fresh estimator for one cell."""
+        from sklearn.base import clone
+
+        own = self.estimator.get_params(deep=False)
+        given = {"n_clusters": n_clusters, "random_state": random_state, "affinity": "precomputed"}
+        adapted = {} if self.adapt is None else self.adapt(constraints, noise)
+        return clone(self.estimator).set_params(**{key: given[key] for key in given if key in own}, **adapted)
+
+    def fit_keywords(self, constraints: Constraints) -> dict[str, Any]:
+        pairs = {"must_link": constraints.must_link, "cannot_link": constraints.cannot_link}
+        if not self.beliefs:
+            return pairs
+        weights = {
+            "must_link_weight": constraints.must_link_weight,
+            "cannot_link_weight": constraints.cannot_link_weight,
+        }
+        return pairs | weights
+
+    def fingerprint(self, *more: Any) -> str:
+        """Eight characters that change with the parameters of the method, as far as they are not its defaults."""
+        kind = type(self.estimator)
+        defaults = {name: repr(parameter.default) for name, parameter in signature(kind).parameters.items()}
+        own = {name: repr(value) for name, value in self.estimator.get_params(deep=False).items()}
+        changed = sorted((name, value) for name, value in own.items() if value != defaults.get(name))
+        adapt = getattr(self.adapt, "__qualname__", repr(self.adapt))
+        parts = repr((kind.__qualname__, changed, self.beliefs, adapt, *more))
+        # Addresses in memory are no parameters.
+        return sha1(re.sub(r" at 0x[0-9a-f]+", "", parts).encode(), usedforsecurity=False).hexdigest()[:8]
+
+
+def default_methods() -> dict[str, Any]:
+    """COSC and the methods it is compared with, in the order of the figures.
+
+    Examples
+    --------
+    >>> from tightcut.experiments import default_methods
+    >>> list(default_methods())
+    ['COSC', 'SL', 'CSP', 'CCSR', 'SCLC', 'FAST-GE', 'PCKMeans']
+    """
+    from tightcut.estimator import COSC
+    from tightcut.rivals import CCSR, CSP, SCLC, FastGE, PCKMeans, SpectralLearning
+
+    return {
+        "COSC": COSC(),
+        "SL": SpectralLearning(),
+        "CSP": CSP(),
+        "CCSR": CCSR(),
+        "SCLC": SCLC(),
+        "FAST-GE": FastGE(),
+        "PCKMeans": PCKMeans(),
+    }
+
+
+def read_methods(methods: Mapping[str, Any] | Sequence[str]) -> dict[str, Method]:
+    """Names of `default_methods`, or a mapping from names to estimators, as methods."""
+    if isinstance(methods, str):
+        raise TypeError(f"methods must be a list of names or a mapping; for one method, give [{methods!r}].")
+    if not isinstance(methods, Mapping):
+        known = default_methods()
+        missing = [name for name in methods if name not in known]
+        if missing:
+            raise ValueError(f"Unknown method {missing[0]!r}; there are {', '.join(known)}. Others: give a mapping.")
+        methods = {name: known[name] for name in methods}
+    return {name: method if isinstance(method, Method) else Method(method) for name, method in methods.items()}

@@ -1,0 +1,1 @@
+"""The parts of the package that run on a GPU, with PyTorch and Triton: `pip install "tightcut[gpu]"`."""

@@ -1,0 +1,49 @@
+"""Where to compute: "cpu", "cuda" or "auto". PyTorch is imported only if a GPU is asked for."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+DEVICES = ("cpu", "cuda", "auto")
+
+
+def resolve_device(device: Any) -> str:
+    """The device behind a `device` argument: "cpu" or "cuda".
+
+    Parameters
+    ----------
+    device : {"cpu", "cuda", "auto"}
+        "auto" is "cuda" where PyTorch finds a GPU, and "cpu", without a word, everywhere else.
+
+    Raises
+    ------
+    ImportError
+        If "cuda" is asked for and PyTorch is not installed.
+    RuntimeError
+        If "cuda" is asked for and PyTorch finds no GPU.
+
+    Examples
+    --------
+    >>> from tightcut.gpu.device import resolve_device
+    >>> resolve_device("cpu")
+    'cpu'
+    """
+    if not isinstance(device, str) or device not in DEVICES:
+        raise ValueError(f"device must be one of {', '.join(map(repr, DEVICES))}; got {device!r}.")
+    if device == "cpu":
+        return "cpu"
+    if find_spec("torch") is None:
+        if device == "auto":
+            return "cpu"
+        raise ImportError('device="cuda" needs PyTorch: pip install "tightcut[gpu]", or pass device="cpu".')
+    import torch
+
+    if torch.cuda.is_available():
+        return "cuda"
+    if device == "auto":
+        return "cpu"
+    raise RuntimeError(
+        f'device="cuda" needs an NVIDIA GPU, and PyTorch {torch.__version__} finds none. '
+        'Pass device="cpu", or device="auto" to use a GPU only where there is one.'
+    )

@@ -1,0 +1,78 @@
+"""The smallest of many scores |y|^2 / 2 - <x, y>, and what rounding can hide (see `tightcut.gpu.neighbors`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+GROUP = 64  # columns of which only the smallest score is ranked
+
+# Relative errors (of a product of two rounded operands, of one addition): TF32 keeps 11 bits of an operand, and a
+# tensor core may cut off a sum instead of rounding it.
+ROUNDING = {torch.float32: (2.0**-10, 2.0**-22), torch.float64: (2.0**-52, 2.0**-51)}
+
+
+class Scores:
+    """Scores of queries against all points, in one precision.
+
+    Parameters
+    ----------
+    points : Tensor of shape (multiple of GROUP, n_features)
+        Entries at most 1 in size.
+    n : int
+        How many rows are points; the rest is padding and never found.
+    """
+
+    def __init__(self, points: torch.Tensor, n: int) -> None:
+        self._columns = points.T
+        self._half_norms = points.square().sum(dim=1, dtype=torch.float64).div_(2).to(points.dtype)
+        self._half_norms[n:] = torch.inf
+
+    @property
+    def bytes_per_row(self) -> int:
+        return len(self._half_norms) * self._half_norms.element_size()
+
+    def smallest(self, x: torch.Tensor, m: int, own: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor]:
+        """The m-th smallest score of each query and the columns of the m smallest, in no order.
+
+        Parameters
+        ----------
+        own : Tensor of int64, optional
+            One column per query that does not count.
+        """
+        scores = torch.addmm(self._half_norms, -x.to(self._columns.dtype), self._columns)
+        if own is not None:
+            scores.scatter_(1, own[:, None], torch.inf)
+        # Column c belongs to group c % n_groups.
+        groups = scores.view(len(x), GROUP, -1)
+        n_groups = groups.shape[2]
+        chosen = groups.amin(dim=1).topk(min(m, n_groups), largest=False).indices
+        members = groups.gather(2, chosen[:, None, :].expand(-1, GROUP, -1)).flatten(1)
+        values, place = members.topk(m, largest=False)
+        width = chosen.shape[1]
+        return values[:, -1], place // width * n_groups + chosen.gather(1, place % width)
+
+    def certified(self, x: torch.Tensor, squared: torch.Tensor, bound: torch.Tensor) -> torch.Tensor:
+        """Whether no column with a score of at least `bound` can be nearer than the root of `squared`.
+
+        Such a point y would have a norm of at most |x| plus that root, which limits the rounding error of its score.
+        """
+        product, addition = ROUNDING[self._columns.dtype]
+        size = x.square().sum(dim=1)
+        norm = size.sqrt()
+        reach = norm + squared.sqrt()
+        error = ((product + len(self._columns) * addition) * norm + 4 * addition * reach) * reach
+        return (squared + 2 * error < 2 * bound.double() + size) | (squared == 0)
+
+
+@contextmanager
+def tf32() -> Iterator[None]:
+    """float32 matrix products in TF32 where the device has it; PyTorch's own setting comes back at the end."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)

@@ -1,0 +1,102 @@
+"""A sparse matrix as sliced rows, the layout in which neighbouring threads read neighbouring numbers (SELL).
+
+Rows are renumbered by decreasing length. Most edges of a neighbourhood graph lead to few popular vertices, which then
+lie side by side in the cache. Long rows are cut into pieces of bounded length: a vertex with a million neighbours keeps
+no program waiting. `SLICE` consecutive pieces form a slice, stored column by column and padded to the longest of them,
+which costs next to nothing among rows of similar length.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+SLICE = 128
+PIECE = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Slices:
+    """Where everything is; all on the device.
+
+    Attributes
+    ----------
+    rank : Tensor of shape (n,)
+        New number of each row, and of each column.
+    order : Tensor of shape (n,)
+        The inverse of `rank`.
+    pieces : Tensor of shape (n + 1,)
+        First piece of each (renumbered) row.
+    rows : Tensor of shape (n_slices * SLICE,)
+        Row of each piece; 0 for padding.
+    bases, widths : Tensor of shape (n_slices,)
+        Place of the first entry of each slice, and its number of columns.
+    places : Tensor of shape (nnz,)
+        Where each entry of the CSR matrix went.
+    sources : Tensor of shape (nnz,)
+        Its renumbered row.
+    size : int
+        Number of places, padding included.
+    """
+
+    rank: torch.Tensor
+    order: torch.Tensor
+    pieces: torch.Tensor
+    rows: torch.Tensor
+    bases: torch.Tensor
+    widths: torch.Tensor
+    places: torch.Tensor
+    sources: torch.Tensor
+    size: int
+
+    @classmethod
+    def from_indptr(cls, indptr: np.ndarray, device: torch.device) -> Slices:
+        starts = torch.tensor(indptr, dtype=torch.int64, device=device)
+        n, n_entries = len(indptr) - 1, int(indptr[-1])
+        lengths, order = starts.diff().sort(descending=True, stable=True)
+        rank = torch.empty_like(order)
+        rank[order] = torch.arange(n, device=device)
+        count = (-(-lengths // PIECE)).clamp(min=1)
+        share = -(-lengths // count)
+        pieces = torch.cat([count.new_zeros(1), count.cumsum(0)])
+        n_pieces = int(pieces[-1])
+        n_slices = -(-n_pieces // SLICE)
+        rows = torch.arange(n, device=device).repeat_interleave(count)
+        before = (torch.arange(n_pieces, device=device) - pieces[rows]) * share[rows]
+        in_piece = torch.zeros(n_slices * SLICE, dtype=torch.int64, device=device)
+        in_piece[:n_pieces] = torch.minimum(share[rows], lengths[rows] - before)
+        widths = in_piece.view(n_slices, SLICE).amax(dim=1)
+        ends = (widths * SLICE).cumsum(0)
+        bases = ends - widths * SLICE
+        sources = rank.repeat_interleave(starts.diff())
+        at = torch.arange(n_entries, device=device) - starts[order[sources]]
+        piece = pieces[sources] + at // share[sources].clamp(min=1)
+        places = bases[piece // SLICE] + at % share[sources].clamp(min=1) * SLICE + piece % SLICE
+        padded = torch.zeros(n_slices * SLICE, dtype=torch.int32, device=device)
+        padded[:n_pieces] = rows
+        size = int(ends[-1])
+        short = torch.int32 if size <= torch.iinfo(torch.int32).max else torch.int64
+        return cls(rank, order, pieces.int(), padded, bases.to(short), widths.int(), places, sources, size)
+
+    @property
+    def n_slices(self) -> int:
+        return len(self.bases)
+
+    @property
+    def whole_rows(self) -> bool:
+        """Whether no row was cut: piece p is row p."""
+        return int(self.pieces[-1]) == len(self.order)
+
+    def renumber(self, values: torch.Tensor, padding: float = 0.0) -> torch.Tensor:
+        """One value per row, in the new order, with room for one per piece."""
+        result = torch.full((len(self.rows),), padding, dtype=values.dtype, device=values.device)
+        result[: len(values)] = values[self.order]
+        return result
+
+    def spread(self, entries: torch.Tensor) -> torch.Tensor:
+        """Entries in CSR order, moved to their places; zeros elsewhere."""
+        result = torch.zeros(self.size, dtype=entries.dtype, device=entries.device)
+        result[self.places] = entries
+        return result

@@ -1,0 +1,143 @@
+"""The documentation tells the truth: its code runs, its commands work, its names exist, and its gallery can be drawn."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import warnings
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCS, EXAMPLES = ROOT / "docs", ROOT / "examples"
+GENERATED = {"_build", "api", "gallery", "results"}
+
+pytestmark = pytest.mark.skipif(not (DOCS / "conf.py").exists(), reason="tests run outside the repository")
+
+PAGES = sorted(page for page in DOCS.rglob("*.md") if not GENERATED & set(page.relative_to(DOCS).parts))
+SCRIPTS = sorted(EXAMPLES.glob("plot_*.py"))
+# Several seconds each: compiled here, and run by `make docs`, where a failure is an error, or if all are asked for.
+SLOW = () if os.environ.get("TIGHTCUT_ALL_EXAMPLES") else ("plot_noisy_pairs.py", "plot_rivals.py")
+QUICK = [script for script in SCRIPTS if script.name not in SLOW]
+BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+
+
+def name(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def blocks(page):
+    return BLOCK.findall(page.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=name)
+def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
+    """In order, as one session: a reader may paste all of it. Commands run between the blocks of Python."""
+    pytest.importorskip("matplotlib").use("Agg")
+    if "pandas" in page.read_text(encoding="utf-8"):
+        pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    namespace = {}
+    for number, (language, text) in enumerate(blocks(page)):
+        if language == "python":
+            exec(compile(text, f"{page.name} block {number}", "exec"), namespace)
+        else:
+            run_commands(text, capsys)
+
+
+def run_commands(text, capsys):
+    for command in re.findall(r"^\$ tightcut (.*)$", text, flags=re.MULTILINE):
+        pytest.importorskip("click")
+        from tightcut.cli import main
+
+        status = main(shlex.split(command))
+        assert status == 0, f"tightcut {command}\n{capsys.readouterr().err}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_what_a_page_refers_to_exists(page):
+    text = page.read_text(encoding="utf-8")
+    for target in re.findall(r"\{(?:func|class|meth|attr|mod)\}`[^`<]*?<?(tightcut[\w.]*)>?`", text):
+        resolve(target)
+    for file in re.findall(r"\]\(([\w./-]+\.(?:md|py|png))(?:#[\w-]+)?\)", text):
+        assert (page.parent / file).exists(), file
+    for file in re.findall(r"^```\{(?:include|literalinclude)\} (\S+)", text, flags=re.MULTILINE):
+        assert (page.parent / file).exists(), file
+    for script in re.findall(r"gallery/(plot_\w+)\.rst", text):
+        assert (EXAMPLES / f"{script}.py").exists(), script
+
+
+def resolve(dotted):
+    module, names = dotted, []
+    while True:
+        try:
+            value = import_module(module)
+            break
+        except ModuleNotFoundError:
+            module, _, last = module.rpartition(".")
+            names.insert(0, last)
+    for attribute in names:
+        value = getattr(value, attribute)
+
+
+def test_every_lemma_is_tested_on_the_page_of_tests():
+    listed = set(re.findall(r"\.\./tests/(paper/\w+\.py)", (DOCS / "paper_tests.md").read_text(encoding="utf-8")))
+    assert listed == {f"paper/{file.name}" for file in (ROOT / "tests" / "paper").glob("test_*.py")}
+
+
+def test_every_public_name_is_in_the_reference():
+    import tightcut
+
+    reference = (DOCS / "api.md").read_text(encoding="utf-8")
+    for public in set(tightcut.__all__) - {"__version__"}:
+        assert re.search(rf"^   {public}$", reference, flags=re.MULTILINE), public
+
+
+def test_the_gallery_is_large_enough_and_each_script_leads_with_a_sentence():
+    assert len(SCRIPTS) >= 8
+    for script in SCRIPTS:
+        text = script.read_text(encoding="utf-8")
+        compile(text, script.name, "exec")
+        title, underline, gap, lead = text.splitlines()[1:5]
+        assert set(underline) == {"="}, script.name
+        assert len(underline) == len(title), script.name
+        assert not gap, script.name
+        assert lead, script.name
+
+
+def test_the_gallery_can_be_drawn(tmp_path):
+    """The quick scripts in one process, and no warning in any: sphinx-gallery would print it on the page."""
+    pytest.importorskip("matplotlib")
+    environment = os.environ | {"MPLBACKEND": "Agg", "PYTHONPATH": str(ROOT / "src")}
+    finished = subprocess.run(
+        [sys.executable, __file__, *map(str, QUICK)],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert finished.returncode == 0, finished.stderr[-3000:]
+    assert finished.stdout.count("figure of ") == len(QUICK)
+
+
+def draw(paths):
+    import runpy
+
+    from matplotlib import pyplot as plt
+
+    # pyplot.show has nothing to show on the Agg backend, and says so.
+    warnings.filterwarnings("error", message="(?!FigureCanvasAgg)")
+    for path in paths:
+        plt.close("all")
+        runpy.run_path(path)
+        assert plt.get_fignums(), f"{path} draws nothing"
+        plt.gcf().canvas.draw()
+        print("figure of", path)
+
+
+if __name__ == "__main__":
+    draw(sys.argv[1:])

@@ -1,0 +1,72 @@
+"""What `device` accepts, and the errors where there is no GPU. PyTorch itself is not needed."""
+
+import sys
+from importlib.machinery import ModuleSpec
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from tightcut import COSC, Graph, cluster, knn_affinity
+from tightcut.gpu import device as module
+from tightcut.gpu.device import resolve_device
+
+POINTS = np.random.default_rng(0).normal(size=(30, 2))
+
+
+@pytest.fixture
+def without_torch(monkeypatch):
+    monkeypatch.setattr(module, "find_spec", lambda _: None)
+
+
+@pytest.fixture(params=[True, False])
+def with_torch(request, monkeypatch):
+    """A PyTorch that finds a GPU, or finds none."""
+    cuda = SimpleNamespace(is_available=lambda: request.param)
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda, __version__="2.4.0"))
+    monkeypatch.setattr(module, "find_spec", lambda name: ModuleSpec(name, None))
+    return request.param
+
+
+@pytest.mark.usefixtures("without_torch")
+def test_the_cpu_needs_nothing():
+    assert resolve_device("cpu") == "cpu"
+
+
+@pytest.mark.usefixtures("without_torch")
+def test_auto_without_torch_is_the_cpu():
+    assert resolve_device("auto") == "cpu"
+
+
+def test_auto_with_torch(with_torch):
+    assert resolve_device("auto") == ("cuda" if with_torch else "cpu")
+
+
+def test_cuda_with_torch(with_torch):
+    if with_torch:
+        assert resolve_device("cuda") == "cuda"
+    else:
+        with pytest.raises(RuntimeError, match='needs an NVIDIA GPU, and PyTorch 2.4.0 finds none.*device="auto"'):
+            resolve_device("cuda")
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:1", None, 0])
+def test_another_device_is_named(device):
+    with pytest.raises(ValueError, match=f"device must be one of 'cpu', 'cuda', 'auto'; got {device!r}"):
+        resolve_device(device)
+
+
+@pytest.mark.usefixtures("without_torch")
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda **device: knn_affinity(POINTS, **device),
+        lambda **device: cluster(Graph.from_affinity(knn_affinity(POINTS)), **device),
+        lambda **device: COSC(**device).fit(POINTS),
+    ],
+    ids=["knn_affinity", "cluster", "COSC"],
+)
+def test_every_entrance_says_what_to_install(call):
+    with pytest.raises(ImportError, match=r'pip install "tightcut\[gpu\]"'):
+        call(device="cuda")
+    call(device="auto")
