@@ -20,6 +20,7 @@ COMMANDS = {
     "audit": "audit",
     "tradeoff": "tradeoff",
     "evaluate": "evaluate",
+    "reproduce": "reproduce",
     "datasets": "about",
     "demo": "about",
     "warmup": "about",
