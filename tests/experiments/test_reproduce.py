@@ -24,6 +24,10 @@ def test_a_miniature_of_pccc(tmp_path):
     facts = json.loads((tmp_path / "pccc.json").read_text())
     assert set(facts["versions"]) >= {"tightcut", "python", "numpy"}
 
+    (tmp_path / "pccc.json").write_text(json.dumps(facts | {"machine": "the one that did the work"}))
+    reproduce("pccc", tmp_path, quick=True, trials=1)
+    assert "the one that did the work" in (tmp_path / "index.md").read_text()
+
 
 def test_a_miniature_of_binary_with_its_figure_and_its_statement(tmp_path, monkeypatch):
     from dataclasses import replace

@@ -40,3 +40,34 @@ def sift_down(heap, size, key, place, at):
         at = below
     heap[at] = u
     place[u] = at
+
+
+@compiled
+def heapify(heap, size, key, place):
+    for at in range(size // 2 - 1, -1, -1):
+        sift_down(heap, size, key, place, at)
+
+
+@compiled
+def pop(heap, size, key, place):
+    """Take the first vertex out and lock it; returns the new size."""
+    place[heap[0]] = LOCKED
+    size -= 1
+    if size > 0:
+        heap[0] = heap[size]
+        sift_down(heap, size, key, place, 0)
+    return size
+
+
+@compiled
+def renew(v, heap, size, key, place):
+    """Put v where its new key belongs, entering it if it is absent; returns the new size."""
+    if place[v] == ABSENT:
+        heap[size] = v
+        place[v] = size
+        size += 1
+        sift_up(heap, key, place, size - 1)
+    else:
+        sift_up(heap, key, place, place[v])
+        sift_down(heap, size, key, place, place[v])
+    return size

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from tightcut._kernels.compiled import compiled
-from tightcut._kernels.heap import ABSENT, LOCKED, sift_down, sift_up
+from tightcut._kernels.heap import ABSENT, LOCKED, heapify, pop, renew, sift_down
 
 
 @compiled
@@ -83,8 +83,7 @@ def _enter_boundary(graph, price, state, towards, clash, key, heap, place):
             heap[size] = v
             place[v] = size
             size += 1
-    for at in range(size // 2 - 1, -1, -1):
-        sift_down(heap, size, key, place, at)
+    heapify(heap, size, key, place)
     return size
 
 
@@ -96,14 +95,7 @@ def _update_neighbours(v, indptr, indices, graph, price, state, towards, clash, 
         if place[u] == LOCKED:
             continue
         _, key[u] = _best_move(u, graph, price, state, towards, clash)
-        if place[u] == ABSENT:
-            heap[size] = u
-            place[u] = size
-            size += 1
-            sift_up(heap, key, place, size - 1)
-        else:
-            sift_up(heap, key, place, place[u])
-            sift_down(heap, size, key, place, place[u])
+        size = renew(u, heap, size, key, place)
     return size
 
 
@@ -137,11 +129,7 @@ def refine_partition(
                 key[v] = fresh
                 sift_down(heap, size, key, place, 0)
                 continue
-            size -= 1
-            place[v] = LOCKED
-            if size > 0:
-                heap[0] = heap[size]
-                sift_down(heap, size, key, place, 0)
+            size = pop(heap, size, key, place)
             if target < 0:
                 continue
             own = labels[v]

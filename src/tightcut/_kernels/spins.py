@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from tightcut._kernels.compiled import compiled
-from tightcut._kernels.heap import ABSENT, LOCKED, sift_down, sift_up
+from tightcut._kernels.heap import ABSENT, LOCKED, heapify, pop, renew, sift_down
 from tightcut._kernels.random_numbers import next_random
 
 
@@ -53,6 +53,22 @@ def _flip(u, indptr, indices, coupling, spins, field):
 
 
 @compiled
+def _ratio_after(u, cut, imbalance, tilt, spins, field, moment, external, volume, outside):
+    """The objective after a flip of unit u."""
+    turned = 2 * spins[u]
+    return _ratio(cut + field[u], imbalance - turned * moment[u], tilt - turned * external[u], volume, outside)
+
+
+@compiled
+def _at_the_cut(u, indptr, indices, coupling, spins):
+    """Whether some coupling of unit u is frustrated, or it has none at all."""
+    for a in range(indptr[u], indptr[u + 1]):
+        if coupling[a] * spins[u] * spins[indices[a]] < 0:
+            return True
+    return indptr[u] == indptr[u + 1]
+
+
+@compiled
 def refine(
     indptr, indices, coupling, moment, external, offset, volume, outside, two_sided, spins, patience, max_passes
 ):
@@ -62,93 +78,54 @@ def refine(
     most; only units at the cut enter the heap, so a pass over a good cut costs far less.
     """
     n = len(spins)
-    field = np.empty(n)
-    key = np.empty(n)
-    heap = np.empty(n, np.int32)
-    place = np.empty(n, np.int32)
-    touched = np.empty(n, np.int32)
-    cut, imbalance, tilt, n_plus = measure(indptr, indices, coupling, moment, external, spins, field)
-    cut += offset
-    current = _ratio(cut, imbalance, tilt, volume, outside)
-    for _ in range(max_passes):
+    field, key = np.empty(n), np.empty(n)
+    heap, place, touched = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    before = np.inf
+    for _ in range(max_passes + 1):
+        cut, imbalance, tilt, n_plus = measure(indptr, indices, coupling, moment, external, spins, field)
+        cut += offset
+        current = _ratio(cut, imbalance, tilt, volume, outside)
+        if not current < before * (1 - 1e-12):
+            break
         before = current
         size = 0
         for u in range(n):
             place[u] = ABSENT
-            boundary = indptr[u] == indptr[u + 1]
-            for a in range(indptr[u], indptr[u + 1]):
-                if coupling[a] * spins[u] * spins[indices[a]] < 0:
-                    boundary = True
-                    break
-            if boundary:
-                key[u] = _ratio(
-                    cut + field[u],
-                    imbalance - 2 * moment[u] * spins[u],
-                    tilt - 2 * external[u] * spins[u],
-                    volume,
-                    outside,
-                )
-                heap[size] = u
-                place[u] = size
+            if _at_the_cut(u, indptr, indices, coupling, spins):
+                key[u] = _ratio_after(u, cut, imbalance, tilt, spins, field, moment, external, volume, outside)
+                heap[size], place[u] = u, size
                 size += 1
-        for at in range(size // 2 - 1, -1, -1):
-            sift_down(heap, size, key, place, at)
+        heapify(heap, size, key, place)
         n_touched, n_best, since_best, best = 0, 0, 0, current
         while size > 0 and since_best < patience:
             u = heap[0]
-            fresh = _ratio(
-                cut + field[u], imbalance - 2 * moment[u] * spins[u], tilt - 2 * external[u] * spins[u], volume, outside
-            )
+            fresh = _ratio_after(u, cut, imbalance, tilt, spins, field, moment, external, volume, outside)
+            # Keys age as the balance moves; one that was too low goes back to its place.
             if fresh > key[u] * (1 + 1e-12):
                 key[u] = fresh
                 sift_down(heap, size, key, place, 0)
                 if heap[0] != u:
                     continue
-            size -= 1
-            place[u] = LOCKED
-            if size > 0:
-                heap[0] = heap[size]
-                sift_down(heap, size, key, place, 0)
+            size = pop(heap, size, key, place)
             if not two_sided and (n_plus == 1 if spins[u] > 0 else n_plus == n - 1):
                 continue
             cut += field[u]
             imbalance -= 2 * moment[u] * spins[u]
             tilt -= 2 * external[u] * spins[u]
             n_plus -= spins[u]
-            current = fresh
             _flip(u, indptr, indices, coupling, spins, field)
             touched[n_touched] = u
             n_touched += 1
             since_best += 1
-            if current < best * (1 - 1e-13):
-                best, n_best, since_best = current, n_touched, 0
+            if fresh < best * (1 - 1e-13):
+                best, n_best, since_best = fresh, n_touched, 0
             for a in range(indptr[u], indptr[u + 1]):
                 v = indices[a]
-                if place[v] == LOCKED:
-                    continue
-                key[v] = _ratio(
-                    cut + field[v],
-                    imbalance - 2 * moment[v] * spins[v],
-                    tilt - 2 * external[v] * spins[v],
-                    volume,
-                    outside,
-                )
-                if place[v] == ABSENT:
-                    heap[size] = v
-                    place[v] = size
-                    size += 1
-                    sift_up(heap, key, place, size - 1)
-                else:
-                    sift_up(heap, key, place, place[v])
-                    sift_down(heap, size, key, place, place[v])
-        for t in range(n_touched - 1, n_best - 1, -1):
-            u = touched[t]
-            _flip(u, indptr, indices, coupling, spins, field)
-        cut, imbalance, tilt, n_plus = measure(indptr, indices, coupling, moment, external, spins, field)
-        cut += offset
-        current = _ratio(cut, imbalance, tilt, volume, outside)
-        if not current < before * (1 - 1e-12):
-            break
+                if place[v] != LOCKED:
+                    key[v] = _ratio_after(v, cut, imbalance, tilt, spins, field, moment, external, volume, outside)
+                    size = renew(v, heap, size, key, place)
+        for t in range(n_best, n_touched):
+            spins[touched[t]] = -spins[touched[t]]
     return current
 
 
@@ -175,9 +152,7 @@ def tabu_search(
         since_best += 1
         chosen, chosen_value = -1, np.inf
         for u in range(n):
-            value = _ratio(
-                cut + field[u], imbalance - 2 * moment[u] * spins[u], tilt - 2 * external[u] * spins[u], volume, outside
-            )
+            value = _ratio_after(u, cut, imbalance, tilt, spins, field, moment, external, volume, outside)
             if value < chosen_value and (rest_until[u] < step or value < best * (1 - 1e-12)):
                 if two_sided or not (n_plus == 1 if spins[u] > 0 else n_plus == n - 1):
                     chosen, chosen_value = u, value

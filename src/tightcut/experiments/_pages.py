@@ -43,11 +43,11 @@ MINIATURE = "**A miniature** (`--quick`), on other data and in fewer trials than
 
 
 def write_index(folder: str | os.PathLike[str]) -> Path:
-    """Write ``index.md`` about all studies whose tables are in the folder."""
+    """Write ``index.md`` about all studies that the folder has results of."""
     folder = Path(folder)
     parts = [INTRODUCTION]
     for name, study in STUDIES.items():
-        if (folder / f"{name}.csv").exists():
+        if all((folder / f"{name}.{kind}").exists() for kind in ("csv", "json")):
             facts = json.loads((folder / f"{name}.json").read_text())
             versions = ", ".join(f"{package} {number}" for package, number in facts["versions"].items())
             about = f"{MINIATURE if facts['quick'] else ''}{study.about}\n"
@@ -91,7 +91,7 @@ def noise_section(folder: Path, name: str) -> list[str]:
             lowest[method] += 1
         spread = own.groupby("method")["error"].std(ddof=0)
         cells = [f"{means[m]:.3f} ± {spread[m]:.3f}" if m in means else "-" for m in methods]
-        rows.append([dataset, f"{noise:.0%}", pairs, *cells])
+        rows.append([dataset, f"{noise:.0%}", pairs, own["trial"].nunique(), *cells])
     outcomes = [
         f"{method} against hard: {statement_counts(compare(table, 'hard'), method)}"
         for method in methods
@@ -104,7 +104,7 @@ def noise_section(folder: Path, name: str) -> list[str]:
     return [
         summary,
         f"![error by method]({name}_error.png)\n",
-        *markdown(["dataset", "wrong", "pairs", *methods], rows),
+        *markdown(["dataset", "wrong", "pairs", "trials", *methods], rows),
         "",
         *unfinished_lines(table),
     ]

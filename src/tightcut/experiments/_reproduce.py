@@ -56,7 +56,7 @@ def reproduce(
     study, folder = STUDIES[name], Path(output)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.csv"
-    (folder / f"{name}.json").write_text(json.dumps(_circumstances(name, trials=trials, quick=quick), indent=1) + "\n")
+    before = path.read_bytes() if path.exists() else b""
     if study.picture is not None:
         table, figure = study.picture(quick)
         table.to_csv(path, index=False)
@@ -65,6 +65,9 @@ def reproduce(
         _run_plans(study, path, quick, trials, n_jobs=n_jobs, time_limit=time_limit, cache=cache, progress=progress)
         table = read_table(path)
         figures = study.draw(in_order(table, study))
+    facts = folder / f"{name}.json"
+    if path.read_bytes() != before or not facts.exists():  # where nothing was run, nothing is known about it
+        facts.write_text(json.dumps(_circumstances(name, trials=trials, quick=quick), indent=1) + "\n")
     from tightcut.figures import save_png
 
     for part, figure in figures.items():

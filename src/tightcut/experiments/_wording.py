@@ -93,7 +93,11 @@ def time_lines(table: Any) -> list[str]:
     rows = [
         [dataset, *("-" if value != value else f"{value:.2g}" for value in row)] for dataset, row in seconds.iterrows()
     ]
-    return ["Median seconds per fit, given the graph:\n", *markdown(["dataset", *seconds.columns], rows), ""]
+    return [
+        "Median seconds per fit, given the graph (a hint: the machine may have had other work):\n",
+        *markdown(["dataset", *seconds.columns], rows),
+        "",
+    ]
 
 
 def markdown(header: Iterable[Any], rows: Iterable[Iterable[Any]]) -> list[str]:
