@@ -81,11 +81,11 @@ def refine(
     field, key = np.empty(n), np.empty(n)
     heap, place, touched = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
     before = np.inf
-    for _ in range(max_passes + 1):
+    for done in range(max_passes + 1):
         cut, imbalance, tilt, n_plus = measure(indptr, indices, coupling, moment, external, spins, field)
         cut += offset
         current = _ratio(cut, imbalance, tilt, volume, outside)
-        if not current < before * (1 - 1e-12):
+        if done == max_passes or not current < before * (1 - 1e-12):
             break
         before = current
         size = 0
