@@ -205,6 +205,7 @@ as possible.
         cannot_link_weight: Any = None,
         partial_labels: Any = None,
         cannot_link_groups: Any = None,
+        constraints: Constraints | None = None,
         vertex_weights: Any = None,
         init: Any = None,
     ) -> COSC:
@@ -224,6 +225,8 @@ as possible.
             Known classes, -1 where unknown: equal ones are must-links, different ones cannot-links.
         cannot_link_groups : array-like of shape (n_samples,), optional
             Members of one group never share a cluster (faces of one photograph, records of one source); -1 for none.
+        constraints : Constraints, optional
+            Pairs with their beliefs, as `tightcut.Constraints` reads them from labels, groups or data frames.
         vertex_weights : array-like of shape (n_samples,), optional
             Positive; balance the clusters by these weights instead of those that `criterion` names.
         init : array-like of shape (n_samples,), optional
@@ -248,19 +251,21 @@ as possible.
         if self.connect:
             _warn_if_disconnected(graph)
         n = graph.n_vertices
-        constraints = Constraints.from_pairs(n, must_link, cannot_link, must_link_weight, cannot_link_weight)
+        known = Constraints.from_pairs(n, must_link, cannot_link, must_link_weight, cannot_link_weight)
+        if constraints is not None:
+            known |= _on_samples(constraints, n, "constraints")
         if partial_labels is not None:
-            constraints |= _on_samples(Constraints.from_labels(partial_labels), n, "partial_labels")
+            known |= _on_samples(Constraints.from_labels(partial_labels), n, "partial_labels")
         if cannot_link_groups is not None:
-            constraints |= _on_samples(Constraints.from_groups(cannot_link_groups), n, "cannot_link_groups")
+            known |= _on_samples(Constraints.from_groups(cannot_link_groups), n, "cannot_link_groups")
         if self.n_clusters == "auto":
-            choice = choose_n_clusters(graph, constraints)
+            choice = choose_n_clusters(graph, known)
             self.n_clusters_, self.n_clusters_reason_ = choice.n_clusters, choice.reason
         else:
             self.n_clusters_, self.n_clusters_reason_ = int(self.n_clusters), "n_clusters was given."
         result = cluster(
             graph,
-            constraints,
+            known,
             self.n_clusters_,
             max_violations=self.max_violations,
             on_inconsistent=self.on_inconsistent,
@@ -283,7 +288,7 @@ as possible.
         self.violated_cannot_link_ = result.violations.cannot_link
         self.affinity_matrix_ = graph.weights
         self.vertex_weights_ = graph.vertex_weights
-        self.constraints_ = constraints
+        self.constraints_ = known
         self.history_ = result.history
         self.hierarchy_ = result.hierarchy
         return self
@@ -390,6 +395,8 @@ def _check_choice(name: str, value: Any, allowed: Any) -> None:
 
 
 def _on_samples(constraints: Constraints, n_samples: int, name: str) -> Constraints:
+    if not isinstance(constraints, Constraints):
+        raise TypeError(f"{name} must be a tightcut.Constraints; got {type(constraints).__name__}.")
     if constraints.n_points != n_samples:
         raise ValueError(f"{name} must have one entry per sample, {n_samples}; got {constraints.n_points}.")
     return constraints

@@ -593,3 +593,16 @@ def test_audit_puts_the_wrong_pair_first():
     prices = model.audit(random_state=0)
     assert (prices[0].first, prices[0].second) == wrong
     assert prices[0].price > 0
+
+
+def test_constraints_of_any_origin_add_up():
+    X, _ = make_moons(n_samples=60, noise=0.05, random_state=0)
+    pairs = Constraints.from_pairs(60, [(0, 7)], [(3, 9)], must_link_weight=0.5)
+    model = COSC(random_state=0, effort=0.1, connect=False).fit(X, constraints=pairs, cannot_link=[(1, 2)])
+    assert model.constraints_.must_link_weight.tolist() == [0.5]
+    assert model.constraints_.cannot_link.tolist() == [[1, 2], [3, 9]]
+    assert model.n_violations_ == 0
+    with pytest.raises(ValueError, match="constraints must have one entry per sample, 60; got 5"):
+        model.fit(X, constraints=Constraints.from_pairs(5))
+    with pytest.raises(TypeError, match="must be a tightcut.Constraints; got list"):
+        model.fit(X, constraints=[(0, 1)])
