@@ -4,9 +4,9 @@ A wrong pair forces the border of a cluster through the middle of one, and that 
 for what the graph wants anyway. So the most expensive constraints are the ones to look at again.
 
 Every price is a saving that was really found: the clustering without the pair is searched for from the present one,
-which stays feasible, so no price is negative. Both cuts are the best found, not proven smallest. All pairs are estimated by local
-search, O(n + edges) each, from the present clustering and from the one without any constraints; those at the top are
-then solved anew.
+which stays feasible, so no price is negative. Both cuts are the best found, not proven smallest. All pairs are
+estimated by local search, O(n + edges) each, from the present clustering and from the one without any constraints;
+those at the top are then solved anew.
 """
 
 from __future__ import annotations
