@@ -59,8 +59,8 @@ class COSC(ClusterMixin, BaseEstimator):
     strategy : {"direct", "recursive"}, default="direct"
         For more than two clusters: search for all at once, or split in two again and again as the paper does. The
         recursion keeps all must-links but may violate cannot-links, whatever `max_violations` says.
-    cut_tolerance : float, default=0.01
-        For more than two clusters: cuts this close to the smallest one found count as equal, and among them the
+    cut_tolerance : float, default=0.0
+        For more than two clusters: cuts within this share of the smallest one found count as equal, and among them the
         clustering whose points sit best among their neighbours is returned. 0 returns the smallest cut.
     connect : bool, default=True
         Join the components of a disconnected nearest-neighbour graph by their shortest links, with a warning. False
@@ -170,7 +170,7 @@ as possible.
         effort: float = 1.0,
         n_init: int = 8,
         strategy: str = "direct",
-        cut_tolerance: float = 0.01,
+        cut_tolerance: float = 0.0,
         connect: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,

@@ -50,7 +50,7 @@ def cluster(
     init: Any = None,
     progress: Progress | None = None,
     strategy: str = "direct",
-    cut_tolerance: float = 0.01,
+    cut_tolerance: float = 0.0,
     device: str = "cpu",
 ) -> ClusteringResult:
     """Find the clustering with the smallest normalized cut that respects the constraints.
@@ -82,8 +82,8 @@ def cluster(
     strategy : {"direct", "recursive"}, default="direct"
         For more than two clusters: search for all of them at once, or split in two again and again as in the paper.
         Recursion may violate constraints; direct search does so only where `max_violations` allows it.
-    cut_tolerance : float, default=0.01
-        For more than two clusters: cuts this close to the smallest one found count as equal, and among them the
+    cut_tolerance : float, default=0.0
+        For more than two clusters: cuts within this share of the smallest one found count as equal, and among them the
         clustering whose points sit best among their neighbours is returned. 0 returns the smallest cut.
     device : {"cpu", "cuda", "auto"}, default="cpu"
         Where `inner_solver="fista"` runs; all else runs on the CPU. "cuda" needs a GPU and the extra `tightcut[gpu]`;
