@@ -196,7 +196,8 @@ def test_the_warning_names_both_numbers_and_the_caller(count, words):
 def test_a_connected_graph_does_not_warn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        knn_affinity(np.random.default_rng(0).normal(size=(50, 2)), 10)
+        affinity = knn_affinity(np.random.default_rng(0).normal(size=(50, 2)), 10)
+    assert sp.csgraph.connected_components(affinity, directed=False)[0] == 1
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-30, 1e30, 1e140])
