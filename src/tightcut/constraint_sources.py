@@ -6,6 +6,7 @@ Each function returns plain pairs for `Constraints.from_pairs`. Reading labels i
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from itertools import repeat
 from numbers import Real
 from typing import Any
 
@@ -211,7 +212,7 @@ def _positions(ids: Any) -> dict[Any, int]:
 
 
 def _look_up(position: dict[Any, int], identifiers: list[Any], column: Any) -> np.ndarray:
-    rows = np.fromiter((position.get(identifier, -1) for identifier in identifiers), np.int64, len(identifiers))
+    rows = np.fromiter(map(position.get, identifiers, repeat(-1)), np.int64, len(identifiers))
     unknown = rows < 0
     if unknown.any():
         row = int(np.argmax(unknown))
@@ -231,7 +232,7 @@ def _is_must(kinds: list[Any], column: Any) -> np.ndarray:
                 f"({', '.join(sorted(MUST_SPELLINGS))}) nor a cannot-link ({', '.join(sorted(CANNOT_SPELLINGS))})."
             )
     must = {kind: spelling in MUST_SPELLINGS for kind, spelling in meaning.items()}
-    return np.fromiter((must[kind] for kind in kinds), bool, len(kinds))
+    return np.fromiter(map(must.__getitem__, kinds), bool, len(kinds))
 
 
 def _spelling(kind: Any) -> str:

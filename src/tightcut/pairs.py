@@ -137,17 +137,27 @@ def merge_pairs(pairs: np.ndarray, weights: np.ndarray, n_points: int) -> tuple[
     if len(pairs) == 0:
         return np.empty((0, 2), dtype=np.int64), np.empty(0)
     keys = pair_keys(pairs, n_points)
-    order = np.argsort(keys)
-    keys = keys[order]
-    starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
-    merged = np.stack(np.divmod(keys[starts], n_points), axis=1)
-    return merged, np.maximum.reduceat(weights[order], starts)
+    if (weights == weights[0]).all():  # sorting keys alone is three times as fast as sorting an order
+        keys.sort()
+        keys = keys[_starts(keys)]
+        beliefs = np.full(len(keys), weights[0])
+    else:
+        order = np.argsort(keys)
+        keys = keys[order]
+        starts = _starts(keys)
+        keys, beliefs = keys[starts], np.maximum.reduceat(weights[order], starts)
+    return np.stack(np.divmod(keys, n_points), axis=1), beliefs
 
 
 def pair_keys(pairs: np.ndarray, n_points: int) -> np.ndarray:
     """One integer per unordered pair, increasing in lexicographic order of (smaller, larger)."""
     first, second = pairs[:, 0], pairs[:, 1]
     return np.minimum(first, second) * n_points + np.maximum(first, second)
+
+
+def _starts(keys: np.ndarray) -> np.ndarray:
+    """Where each run of equal keys starts."""
+    return np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
 
 
 def to_array(values: Any) -> np.ndarray:

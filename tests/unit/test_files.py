@@ -317,7 +317,7 @@ class TestGraphs:
 class TestPairs:
     def test_columns_by_name(self, save):
         pairs = read_pairs(save("type,one,belief,two\nSame,a,0.5,b\ncannot_link,a,1,c\n"))
-        assert (pairs.first, pairs.second) == (["a", "a"], ["b", "c"])
+        assert [pairs.pair(row) for row in range(2)] == [("a", "b"), ("a", "c")]
         assert pairs.must.tolist() == [True, False]
         assert pairs.belief.tolist() == [0.5, 1]
 

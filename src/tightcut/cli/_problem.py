@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from tightcut import Constraints, Graph
     from tightcut.files import Data, Judgements
+    from tightcut.files.pairs import Places
 
 CRITERIA = {"ncut": "normalized cut", "rcut": "ratio cut"}
 VERTEX_WEIGHTS = {"ncut": "degree", "rcut": "ones"}
@@ -44,11 +45,12 @@ class Problem:
 
     def place(self, kind: str, i: int, j: int) -> str:
         """Where a constraint comes from, for messages."""
-        return self._places.get((kind, min(i, j), max(i, j)), f"{self.data.path}, column {self.labels_column!r}")
+        place = None if self._places is None else self._places.find(kind, i, j)
+        return place or f"{self.data.path}, column {self.labels_column!r}"
 
     @cached_property
-    def _places(self) -> dict[tuple[str, int, int], str]:
-        return {} if self.judgements is None else self.judgements.places(self.data.ids)
+    def _places(self) -> Places | None:
+        return None if self.judgements is None else self.judgements.places(self.data.ids)
 
 
 def read_problem(

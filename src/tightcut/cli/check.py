@@ -53,7 +53,8 @@ def examine(judgements: Judgements, ids: list[str], n_clusters: int) -> dict[str
     table = judgements.table
     known = {identifier: row for row, identifier in enumerate(ids)}
     unknown = judgements.unknown(known)
-    usable = usable_part(judgements, known)
+    rows = judgements.rows(known)
+    usable = judgements.select((rows >= 0).all(axis=1) & (rows[:, 0] != rows[:, 1]))
     constraints = usable.constraints(ids)
     error = contradiction(constraints, n_clusters)
     places = usable.places(ids)
@@ -75,41 +76,19 @@ def examine(judgements: Judgements, ids: list[str], n_clusters: int) -> dict[str
         "proven": True if error is None else error.proven,
         "reason": reason,
         "contradiction": [
-            {"type": kind, "first": ids[i], "second": ids[j], "place": places[kind, min(i, j), max(i, j)]}
-            for kind, i, j in links
+            {"type": kind, "first": ids[i], "second": ids[j], "place": places.find(kind, i, j)} for kind, i, j in links
         ],
         "repeated": [
             {
-                "first": judgements.first[rows[0]],
-                "second": judgements.second[rows[0]],
-                "places": list(map(table.where, rows)),
+                "first": judgements.pair(same[0])[0],
+                "second": judgements.pair(same[0])[1],
+                "places": list(map(table.where, same)),
             }
-            for rows in judgements.repeated()
+            for same in judgements.repeated()
         ],
-        "self_pairs": [{"name": judgements.first[row], "place": table.where(row)} for row in judgements.self_pairs()],
+        "self_pairs": [{"name": judgements.pair(row)[0], "place": table.where(row)} for row in judgements.self_pairs()],
         "unknown": [{"name": name, "place": place} for name, place in unknown.items()],
     }
-
-
-def usable_part(judgements: Judgements, known: dict[str, int]) -> Judgements:
-    from dataclasses import replace
-
-    import numpy as np
-
-    pairs = zip(judgements.first, judgements.second, strict=True)
-    rows = [row for row, (a, b) in enumerate(pairs) if a in known and b in known and a != b]
-    table = judgements.table
-    lines = None if table.lines is None else [table.lines[row] for row in rows]
-    cells = tuple([column[row] for row in rows] for column in table.cells)
-    chosen = np.array(rows, dtype=np.int64)
-    return replace(
-        judgements,
-        table=replace(table, cells=cells, lines=lines),
-        first=[judgements.first[row] for row in rows],
-        second=[judgements.second[row] for row in rows],
-        must=judgements.must[chosen],
-        belief=judgements.belief[chosen],
-    )
 
 
 def contradiction(constraints: Constraints, n_clusters: int) -> InconsistentConstraintsError | None:

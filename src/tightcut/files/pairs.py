@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +12,7 @@ from tightcut.constraint_sources import CANNOT_SPELLINGS, MUST_SPELLINGS, _spell
 from tightcut.constraints import Constraints
 from tightcut.files.errors import InputError, listed
 from tightcut.files.tables import Table, TableOptions, is_missing, read_table
+from tightcut.pairs import pair_keys
 
 TYPE_NAMES = ("type", "kind", "link", "constraint")
 BELIEF_NAMES = ("belief", "confidence", "weight")
@@ -27,7 +26,10 @@ class Judgements:
     ----------
     table : Table
         Where they come from; for messages.
-    first, second : list of str
+    names : list of str
+        Points in order of appearance in the file: all those of these pairs, and perhaps more.
+    ends : int64 ndarray of shape (m, 2)
+        The two points of each pair, as positions in `names`.
     must : ndarray of bool
         True for must-links, False for cannot-links.
     belief : ndarray of shape (m,)
@@ -35,8 +37,8 @@ class Judgements:
     """
 
     table: Table
-    first: list[str]
-    second: list[str]
+    names: list[str]
+    ends: np.ndarray
     must: np.ndarray
     belief: np.ndarray
 
@@ -45,31 +47,52 @@ class Judgements:
         return self.table.path
 
     def __len__(self) -> int:
-        return len(self.first)
+        return len(self.ends)
 
-    @cached_property
-    def names(self) -> list[str]:
-        """Every point that is named, in order of appearance."""
-        return list(dict.fromkeys(name for pair in zip(self.first, self.second, strict=True) for name in pair))
+    def pair(self, row: int) -> tuple[str, str]:
+        """The names of a pair."""
+        first, second = self.ends[row].tolist()
+        return self.names[first], self.names[second]
 
     def unknown(self, known: Mapping[str, int]) -> dict[str, str]:
         """Names that are not known, and where each stands first."""
-        places: dict[str, str] = {}
-        for row, pair in enumerate(zip(self.first, self.second, strict=True)):
-            for name, column in zip(pair, self.table.names, strict=False):
-                if name not in known:
-                    places.setdefault(name, self.table.where(row, column))
-        return places
+        strange = {name: code for code, name in enumerate(self.names) if name not in known}
+        if not strange:
+            return {}
+        cell = first_places(self.ends.ravel(), len(self.names))
+        place = {name: divmod(int(cell[code]), 2) for name, code in strange.items() if cell[code] < self.ends.size}
+        return {name: self.table.where(row, self.table.names[side]) for name, (row, side) in place.items()}
 
     def self_pairs(self) -> list[int]:
-        return [row for row, (a, b) in enumerate(zip(self.first, self.second, strict=True)) if a == b]
+        return np.flatnonzero(self.ends[:, 0] == self.ends[:, 1]).tolist()
 
     def repeated(self) -> list[list[int]]:
         """Rows that say the same of the same pair, in either order; each list has two or more."""
-        rows: dict[tuple[str, str, bool], list[int]] = {}
-        for row, (a, b, must) in enumerate(zip(self.first, self.second, self.must.tolist(), strict=True)):
-            rows.setdefault((min(a, b), max(a, b), must), []).append(row)
-        return [group for group in rows.values() if len(group) > 1]
+        keys = 2 * pair_keys(self.ends, len(self.names)) + self.must
+        order = np.argsort(keys, kind="stable")
+        new = np.diff(keys[order], prepend=-1) != 0
+        if new.all():
+            return []
+        groups = np.split(order, np.flatnonzero(new)[1:])
+        return sorted(group.tolist() for group in groups if len(group) > 1)
+
+    def select(self, mask: np.ndarray) -> Judgements:
+        """The rows where a mask is True."""
+        return (
+            self
+            if mask.all()
+            else replace(
+                self,
+                table=self.table.select(mask),
+                ends=self.ends[mask],
+                must=self.must[mask],
+                belief=self.belief[mask],
+            )
+        )
+
+    def rows(self, known: Mapping[str, int]) -> np.ndarray:
+        """The pairs as row numbers of the data; -1 for names that are not known."""
+        return np.array([known.get(name, -1) for name in self.names], dtype=np.int64)[self.ends]
 
     def constraints(self, ids: Sequence[str], source: str = "the data") -> Constraints:
         """The pairs as row numbers of `ids`; an error if one is unknown or paired with itself."""
@@ -80,20 +103,15 @@ class Judgements:
         own = self.self_pairs()
         if own:
             raise InputError(
-                f"{self.table.where(own[0])}: {self.first[own[0]]!r} is paired with itself; remove the line."
+                f"{self.table.where(own[0])}: {self.pair(own[0])[0]!r} is paired with itself; remove the line."
             )
-        pairs = np.array([[position[a], position[b]] for a, b in zip(self.first, self.second, strict=True)])
-        must = self.must
+        pairs, must = self.rows(position), self.must
         return Constraints.from_pairs(len(position), pairs[must], pairs[~must], self.belief[must], self.belief[~must])
 
-    def places(self, ids: Sequence[str]) -> dict[tuple[str, int, int], str]:
-        """Where each link stands in the file, by kind and row numbers (smaller first)."""
-        position = {identifier: row for row, identifier in enumerate(ids)}
-        found: dict[tuple[str, int, int], str] = {}
-        for row, (a, b, must) in enumerate(zip(self.first, self.second, self.must.tolist(), strict=True)):
-            i, j = sorted((position[a], position[b]))
-            found.setdefault(("must" if must else "cannot", i, j), self.table.where(row))
-        return found
+    def places(self, ids: Sequence[str]) -> Places:
+        """Where each link stands in the file, by kind and row numbers."""
+        pairs = self.rows({identifier: row for row, identifier in enumerate(ids)})
+        return Places(self.table, 2 * pair_keys(pairs, len(ids)) + self.must, len(ids))
 
     def _unknown_message(self, places: dict[str, str], ids: Sequence[str], source: str) -> str:
         name, place = next(iter(places.items()))
@@ -109,6 +127,23 @@ class Judgements:
                 " Do yours start at 1? Then subtract 1." if min(values) >= 1 and max(values) == len(ids) else ""
             )
         return text + " If a column holds the names, say which: --id COLUMN."
+
+
+class Places:
+    """Where each link stands first in a file."""
+
+    def __init__(self, table: Table, keys: np.ndarray, n_points: int) -> None:
+        self._table, self._n_points = table, n_points
+        self._order = np.argsort(keys, kind="stable")
+        self._keys = keys[self._order]
+
+    def find(self, kind: str, i: int, j: int) -> str | None:
+        """The place of a link of a kind, "must" or "cannot", between two rows of the data; None if it has none."""
+        key = 2 * (min(i, j) * self._n_points + max(i, j)) + (kind == "must")
+        position = int(np.searchsorted(self._keys, key))
+        if position == len(self._keys) or self._keys[position] != key:
+            return None
+        return self._table.where(int(self._order[position]))
 
 
 def read_pairs(path: Path) -> Judgements:
@@ -130,18 +165,41 @@ def read_pairs(path: Path) -> Judgements:
     """
     table = read_table(path, TableOptions(header=False))
     if table.lines is not None and _has_header(table):
-        table = read_table(path, TableOptions(header=True))
+        table = table.with_header()
     first, second, kind, belief = _roles(table)
-    ends = [table.texts(first), table.texts(second)]
-    for name, column in zip((first, second), ends, strict=True):
-        if "" in column:
-            raise InputError(f"{table.where(column.index(''), name)}: the name of a point is missing.")
+    columns = [table.distinct(first), table.distinct(second)]
+    for name, (texts, rows) in zip((first, second), columns, strict=True):
+        if "" in texts:
+            missing = int(np.argmax(rows == texts.index("")))
+            raise InputError(f"{table.where(missing, name)}: the name of a point is missing.")
     must = _is_must(table, kind)
     beliefs = np.ones(table.n_rows) if belief is None else _beliefs(table, belief)
     # Names first, in this order, so that messages find their columns.
-    names = (first, second, kind)
-    ordered = Table(path, names, tuple(table.cells[table.names.index(name)] for name in names), table.lines)
-    return Judgements(ordered, ends[0], ends[1], must, beliefs)
+    named = (first, second, kind)
+    ordered = Table(path, named, tuple(table.cells[table.names.index(name)] for name in named), table.lines)
+    return Judgements(ordered, *_by_appearance(*columns), must, beliefs)
+
+
+def first_places(codes: np.ndarray, count: int) -> np.ndarray:
+    """Where each of the codes 0, ..., count - 1 stands first; len(codes) for one that is absent."""
+    first = np.full(count, len(codes))
+    # Of repeated indices the last assignment holds, so going backwards leaves the first place.
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    return first
+
+
+def _by_appearance(
+    first: tuple[list[str], np.ndarray], second: tuple[list[str], np.ndarray]
+) -> tuple[list[str], np.ndarray]:
+    """The distinct names of two columns, read row by row, and the columns as positions among them."""
+    code: dict[str, int] = {}
+    codes = [np.array([code.setdefault(text, len(code)) for text in texts]) for texts, _ in (first, second)]
+    ends = np.stack([codes[0][first[1]], codes[1][second[1]]], axis=1)
+    order = np.argsort(first_places(ends.ravel(), len(code)))
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    texts = list(code)
+    return [texts[position] for position in order.tolist()], rank[ends]
 
 
 def _has_header(table: Table) -> bool:
@@ -175,16 +233,17 @@ def _roles(table: Table) -> tuple[str, str, str, str | None]:
 
 
 def _is_must(table: Table, column: str) -> np.ndarray:
-    kinds = table.texts(column)
-    meaning = {kind: _spelling(kind) for kind in Counter(kinds)}
-    for kind, spelling in meaning.items():
-        if spelling not in MUST_SPELLINGS and spelling not in CANNOT_SPELLINGS:
-            said = "the type is missing" if is_missing(kind) else f"{kind!r} is neither a must-link nor a cannot-link"
-            raise InputError(
-                f"{table.where(kinds.index(kind), column)}: {said}. Write must (or same, ml, 1) or cannot (or different, "
-                "cl, 0, -1)."
-            )
-    return np.array([meaning[kind] in MUST_SPELLINGS for kind in kinds])
+    kinds, rows = table.distinct(column)
+    spellings = list(map(_spelling, kinds))
+    known = np.array([spelling in MUST_SPELLINGS or spelling in CANNOT_SPELLINGS for spelling in spellings])[rows]
+    if not known.all():
+        row = int(np.argmin(known))
+        kind = kinds[rows[row]]
+        said = "the type is missing" if is_missing(kind) else f"{kind!r} is neither a must-link nor a cannot-link"
+        raise InputError(
+            f"{table.where(row, column)}: {said}. Write must (or same, ml, 1) or cannot (or different, cl, 0, -1)."
+        )
+    return np.array([spelling in MUST_SPELLINGS for spelling in spellings])[rows]
 
 
 def _beliefs(table: Table, column: str) -> np.ndarray:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import csv
 import io
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +87,39 @@ class Table:
     def texts(self, name: str) -> list[str]:
         """A column as stripped text; missing values of typed columns are empty."""
         return [_text(cell) for cell in self.cells[self.names.index(name)]]
+
+    def distinct(self, name: str) -> tuple[list[str], np.ndarray]:
+        """The distinct texts of a column, as in `texts`, and which of them each row holds."""
+        cells: Sequence[Any] = self.cells[self.names.index(name)]
+        values: Iterable[Any]
+        if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
+            values, place = np.unique(cells, return_inverse=True)
+        else:
+            try:
+                values = dict.fromkeys(cells)
+            except TypeError:
+                raise InputError(f"{self.path}: column {name!r} holds lists, not texts or numbers.") from None
+            position = {value: row for row, value in enumerate(values)}
+            place = np.fromiter(map(position.__getitem__, cells), np.int64, len(cells))
+        code: dict[str, int] = {}
+        codes = np.array([code.setdefault(_text(value), len(code)) for value in values], dtype=np.int64)
+        return list(code), codes[place]
+
+    def select(self, mask: np.ndarray) -> Table:
+        """The rows where a mask is True."""
+        rows = np.flatnonzero(mask).tolist()
+        cells = tuple([column[row] for row in rows] for column in self.cells)
+        return replace(self, cells=cells, lines=None if self.lines is None else [self.lines[row] for row in rows])
+
+    def with_header(self) -> Table:
+        """The same file with its first row as the names of the columns."""
+        if self.n_rows == 1:
+            raise InputError(f"{self.path} holds a header and no rows. If its only line is data, use --no-header.")
+        names = _column_names(self.path, [column[0] for column in self.cells])
+        cells = tuple(column[1:] for column in self.cells)
+        return replace(
+            self, names=names, cells=cells, lines=None if self.lines is None else self.lines[1:], has_header=True
+        )
 
     def numbers(self, names: Sequence[str], *, droppable: bool = False) -> np.ndarray:
         """Columns as an array of shape (n_rows, n_columns), all finite.
@@ -209,7 +242,7 @@ def delimiter(line: str, suffix: str) -> str:
 
 def _read_text(path: Path, options: TableOptions) -> Table:
     text = decode(path)
-    first = next((line for line in text.splitlines() if line.strip()), None)
+    first = next((line for line in io.StringIO(text, newline=None) if line.strip()), None)
     if first is None:
         raise InputError(f"{path} holds nothing but blank lines.")
     separator = delimiter(first, path.suffix.lower())
@@ -217,7 +250,7 @@ def _read_text(path: Path, options: TableOptions) -> Table:
     rows, lines = [], []
     try:
         for row in reader:
-            if any(cell.strip() for cell in row):
+            if row and (row[0].strip() or any(cell.strip() for cell in row)):
                 rows.append([cell for cell in row if cell] if separator == " " else row)
                 lines.append(reader.line_num)
     except csv.Error as error:
@@ -229,13 +262,9 @@ def _read_text(path: Path, options: TableOptions) -> Table:
     header = options.header
     if header is None:
         header = not any(is_number(column[0], options.decimal) for column in columns)
-    if header and len(rows) == 1:
-        raise InputError(f"{path} holds a header and no rows. If its only line is data, use --no-header.")
-    if not header:
-        names = tuple(str(number + 1) for number in range(len(columns)))
-        return Table(path, names, tuple(columns), lines, has_header=False, options=options)
-    names = _column_names(path, [column[0] for column in columns])
-    return Table(path, names, tuple(column[1:] for column in columns), lines[1:], options=options)
+    names = tuple(str(number + 1) for number in range(len(columns)))
+    table = Table(path, names, tuple(columns), lines, has_header=False, options=options)
+    return table.with_header() if header else table
 
 
 def _check_even(path: Path, rows: list[list[str]], lines: list[int], separator: str) -> None:
