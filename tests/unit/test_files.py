@@ -2,11 +2,14 @@
 
 import os
 import stat
+from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tightcut.files import (
     DataOptions,
@@ -19,6 +22,8 @@ from tightcut.files import (
     write_rows,
 )
 from tightcut.files import errors as errors_module
+from tightcut.files.plain_text import split_plain
+from tightcut.files.tables import _read_rows
 
 
 @pytest.fixture
@@ -35,7 +40,7 @@ class TestTables:
     def test_a_header_is_a_first_row_without_numbers(self, save):
         table = read_table(save("height,weight\n1.7,60\n1.8,75\n"))
         assert table.names == ("height", "weight")
-        assert table.lines == [2, 3]
+        assert list(table.lines) == [2, 3]
 
     def test_without_a_header_columns_are_numbered_from_1(self, save):
         table = read_table(save("1.7,60\n1.8,75\n"))
@@ -366,8 +371,64 @@ class TestPairs:
             read_pairs(save(content, "pairs.csv")).constraints(ids)
 
     def test_repeated_pairs(self, save):
-        pairs = read_pairs(save("a,b,must\nb,a,same\na,b,cannot\nc,d,must\n"))
-        assert pairs.repeated() == [[0, 1]]
+        pairs = read_pairs(save("c,d,must\na,b,must\nb,a,same\na,b,cannot\nd,c,ml\na,b,1\n"))
+        assert pairs.repeated() == [[0, 4], [1, 2, 5]]
+
+    def test_names_in_order_of_appearance(self, save):
+        pairs = read_pairs(save("z,b,must\nb,a,same\na,z,must\n"))
+        assert pairs.names == ["z", "b", "a"]
+        assert pairs.ends.tolist() == [[0, 1], [1, 2], [2, 0]]
+
+    def test_places(self, save):
+        places = read_pairs(save("z,b,must\nb,a,cannot\nb,z,must\n", "pairs.csv")).places(["a", "b", "z"])
+        assert places.find("must", 1, 2).endswith("pairs.csv, line 1")
+        assert places.find("cannot", 1, 0).endswith("pairs.csv, line 2")
+        assert places.find("must", 0, 1) is None
+
+    @pytest.mark.parametrize("dtype", ["int64", "int32", "float64", "str"])
+    def test_columns_of_any_type(self, tmp_path, dtype):
+        pandas = pytest.importorskip("pandas")
+        pytest.importorskip("pyarrow")
+        frame = pandas.DataFrame({"a": np.array([3, 1]).astype(dtype), "b": [1, 0], "type": [True, False]})
+        frame.to_parquet(tmp_path / "pairs.parquet")
+        pairs = read_pairs(tmp_path / "pairs.parquet")
+        assert pairs.names == ["3", "1", "0"]
+        assert pairs.constraints(["0", "1", "2", "3"]).must_link.tolist() == [[1, 3]]
+
+    def test_columns_of_lists_are_refused(self, tmp_path):
+        pandas = pytest.importorskip("pandas")
+        pytest.importorskip("pyarrow")
+        frame = pandas.DataFrame({"a": [[3], [1]], "b": [1, 0], "type": ["must", "must"]})
+        frame.to_parquet(tmp_path / "pairs.parquet")
+        with pytest.raises(InputError, match="column 'a' holds lists"):
+            read_pairs(tmp_path / "pairs.parquet")
+
+
+CELLS = st.lists(
+    st.sampled_from(["a", "7", "-1.5", "", " ", "b c", '"q"', '"x,y"', "\u00e9", "\t", "\u2028", "\x0b"]), max_size=3
+)
+
+
+class TestPlainText:
+    @given(
+        st.lists(CELLS, min_size=1, max_size=5),
+        st.sampled_from([",", ";", "\t"]),
+        st.sampled_from(["\n", "\r\n", "\r"]),
+    )
+    @settings(max_examples=500)
+    def test_what_is_plain_reads_as_the_csv_module_reads_it(self, rows, separator, newline):
+        text = newline.join(separator.join(row) for row in rows) + newline
+        columns = split_plain(text, separator)
+        if columns is not None:
+            expected, lines = _read_rows(Path("pairs.csv"), text, separator)
+            assert list(map(list, zip(*columns, strict=True))) == expected
+            assert lines == list(range(1, len(expected) + 1))
+
+    @pytest.mark.parametrize("newline", ["\n", "\r\n"])
+    def test_a_plain_table_is_seen_as_one(self, newline):
+        text = newline.join(["a,b,type", "0,12,must", "7,,cannot"])
+        columns = [["a", "0", "7"], ["b", "12", ""], ["type", "must", "cannot"]]
+        assert split_plain(text, ",") == split_plain(text + newline, ",") == columns
 
 
 class TestWriting:

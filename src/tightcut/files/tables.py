@@ -1,7 +1,7 @@
 """Tables of text: CSV, TSV and Parquet as columns, with the line that each row stands on.
 
-The csv module reads, and numpy converts whole columns; only a column that fails is looked at cell by cell. That costs
-memory of about 60 bytes per cell on the way; NPY and Parquet do not have it.
+Plain text is split at once, the csv module reads the rest, and numpy converts whole columns; only a column that fails
+is looked at cell by cell. Text costs about 60 bytes of memory per cell on the way; NPY and Parquet do not.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from tightcut.files.errors import InputError, check_readable, did_you_mean, listed
+from tightcut.files.plain_text import split_plain
 
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "nil", "?", "<na>"})
 TEXT_SUFFIXES = frozenset({".csv", ".tsv", ".tab", ".txt", ".dat", ".edges", ""})
@@ -50,7 +51,7 @@ class Table:
         Of the columns; "1", "2", ... where the file has no header.
     cells : tuple of list or ndarray
         One per column: text from text files, whatever the file holds otherwise.
-    lines : list of int, optional
+    lines : sequence of int, optional
         Line of the file that each row ends on; None where there are no lines.
     has_header : bool
     options : TableOptions
@@ -59,7 +60,7 @@ class Table:
     path: Path
     names: tuple[str, ...]
     cells: tuple[Sequence[Any], ...]
-    lines: list[int] | None = None
+    lines: Sequence[int] | None = None
     has_header: bool = True
     options: TableOptions = field(default_factory=TableOptions)
 
@@ -246,17 +247,14 @@ def _read_text(path: Path, options: TableOptions) -> Table:
     if first is None:
         raise InputError(f"{path} holds nothing but blank lines.")
     separator = delimiter(first, path.suffix.lower())
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
-    rows, lines = [], []
-    try:
-        for row in reader:
-            if row and (row[0].strip() or any(cell.strip() for cell in row)):
-                rows.append([cell for cell in row if cell] if separator == " " else row)
-                lines.append(reader.line_num)
-    except csv.Error as error:
-        raise InputError(f"{path}, line {reader.line_num}: {error}.") from None
-    _check_even(path, rows, lines, separator)
-    columns = list(map(list, zip(*rows, strict=True)))
+    columns = split_plain(text, separator)
+    lines: Sequence[int]
+    if columns is not None:
+        lines = range(1, len(columns[0]) + 1)
+    else:
+        rows, lines = _read_rows(path, text, separator)
+        _check_even(path, rows, lines, separator)
+        columns = list(map(list, zip(*rows, strict=True)))
     if len(columns) > 1 and not any(cell.strip() for cell in columns[-1]):
         columns.pop()  # a separator at the end of every line
     header = options.header
@@ -267,7 +265,21 @@ def _read_text(path: Path, options: TableOptions) -> Table:
     return table.with_header() if header else table
 
 
-def _check_even(path: Path, rows: list[list[str]], lines: list[int], separator: str) -> None:
+def _read_rows(path: Path, text: str, separator: str) -> tuple[list[list[str]], list[int]]:
+    """The rows that are not blank, and the line that each ends on."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
+    rows, lines = [], []
+    try:
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                rows.append([cell for cell in row if cell] if separator == " " else row)
+                lines.append(reader.line_num)
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: {error}.") from None
+    return rows, lines
+
+
+def _check_even(path: Path, rows: list[list[str]], lines: Sequence[int], separator: str) -> None:
     width = len(rows[0])
     uneven = next((number for number, row in enumerate(rows) if len(row) != width), None)
     if uneven is None:
