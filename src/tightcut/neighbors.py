@@ -46,7 +46,7 @@ def knn_affinity(
     n_jobs : int, optional
         Passed to `sklearn.neighbors.NearestNeighbors`.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        Where to search for neighbours: by scikit-learn, or exactly on a GPU with the extra `tightcut[gpu]`, where uint8
+        Where to build the graph: by scikit-learn, or exactly on a GPU with the extra `tightcut[gpu]`, where uint8
         points stay uint8. "auto" takes the GPU where there is one. The graph is the same up to ties.
     stacklevel : int, default=2
         Which caller the warning points at, as in `warnings.warn`.
@@ -89,21 +89,20 @@ def knn_affinity(
         return sp.csr_array((n, n), dtype=np.float64)
     index: Any
     if on_gpu:
-        from tightcut.gpu.neighbors import DeviceNeighbors
+        from tightcut.gpu.affinity import device_affinity
 
-        index = DeviceNeighbors(points)
-        distances, neighbors = index.kneighbors(n_neighbors=k)
+        affinity, scales, index, whole = device_affinity(points, k)
     else:
         from sklearn.neighbors import NearestNeighbors
 
         index = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(points)
         neighbors = index.kneighbors(return_distance=False)
         distances = pair_distances(points, neighbors)
-    scales = distances.max(axis=1)
-    weights = gaussian_similarity(distances, scales[:, None])
-    directed = sp.csr_array((weights.ravel(), neighbors.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
-    affinity = sp.csr_array(directed.maximum(directed.T))
-    if connect:
+        scales = distances.max(axis=1)
+        weights = gaussian_similarity(distances, scales[:, None])
+        directed = sp.csr_array((weights.ravel(), neighbors.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+        affinity, whole = sp.csr_array(directed.maximum(directed.T)), False
+    if connect and not whole:
         affinity = _connected(affinity, points, scales, index, stacklevel + 1)
     affinity.sort_indices()
     return affinity

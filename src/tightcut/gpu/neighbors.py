@@ -17,6 +17,7 @@ import numpy as np
 import torch
 
 from tightcut.gpu.scores import GROUP, Scores, tf32
+from tightcut.gpu.sparse import send
 
 EXTRA = 22  # candidates beyond k
 BLOCK_BYTES = 4 << 30  # device memory for one block of queries, at most
@@ -45,7 +46,7 @@ class DeviceNeighbors:
     """
 
     def __init__(self, points: np.ndarray, device: str = "cuda") -> None:
-        self._points = torch.tensor(points, device=device)
+        self._points = send(points, device)
         self._centre = self._points.sum(dim=0, dtype=torch.float64) / len(points)
         # Any shift and any scale leave the neighbours as they are: this one keeps float32 from over- and underflow,
         # rounding errors small, and, as a power of two, differences exact.
@@ -69,10 +70,15 @@ class DeviceNeighbors:
         distances : ndarray of float64, shape (m, n_neighbors)
         neighbors : ndarray of int32, shape (m, n_neighbors)
         """
-        queries = self._points if X is None else torch.tensor(X, device=self._points.device)
+        distances, neighbors = self.nearest(X, n_neighbors)
+        return distances.cpu().numpy(), neighbors.int().cpu().numpy()
+
+    def nearest(self, X: np.ndarray | None = None, n_neighbors: int = 1) -> tuple[torch.Tensor, torch.Tensor]:
+        """`kneighbors` with its answer left on the device, as float64 and int64."""
+        queries = self._points if X is None else send(X, self._points.device)
         shape, place = (len(queries), n_neighbors), queries.device
         distances = torch.empty(shape, dtype=torch.float64, device=place)
-        neighbors = torch.empty(shape, dtype=torch.int32, device=place)
+        neighbors = torch.empty(shape, dtype=torch.int64, device=place)
         rows = torch.arange(len(queries), device=place)
         with tf32():
             rows = self._search(self._single, queries, rows, X is None, distances, neighbors)
@@ -80,7 +86,7 @@ class DeviceNeighbors:
         if self.n_repeated:
             double = Scores(self._copy(torch.float64), len(self._points))
             self._search(double, queries, rows, X is None, distances, neighbors)
-        return distances.mul_(self._scale).cpu().numpy(), neighbors.cpu().numpy()
+        return distances.mul_(self._scale), neighbors
 
     def _search(
         self,
@@ -102,7 +108,7 @@ class DeviceNeighbors:
             bound, found = scores.smallest(x, m, block if own else None)
             squared, found = self._ranked(raw, found)
             distances[block] = squared[:, :k].sqrt()
-            neighbors[block] = found[:, :k].int()
+            neighbors[block] = found[:, :k]
             if m < n:
                 unsure.append(block[~scores.certified(x, squared[:, k - 1], bound)])
         return torch.cat(unsure) if unsure else rows[:0]

@@ -1,0 +1,64 @@
+"""From neighbours to the finished graph without leaving the device (see `tightcut.neighbors.knn_affinity`)."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from tightcut.gpu.neighbors import DeviceNeighbors
+from tightcut.gpu.sparse import DeviceCsr, Groups
+
+
+def device_affinity(
+    points: np.ndarray, n_neighbors: int, device: str = "cuda"
+) -> tuple[sp.csr_array, np.ndarray, DeviceNeighbors, bool]:
+    """The graph of `knn_affinity`: the points are transferred to the device, the matrix back.
+
+    Returns
+    -------
+    affinity : csr_array of shape (n, n)
+    scales : ndarray of shape (n,)
+        Distance from each point to its last neighbour.
+    index : DeviceNeighbors
+    connected : bool
+        Whether the graph is one piece.
+    """
+    index = DeviceNeighbors(points, device)
+    distances, neighbors = index.nearest(n_neighbors=n_neighbors)
+    affinity = symmetric_affinity(distances, neighbors)
+    return affinity.to_scipy(), distances[:, -1].cpu().numpy(), index, is_connected(affinity)
+
+
+def symmetric_affinity(distances: torch.Tensor, neighbors: torch.Tensor) -> DeviceCsr:
+    """Gaussian similarities to the nearest neighbours, each pair with the larger of its two.
+
+    Parameters
+    ----------
+    distances : Tensor of float64, shape (n, k)
+        Nearest first.
+    neighbors : Tensor of int64, shape (n, k)
+    """
+    n, k = neighbors.shape
+    ratio = torch.where(distances > 0, distances / distances[:, -1:], 0.0)
+    weights = torch.exp(-4.0 * ratio.square()).ravel()
+    rows = torch.arange(n, device=neighbors.device).repeat_interleave(k)
+    columns = neighbors.ravel()
+    groups = Groups.of(torch.cat([rows * n + columns, columns * n + rows]))
+    return DeviceCsr.from_groups(groups, groups.reduce(torch.cat([weights, weights]), "max"), n)
+
+
+def is_connected(matrix: DeviceCsr) -> bool:
+    """Whether a symmetric matrix is the graph of one piece.
+
+    Every tree hooks its root under the smallest root next to it, then all trees are flattened; about log(n) rounds.
+    """
+    root = torch.arange(matrix.n, device=matrix.data.device)
+    while True:
+        here, there = root[matrix.sources], root[matrix.indices]
+        hooked = root.scatter_reduce(0, here, there, "amin")
+        if torch.equal(hooked, root):
+            return bool((root == 0).all())
+        root = hooked
+        while not torch.equal(root[root], root):
+            root = root[root]

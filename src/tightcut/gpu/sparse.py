@@ -1,0 +1,106 @@
+"""Sparse matrices on a device, as three tensors in CSR order.
+
+Entries with the same row and column are combined by sorting and segmented reduction, never by atomic additions: the
+same input gives the same bits every time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceCsr:
+    """A square sparse matrix.
+
+    Attributes
+    ----------
+    indptr : Tensor of int64, shape (n + 1,)
+    indices : Tensor of int64, shape (nnz,)
+        Sorted within each row.
+    data : Tensor, shape (nnz,)
+    """
+
+    indptr: torch.Tensor
+    indices: torch.Tensor
+    data: torch.Tensor
+
+    @classmethod
+    def from_scipy(cls, matrix: sp.csr_array, device: torch.device | str) -> DeviceCsr:
+        """Transfer a matrix with sorted indices."""
+        return cls(send(matrix.indptr, device).long(), send(matrix.indices, device).long(), send(matrix.data, device))
+
+    @classmethod
+    def from_groups(cls, groups: Groups, data: torch.Tensor, n: int) -> DeviceCsr:
+        """The matrix with one entry for each group of the keys row * n + column."""
+        rows = groups.keys // n
+        counts = torch.zeros(n + 1, dtype=torch.int64, device=data.device)
+        boundaries = torch.arange(1, n + 1, device=data.device)
+        counts[1:] = torch.searchsorted(rows, boundaries)
+        return cls(counts, groups.keys - rows * n, data)
+
+    def to_scipy(self) -> sp.csr_array:
+        """Back to the host, with 32-bit indices where they fit."""
+        short = torch.int32 if len(self.data) <= np.iinfo(np.int32).max else torch.int64
+        indptr, indices = (part.to(short).cpu().numpy() for part in (self.indptr, self.indices))
+        return sp.csr_array((self.data.cpu().numpy(), indices, indptr), shape=(self.n, self.n))
+
+    @property
+    def n(self) -> int:
+        return len(self.indptr) - 1
+
+    @cached_property
+    def sources(self) -> torch.Tensor:
+        """The row of each entry."""
+        return torch.arange(self.n, device=self.data.device).repeat_interleave(self.indptr.diff())
+
+    @property
+    def keys(self) -> torch.Tensor:
+        """The keys row * n + column of the entries, ascending."""
+        return self.sources * self.n + self.indices
+
+    def row_sums(self, values: torch.Tensor) -> torch.Tensor:
+        """The sum of some numbers, one for each entry, over every row."""
+        return torch.segment_reduce(values, "sum", offsets=self.indptr)
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Equal keys side by side.
+
+    Attributes
+    ----------
+    keys : Tensor
+        The distinct keys, ascending.
+    order : Tensor of int64
+        The order that sorts the keys as they were given.
+    lengths : Tensor of int64
+        How often each distinct key occurs.
+    """
+
+    keys: torch.Tensor
+    order: torch.Tensor
+    lengths: torch.Tensor
+
+    @classmethod
+    def of(cls, keys: torch.Tensor) -> Groups:
+        ordered, order = keys.sort(stable=True)
+        distinct, lengths = ordered.unique_consecutive(return_counts=True)
+        return cls(distinct, order, lengths)
+
+    def reduce(self, values: torch.Tensor, reduction: str = "sum") -> torch.Tensor:
+        """Combine the values of each group."""
+        return torch.segment_reduce(values[self.order], reduction, lengths=self.lengths)
+
+
+def send(array: np.ndarray, device: torch.device | str, dtype: torch.dtype | None = None) -> torch.Tensor:
+    """A copy of an array on the device."""
+    writable = array if array.flags.writeable else array.copy()  # PyTorch warns about views of read-only arrays
+    moved = torch.from_numpy(np.ascontiguousarray(writable)).to(device)
+    moved = moved.clone() if moved.device.type == "cpu" else moved
+    return moved if dtype is None else moved.to(dtype)
