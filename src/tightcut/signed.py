@@ -69,6 +69,12 @@ class SignedGraph:
         scalars = (self.offset, self.volume, self.outside, bool(self.mixed.any()))
         return (c.indptr, c.indices, c.data, self.moment, self.external, *scalars)
 
+    def __sizeof__(self) -> int:
+        """Bytes of the arrays. By these Dask decides to send a graph to a worker once, and not with every task."""
+        c = self.couplings
+        stored = (c.indptr, c.indices, c.data, self.mass, self.moment, self.external, self.mixed)
+        return sum(array.nbytes for array in stored)
+
     @property
     def sources(self) -> np.ndarray:
         """The unit each stored coupling starts from."""

@@ -37,8 +37,9 @@ def blocks(page):
 def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
     """In order, as one session: a reader may paste all of it. Commands run between the blocks of Python."""
     pytest.importorskip("matplotlib").use("Agg")
-    if "pandas" in page.read_text(encoding="utf-8"):
-        pytest.importorskip("pandas")
+    for package in ("distributed", "pandas"):
+        if package in page.read_text(encoding="utf-8"):
+            pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)
     namespace = {}
     for number, (language, text) in enumerate(blocks(page)):

@@ -19,7 +19,7 @@ from tightcut.solvers.hard import reduce_to_units, vote
 from tightcut.solvers.search import SearchOptions, search
 
 # One random start beside the present split: exchange is called often.
-QUICK = SearchOptions(effort=0, n_init=1)
+QUICK = SearchOptions(effort=0, n_init=1, n_jobs=1)
 
 
 def resplit_pairs(graph: PartitionGraph, labels: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:

@@ -19,7 +19,7 @@ from tightcut.solvers.multiway import Prices, Solution, improve, search_partitio
 from tightcut.solvers.release import release_pairs, satisfied
 from tightcut.solvers.search import SearchOptions
 
-QUICK = SearchOptions(effort=0, n_init=2)
+QUICK = SearchOptions(effort=0, n_init=2, n_jobs=1)
 HALVINGS = 10  # prices on the way from satisfying everything to ignoring everything
 
 

@@ -44,7 +44,7 @@ class SearchOptions:
     n_init : int
         Independent random coarsenings to start from.
     n_jobs : int or None
-        Threads, as in joblib. The result does not depend on it.
+        Threads, as in joblib; another back end is chosen by `joblib.parallel_config`. The result depends on neither.
     progress : callable or None
         Called with (stage, done, total, best ratio).
     """
@@ -67,8 +67,11 @@ class SearchOptions:
             self.progress(stage, done, total, best)
 
     def map(self, function: Callable[..., list[Solution]], tasks: list[tuple]) -> list[Solution]:
-        """Run the tasks, in threads if asked for, and chain their results in order."""
-        results = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(function)(*task) for task in tasks)
+        """Run the tasks, in threads or where `joblib.parallel_config` says, and chain their results in order."""
+        if self.n_jobs == 1 or len(tasks) == 1:  # joblib's Dask back end would send these away, too
+            results = [function(*task) for task in tasks]
+        else:
+            results = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(function)(*task) for task in tasks)
         return [solution for solutions in results for solution in solutions]
 
 

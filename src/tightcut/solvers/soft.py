@@ -31,7 +31,7 @@ from tightcut.solvers.penalty_path import penalty_path
 from tightcut.solvers.release import release_pairs, satisfied
 from tightcut.solvers.search import SearchOptions, search
 
-QUICK = SearchOptions(effort=0, n_init=2)
+QUICK = SearchOptions(effort=0, n_init=2, n_jobs=1)
 HALVINGS = 12  # penalties from the certified one down to a 4096th of it
 
 
