@@ -9,6 +9,7 @@ smaller signed graph with the same cuts (the paper's merging lemma, with signs).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,8 @@ import scipy.sparse as sp
 
 from tightcut import _kernels as kernels
 from tightcut.graph import Graph
+
+Contract = Callable[[sp.csr_array, np.ndarray, np.ndarray, int], tuple[sp.csr_array, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,17 +94,19 @@ class SignedGraph:
         plus, minus = (self.volume + imbalance) / 2, (self.volume - imbalance) / 2
         return max(cut + (self.outside + tilt) / 2, 0) / plus + max(cut + (self.outside - tilt) / 2, 0) / minus
 
-    def merge(self, unit: np.ndarray, sign: np.ndarray) -> Merger:
-        """Tie units together: old unit u becomes part of new unit `unit[u]` with relative orientation `sign[u]`."""
+    def merge(self, unit: np.ndarray, sign: np.ndarray, contract: Contract | None = None) -> Merger:
+        """Tie units together: old unit u becomes part of new unit `unit[u]` with relative orientation `sign[u]`.
+
+        `contract` merges the couplings, by default on the CPU.
+        """
         m = int(unit.max()) + 1
         plus = np.bincount(unit, self.mixed | (sign > 0), m) > 0
         minus = np.bincount(unit, self.mixed | (sign < 0), m) > 0
         # A unit that is all on one side is oriented so that its spin names that side.
         sign = np.where((minus & ~plus)[unit], -sign, sign).astype(np.int8)
-        c = self.couplings
-        indptr, indices, data, offset = kernels.contract(c.indptr, c.indices, c.data, unit, sign, m)
+        couplings, offset = (contract or contract_couplings)(self.couplings, unit, sign, m)
         merged = SignedGraph(
-            couplings=sp.csr_array((data, indices, indptr), shape=(m, m)),
+            couplings=couplings,
             mass=np.bincount(unit, self.mass, m),
             moment=np.bincount(unit, sign * self.moment, m),
             external=np.bincount(unit, sign * self.external, m),
@@ -126,6 +131,14 @@ class SignedGraph:
         )
         _, unit = sp.csgraph.connected_components(pattern, directed=False)
         return self.merge(unit, first)
+
+
+def contract_couplings(
+    couplings: sp.csr_array, unit: np.ndarray, sign: np.ndarray, m: int
+) -> tuple[sp.csr_array, float]:
+    """The couplings between m units, and the weight that is cut whatever their spins."""
+    indptr, indices, data, offset = kernels.contract(couplings.indptr, couplings.indices, couplings.data, unit, sign, m)
+    return sp.csr_array((data, indices, indptr), shape=(m, m)), offset
 
 
 @dataclass(frozen=True, eq=False)

@@ -81,7 +81,7 @@ def test_matrices_there_and_back(torch_device):
     there = DeviceCsr.from_scipy(matrix, torch_device)
     assert (there.to_scipy() != matrix).nnz == 0
     np.testing.assert_allclose(there.row_sums(there.data).cpu().numpy(), matrix.sum(axis=1), rtol=1e-14)
-    again = DeviceCsr.from_groups(Groups.of(there.keys), there.data, 20)
+    again = DeviceCsr.from_keys(there.keys, there.data, 20)
     assert (again.to_scipy() != matrix).nnz == 0
 
 

@@ -45,7 +45,7 @@ def symmetric_affinity(distances: torch.Tensor, neighbors: torch.Tensor) -> Devi
     rows = torch.arange(n, device=neighbors.device).repeat_interleave(k)
     columns = neighbors.ravel()
     groups = Groups.of(torch.cat([rows * n + columns, columns * n + rows]))
-    return DeviceCsr.from_groups(groups, groups.reduce(torch.cat([weights, weights]), "max"), n)
+    return DeviceCsr.from_keys(groups.keys, groups.reduce(torch.cat([weights, weights]), "max"), n)
 
 
 def is_connected(matrix: DeviceCsr) -> bool:

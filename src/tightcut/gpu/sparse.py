@@ -36,13 +36,11 @@ class DeviceCsr:
         return cls(send(matrix.indptr, device).long(), send(matrix.indices, device).long(), send(matrix.data, device))
 
     @classmethod
-    def from_groups(cls, groups: Groups, data: torch.Tensor, n: int) -> DeviceCsr:
-        """The matrix with one entry for each group of the keys row * n + column."""
-        rows = groups.keys // n
-        counts = torch.zeros(n + 1, dtype=torch.int64, device=data.device)
-        boundaries = torch.arange(1, n + 1, device=data.device)
-        counts[1:] = torch.searchsorted(rows, boundaries)
-        return cls(counts, groups.keys - rows * n, data)
+    def from_keys(cls, keys: torch.Tensor, data: torch.Tensor, n: int) -> DeviceCsr:
+        """The n x n matrix with these entries at row * n + column; keys ascend."""
+        rows = keys // n
+        indptr = torch.searchsorted(rows, torch.arange(n + 1, device=keys.device))
+        return cls(indptr, keys - rows * n, data)
 
     def to_scipy(self) -> sp.csr_array:
         """Back to the host, with 32-bit indices where they fit."""

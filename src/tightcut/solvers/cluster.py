@@ -9,6 +9,7 @@ import numpy as np
 
 from tightcut.constraints import Constraints
 from tightcut.exceptions import InconsistentConstraintsError
+from tightcut.gpu.device import resolve_device
 from tightcut.graph import Graph
 from tightcut.objective import normalized_cut
 from tightcut.solvers.hard import admits_two_clusters, hard_bipartition
@@ -86,8 +87,8 @@ def cluster(
         For more than two clusters: cuts within this share of the smallest one found count as equal, and among them the
         clustering whose points sit best among their neighbours is returned. 0 returns the smallest cut.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        Where `inner_solver="fista"` runs; all else runs on the CPU. "cuda" needs a GPU and the extra `tightcut[gpu]`;
-        "auto" takes the GPU where there is one.
+        Where large graphs are coarsened and `inner_solver="fista"` runs; all else runs on the CPU. "cuda" needs a GPU
+        and the extra `tightcut[gpu]`; "auto" takes the GPU where there is one.
 
     Returns
     -------
@@ -104,8 +105,8 @@ def cluster(
     """
     constraints = check_points(graph, constraints)
     limits = Limits(max_violations, on_inconsistent)
-    options = check_options(effort, n_init, n_jobs, progress)
-    inner_solver = on_device(inner_solver, device)
+    options = check_options(effort, n_init, n_jobs, progress, device)
+    inner_solver = on_device(inner_solver, options.device)
     find_inner_solver(inner_solver)
     rng = as_generator(random_state)
     check_n_clusters(n_clusters, graph)
@@ -166,6 +167,7 @@ def tradeoff_path(
     n_jobs: int | None = None,
     random_state: Any = None,
     progress: Progress | None = None,
+    device: str = "cpu",
 ) -> list[TradeoffPoint]:
     """The whole trade-off between cut and violated belief for two clusters, fewest violations first.
 
@@ -173,7 +175,9 @@ def tradeoff_path(
     another; the first violates nothing, if the constraints allow it, and the last is the unconstrained cut.
     """
     constraints = check_points(graph, constraints)
-    options = check_options(effort, n_init, n_jobs, progress)
+    options = check_options(effort, n_init, n_jobs, progress, device)
+    inner_solver = on_device(inner_solver, options.device)
+    find_inner_solver(inner_solver)
     return tradeoff(graph, constraints, as_generator(random_state), options, inner=inner_solver)
 
 
@@ -196,12 +200,14 @@ def check_n_clusters(n_clusters: Any, graph: Graph) -> None:
         )
 
 
-def check_options(effort: float, n_init: int, n_jobs: int | None, progress: Progress | None) -> SearchOptions:
+def check_options(
+    effort: float, n_init: int, n_jobs: int | None, progress: Progress | None, device: str
+) -> SearchOptions:
     if not (np.isfinite(effort) and effort >= 0):
         raise ValueError(f"effort must be a number >= 0; got {effort!r}.")
     if int(n_init) != n_init or n_init < 1:
         raise ValueError(f"n_init must be a whole number >= 1; got {n_init!r}.")
-    return SearchOptions(effort=float(effort), n_init=int(n_init), n_jobs=n_jobs, progress=progress)
+    return SearchOptions(float(effort), int(n_init), n_jobs, progress, resolve_device(device))
 
 
 def check_init(init: Any, graph: Graph, n_clusters: int) -> np.ndarray:

@@ -11,14 +11,20 @@ from tightcut.signed import Merger, SignedGraph
 PATIENCE, PASSES = 50, 10
 
 
-def coarsen(graph: SignedGraph, target: int, rng: np.random.Generator) -> list[Merger]:
+def coarsen(graph: SignedGraph, target: int, rng: np.random.Generator, *, device: str = "cpu") -> list[Merger]:
     """Heavy-edge matchings until at most about `target` units are left. Each level halves the graph: O(arcs) in all.
 
-    Constraints need no care here: they live inside the units.
+    Constraints need no care here: they live inside the units. With `device="cuda"` the GPU makes the levels, as far as
+    its matchings reach.
     """
     levels: list[Merger] = []
     # A unit much heavier than the others could not change sides any more.
     heaviest = 3 * graph.volume / target
+    if device == "cuda":
+        from tightcut.gpu.coarsening import coarsen_signed
+
+        levels = coarsen_signed(graph, target, heaviest, rng)
+        graph = coarsest(graph, levels)
     while graph.n_units > target:
         c, order = graph.couplings, rng.permutation(graph.n_units).astype(np.int32)
         nothing = np.zeros(graph.n_units + 1, np.int32), np.zeros(0, np.int32)

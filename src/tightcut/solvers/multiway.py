@@ -13,7 +13,7 @@ import numpy as np
 
 from tightcut.partition import PartitionGraph
 from tightcut.solvers.exchange import resplit_pairs, split_and_merge
-from tightcut.solvers.partition_levels import agglomerate, coarsen, refine, uncoarsen
+from tightcut.solvers.partition_levels import Level, agglomerate, coarsen, refine, uncoarsen
 from tightcut.solvers.search import CHILDREN, POPULATION, SEARCH_LIMIT, STALE, STARTS, STARTS_KEPT, SearchOptions
 
 # A solution is (cut + full price * violated belief, labels).
@@ -59,14 +59,31 @@ def search_partition(
     prices = prices or Prices.prohibitive(graph, k)
     given = [judge(graph, labels.astype(np.int32), k, prices) for labels in known or []]
     given += [improve(graph, labels, k, prices) for _, labels in given]
-    if graph.n_vertices > 1.5 * SEARCH_LIMIT:
-        small, levels = coarsen(graph, max(SEARCH_LIMIT, 40 * k), rng)
-        found = search_partition(small, k, rng, options, prices=prices)
-        carried = [uncoarsen(levels, labels, k, prices.full) for _, labels in found[:2]]
-        return select(given + [judge(graph, labels, k, prices) for labels in carried])
+    limit = max(SEARCH_LIMIT, 40 * k)
+    if graph.n_vertices <= 1.5 * limit:
+        return _search_level(graph, k, rng, options, prices, given)
+    small, levels = coarsen(graph, limit, rng, device=options.device)
+    found = _search_level(small, k, rng, options, prices, [])
+    carried = [(graph, levels, labels, k, prices) for _, labels in found[:2]]
+    return select(given + options.map(_carried, carried))
+
+
+def _search_level(
+    graph: PartitionGraph,
+    k: int,
+    rng: np.random.Generator,
+    options: SearchOptions,
+    prices: Prices,
+    given: list[Solution],
+) -> list[Solution]:
+    """The search at one level: starts, generations, exchange."""
     tasks = [(graph, k, child, options.starts, prices) for child in rng.spawn(options.n_init)]
     population = _evolve(graph, k, rng, options, prices, select(given + options.map(_starts, tasks)))
     return select([*population, exchange(graph, population[0], k, rng, prices)])
+
+
+def _carried(graph: PartitionGraph, levels: list[Level], labels: np.ndarray, k: int, prices: Prices) -> list[Solution]:
+    return [judge(graph, uncoarsen(levels, labels, k, prices.full), k, prices)]
 
 
 def judge(graph: PartitionGraph, labels: np.ndarray, k: int, prices: Prices) -> Solution:

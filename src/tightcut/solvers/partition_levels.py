@@ -13,13 +13,20 @@ PATIENCE, PASSES = 50, 10
 Level = tuple[PartitionGraph, np.ndarray]
 
 
-def coarsen(graph: PartitionGraph, target: int, rng: np.random.Generator) -> tuple[PartitionGraph, list[Level]]:
+def coarsen(
+    graph: PartitionGraph, target: int, rng: np.random.Generator, *, device: str = "cpu"
+) -> tuple[PartitionGraph, list[Level]]:
     """Heavy-edge matchings, never across a cannot-link, until about `target` vertices are left.
 
-    Returns the coarsest graph and the levels above it, each with the unit that its vertices went into.
+    Returns the coarsest graph and the levels above it, each with the unit that its vertices went into. With
+    `device="cuda"` the GPU makes the levels, as far as its matchings reach.
     """
     levels: list[Level] = []
     heaviest = 3 * float(graph.mass.sum()) / target
+    if device == "cuda":
+        from tightcut.gpu.coarsening import coarsen_partition
+
+        graph, levels = coarsen_partition(graph, target, heaviest, rng)
     while graph.n_vertices > target:
         w, r, order = graph.weights, graph.relations, rng.permutation(graph.n_vertices).astype(np.int32)
         unit, _ = kernels.heavy_edge_matching(

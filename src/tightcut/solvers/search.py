@@ -17,7 +17,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from tightcut import _kernels as kernels
-from tightcut.signed import SignedGraph
+from tightcut.signed import Merger, SignedGraph
 from tightcut.solvers.multilevel import coarsen, coarsest, refine, uncoarsen
 
 HANDFUL = 20  # units down to which each start is coarsened
@@ -47,12 +47,15 @@ class SearchOptions:
         Threads, as in joblib; another back end is chosen by `joblib.parallel_config`. The result depends on neither.
     progress : callable or None
         Called with (stage, done, total, best ratio).
+    device : {"cpu", "cuda"}
+        Where graphs too large to be searched at their own level are coarsened.
     """
 
     effort: float = 1.0
     n_init: int = 8
     n_jobs: int | None = None
     progress: Progress | None = field(default=None, repr=False)
+    device: str = "cpu"
 
     @property
     def starts(self) -> int:
@@ -81,9 +84,10 @@ def search(
     """Good distinct solutions, best first. `known` spins take part and are never lost."""
     refined = [refined_copy(graph, spins) for spins in known or []]
     if graph.n_units > 1.5 * SEARCH_LIMIT:
-        levels = coarsen(graph, SEARCH_LIMIT, rng)
+        levels = coarsen(graph, SEARCH_LIMIT, rng, device=options.device)
         found = search(coarsest(graph, levels), rng, options)
-        return select(refined + [uncoarsen(graph, levels, spins) for _, spins in found[:STARTS_KEPT]])
+        carried = options.map(_carried, [(graph, levels, spins) for _, spins in found[:STARTS_KEPT]])
+        return select(refined + carried)
     tasks = [(graph, child, options.starts) for child in rng.spawn(options.n_init)]
     return _evolve(graph, rng, options, select(refined + options.map(_starts, tasks)))
 
@@ -101,6 +105,10 @@ def select(population: list[Solution], size: int = POPULATION) -> list[Solution]
 def refined_copy(graph: SignedGraph, spins: np.ndarray) -> Solution:
     spins = spins.copy()
     return refine(graph, spins), spins
+
+
+def _carried(graph: SignedGraph, levels: list[Merger], spins: np.ndarray) -> list[Solution]:
+    return [uncoarsen(graph, levels, spins)]
 
 
 def _starts(graph: SignedGraph, rng: np.random.Generator, count: int) -> list[Solution]:
