@@ -10,6 +10,7 @@ import torch
 
 from tightcut.gpu import _kernels as kernels
 from tightcut.gpu.slices import SLICE, Slices
+from tightcut.gpu.sparse import DeviceCsr, send
 from tightcut.solvers.fista import CHECK_EVERY, warn_if_unfinished
 
 TILE = {"SLICE": SLICE, "DEEP": 2, "num_warps": 4}
@@ -19,12 +20,12 @@ TOLERANCE = {"float64": 1e-10, "float32": 1e-6}
 class CudaFistaProx:
     """The algorithm of `FistaProx`, step by step the same, on a GPU.
 
-    The graph is transferred once; each call of `prox` transfers a target in and a vector out. The flow stays on the
-    device between calls.
+    The graph is transferred once; each call of `prox` transfers a target in and a vector out, and `prox_there` neither.
+    The flow stays on the device between calls.
 
     Parameters
     ----------
-    weights : csr_array of shape (n, n)
+    weights : csr_array or DeviceCsr of shape (n, n)
     norm : ndarray of shape (n,)
     tolerance : float, optional
         As in `FistaProx`: 1e-10; in single precision 1e-6, a little above what rounding allows.
@@ -49,7 +50,7 @@ class CudaFistaProx:
 
     def __init__(
         self,
-        weights: sp.csr_array,
+        weights: sp.csr_array | DeviceCsr,
         norm: np.ndarray,
         tolerance: float | None = None,
         max_iterations: int = 20_000,
@@ -61,25 +62,30 @@ class CudaFistaProx:
         self.max_iterations = max_iterations
         self.n_iterations = 0
         self.gap = np.inf
-        self._norm = norm
         self._device, self._dtype = torch.device(device), getattr(torch, precision)
-        self._slices = Slices.from_indptr(weights.indptr, self._device)
+        matrix = weights if isinstance(weights, DeviceCsr) else DeviceCsr.from_scipy(weights, self._device)
+        self._norm = send(norm, self._device, torch.float64)
+        self._slices = Slices.from_indptr(matrix.indptr)
         self._whole_rows = self._slices.whole_rows
         renumber, spread = self._slices.renumber, self._slices.spread
-        indices = self._slices.rank[torch.tensor(weights.indices, dtype=torch.int64, device=self._device)]
+        indices = self._slices.rank[matrix.indices]
         self._indices = spread(indices.int())
-        self._weights = spread(self._send(weights.data))
-        self._norm_there = renumber(self._send(norm), 1.0)
-        crowding = renumber(self._send(np.diff(weights.indptr) / norm))
+        self._weights = spread(matrix.data.to(self._dtype))
+        self._norm_there = renumber(self._norm.to(self._dtype), 1.0)
+        crowding = renumber((matrix.indptr.diff() / self._norm).to(self._dtype))
         self._steps = spread(1.0 / (crowding[self._slices.sources] + crowding[indices]))
-        self._inertia = self._send(_inertia(max_iterations + CHECK_EVERY))
+        self._inertia = send(_inertia(max_iterations + CHECK_EVERY), self._device, self._dtype)
         self._flow, self._past = torch.zeros_like(self._weights), torch.zeros_like(self._weights)
         self._value, self._outflow = torch.zeros_like(self._norm_there), torch.zeros_like(self._norm_there)
         self._gaps = torch.zeros_like(self._norm_there, dtype=torch.float64)
 
     def prox(self, target: np.ndarray) -> np.ndarray:
-        goal, result = self._slices.renumber(self._send(target)), torch.zeros_like(self._value)
-        scale = max(0.5 * float(target**2 @ (1 / self._norm)), np.finfo(float).tiny)
+        return self.prox_there(send(target, self._device, torch.float64)).cpu().numpy()
+
+    def prox_there(self, target: torch.Tensor) -> torch.Tensor:
+        """`prox` of a float64 target on the device; so is the answer."""
+        goal, result = self._slices.renumber(target.to(self._dtype)), torch.zeros_like(self._value)
+        scale = max(0.5 * float((target.square() / self._norm).sum()), np.finfo(float).tiny)
         self._past.copy_(self._flow)
         self._settle(goal, self._value)
         for start in range(0, self.max_iterations, CHECK_EVERY):
@@ -91,7 +97,7 @@ class CudaFistaProx:
                 break
         else:
             warn_if_unfinished(self.gap, self.tolerance, self.max_iterations)
-        return result[self._slices.rank].double().cpu().numpy()
+        return result[self._slices.rank].double()
 
     def _advance(self, goal: torch.Tensor, start: int, count: int) -> None:
         """Some iterations; `_value` belongs to the extrapolated flow before and after."""
@@ -146,9 +152,6 @@ class CudaFistaProx:
             **TILE,
         )
         return float(self._gaps.sum())
-
-    def _send(self, array: np.ndarray) -> torch.Tensor:
-        return torch.tensor(array, dtype=self._dtype, device=self._device)
 
 
 @lru_cache

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 
 SLICE = 128
@@ -52,9 +51,9 @@ class Slices:
     size: int
 
     @classmethod
-    def from_indptr(cls, indptr: np.ndarray, device: torch.device) -> Slices:
-        starts = torch.tensor(indptr, dtype=torch.int64, device=device)
-        n, n_entries = len(indptr) - 1, int(indptr[-1])
+    def from_indptr(cls, starts: torch.Tensor) -> Slices:
+        """The layout of a CSR matrix whose rows start at these entries (int64, on the device)."""
+        n, n_entries, device = len(starts) - 1, int(starts[-1]), starts.device
         lengths, order = starts.diff().sort(descending=True, stable=True)
         rank = torch.empty_like(order)
         rank[order] = torch.arange(n, device=device)

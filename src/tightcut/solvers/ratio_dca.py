@@ -7,6 +7,7 @@ iteration stops where the exact step brings no descent.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -59,31 +60,55 @@ def ratio_dca(
     Started from a consistent partition with a penalty at `penalty_bound`, the result is consistent and its cut
     smaller, or the same partition comes back (the paper's last theorem).
     """
-    f = np.asarray(start, dtype=np.float64)
-    side, value = relaxation.threshold(f)
-    lam = relaxation.F(f)
+    steps = _steps(relaxation, inner)
+    f = steps.vector(start)
+    side, value = steps.threshold(f)
+    lam = steps.F(f)
     history = [lam]
     if value < lam * (1 - LEAST_DESCENT):
-        f, lam = side.astype(np.float64), value
+        f, lam = steps.vector(side), value
         history.append(lam)
-    norm = relaxation.graph.vertex_weights
-    solver = inner_solver(inner)(relaxation.weights, norm)
     for _ in range(max_steps):
         if lam == 0:
             break
-        h = solver.prox(lam * relaxation.s(f) + relaxation.r2(f, tie))
-        h = clip_range(h, relaxation.c, norm)
-        if np.ptp(h) <= LEAST_DESCENT * np.abs(h).max():
+        h = steps.inner(f, lam, tie)
+        if float(h.max() - h.min()) <= LEAST_DESCENT * float(abs(h).max()):
             break
-        candidate, candidate_value = relaxation.threshold(h)
+        candidate, candidate_value = steps.threshold(h)
         if candidate_value < value * (1 - LEAST_DESCENT):
             side, value = candidate, candidate_value
-        relaxed_value = relaxation.F(h)
+        relaxed_value = steps.F(h)
         descended = min(relaxed_value, candidate_value)
         if descended >= lam * (1 - LEAST_DESCENT):
             break
-        f, lam = (
-            (candidate.astype(np.float64), candidate_value) if candidate_value <= relaxed_value else (h, relaxed_value)
-        )
+        f, lam = (steps.vector(candidate), candidate_value) if candidate_value <= relaxed_value else (h, relaxed_value)
         history.append(lam)
-    return Descent(side, value, tuple(history))
+    return Descent(steps.host(side), value, tuple(history))
+
+
+class Steps:
+    """What RatioDCA does with vectors; on the CPU. `tightcut.gpu.steps` does the same on a GPU."""
+
+    def __init__(self, relaxation: Relaxation, inner: str) -> None:
+        self._relaxation = relaxation
+        self._solver = inner_solver(inner)(relaxation.weights, relaxation.graph.vertex_weights)
+        self.threshold, self.F = relaxation.threshold, relaxation.F
+
+    def vector(self, start: np.ndarray) -> np.ndarray:
+        return np.asarray(start, dtype=np.float64)
+
+    def inner(self, f: np.ndarray, lam: float, tie: np.ndarray | None) -> np.ndarray:
+        """The minimiser of the convex problem that F poses at f (up to its length)."""
+        h = self._solver.prox(lam * self._relaxation.s(f) + self._relaxation.r2(f, tie))
+        return clip_range(h, self._relaxation.c, self._relaxation.graph.vertex_weights)
+
+    def host(self, side: np.ndarray) -> np.ndarray:
+        return side
+
+
+def _steps(relaxation: Relaxation, inner: str) -> Any:
+    if inner == "fista:cuda":
+        from tightcut.gpu.steps import DeviceSteps
+
+        return DeviceSteps(relaxation)
+    return Steps(relaxation, inner)
