@@ -51,6 +51,10 @@ pairs, or pass on_inconsistent="soft" to violate as few pairs as possible.
         return type(self), (self.witness, str(self), self.proven, self.best_labels), self.__dict__
 
 
+class NoGpuError(RuntimeError):
+    """`device="cuda"` was asked for and there is no GPU that PyTorch can use."""
+
+
 def describe(witness: list[Link], proven: bool = True) -> str:
     """A contradiction in words, with what to do about it.
 

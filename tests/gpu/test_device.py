@@ -7,11 +7,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tightcut import COSC, Graph, cluster, knn_affinity
+from tightcut import COSC, Constraints, Graph, cluster, knn_affinity, tradeoff_path
+from tightcut.cli import main
+from tightcut.exceptions import NoGpuError
 from tightcut.gpu import device as module
 from tightcut.gpu.device import resolve_device
 
 POINTS = np.random.default_rng(0).normal(size=(30, 2))
+PAIRS = Constraints.from_pairs(30, [(0, 1)], [(2, 3)])
 
 
 @pytest.fixture
@@ -46,7 +49,7 @@ def test_cuda_with_torch(with_torch):
     if with_torch:
         assert resolve_device("cuda") == "cuda"
     else:
-        with pytest.raises(RuntimeError, match='needs an NVIDIA GPU, and PyTorch 2.4.0 finds none.*device="auto"'):
+        with pytest.raises(NoGpuError, match='needs an NVIDIA GPU, and PyTorch 2.4.0 finds none.*device="auto"'):
             resolve_device("cuda")
 
 
@@ -63,10 +66,43 @@ def test_another_device_is_named(device):
         lambda **device: knn_affinity(POINTS, **device),
         lambda **device: cluster(Graph.from_affinity(knn_affinity(POINTS)), **device),
         lambda **device: COSC(**device).fit(POINTS),
+        lambda **device: tradeoff_path(Graph.from_affinity(knn_affinity(POINTS)), PAIRS, effort=0, **device),
     ],
-    ids=["knn_affinity", "cluster", "COSC"],
+    ids=["knn_affinity", "cluster", "COSC", "tradeoff_path"],
 )
 def test_every_entrance_says_what_to_install(call):
     with pytest.raises(ImportError, match=r'pip install "tightcut\[gpu\]"'):
         call(device="cuda")
     call(device="auto")
+
+
+COMMANDS = [
+    "cluster points.npy -k 2 --effort 0",
+    "tradeoff points.npy --constraints pairs.csv --effort 0",
+    "audit points.npy -k 2 --constraints pairs.csv --effort 0",
+]
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("points.npy", POINTS)
+    (tmp_path / "pairs.csv").write_text("a,b,type\n0,1,must\n2,3,cannot\n")
+
+
+@pytest.mark.usefixtures("files", "without_torch")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_command_line_says_what_to_install(command, capsys):
+    assert main([*command.split(), "--device", "cuda"]) == 1
+    assert '--device cuda needs PyTorch: pip install "tightcut[gpu]", or say --device cpu.' in capsys.readouterr().err
+    assert main([*command.split(), "--device", "auto"]) == 0
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("with_torch", [False], indirect=True)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_command_line_without_a_gpu(command, with_torch, capsys):  # noqa: ARG001
+    assert main([*command.split(), "--device", "cuda"]) == 1
+    error = capsys.readouterr().err
+    assert "--device cuda needs an NVIDIA GPU" in error
+    assert "Say --device cpu, or --device auto" in error

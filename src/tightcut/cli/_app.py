@@ -85,7 +85,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except ImportError as error:
         # The package's own hints name the extra to install; anything else is a fault of ours.
         if "pip install" in str(error):
-            return _fail(str(error), BAD_INPUT)
+            return _fail(in_options(str(error)), BAD_INPUT)
         raise
     except MemoryError:
         return _fail("not enough memory for this data.", BAD_INPUT)
@@ -94,6 +94,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
         code = INCONSISTENT if isinstance(error, InconsistentConstraintsError) else BAD_INPUT
         return _fail(in_options(str(error)), code, error)
+    except RuntimeError as error:
+        from tightcut.exceptions import NoGpuError
+
+        if isinstance(error, NoGpuError):
+            return _fail(in_options(str(error)), BAD_INPUT, error)
+        raise
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         return _fail(f"{place}{error.strerror or error}.", BAD_INPUT, error)

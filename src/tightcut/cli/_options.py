@@ -77,6 +77,13 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 help="The same seed gives the same result.",
             ),
             click.option("--jobs", type=int, default=1, show_default=True, help="Threads; -1 for all cores."),
+            click.option(
+                "--device",
+                type=click.Choice(["cpu", "cuda", "auto"]),
+                default="cpu",
+                show_default=True,
+                help="Whether an NVIDIA GPU makes the graph and helps the search; auto: where there is one.",
+            ),
         )
     ):
         command = decorate(command)

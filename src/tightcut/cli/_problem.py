@@ -63,6 +63,7 @@ def read_problem(
     n_neighbors: int = 10,
     criterion: str = "ncut",
     jobs: int = 1,
+    device: str = "cpu",
     **reading: Any,
 ) -> Problem:
     """Read the files, then build the graph: mistakes in small files show before time is spent."""
@@ -78,7 +79,7 @@ def read_problem(
         console.note(f"Note: {constraints} says some things twice; tightcut check names them.")
     points = None if content.points is None else _scaled(content, scale, console)
     with console.warnings_as_notes():
-        affinity = content.affinity if points is None else _neighbours(points, n_neighbors, jobs)
+        affinity = content.affinity if points is None else _neighbours(points, n_neighbors, jobs, device)
     graph = Graph.from_affinity(affinity, VERTEX_WEIGHTS[criterion])
     _note_reading(content, graph, console)
     return Problem(content, graph, known, points, judgements, labels)
@@ -136,10 +137,10 @@ def _scaled(data: Data, scale: str, console: Console) -> np.ndarray:
     return (points - points.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
 
 
-def _neighbours(points: np.ndarray, n_neighbors: int, jobs: int) -> Any:
+def _neighbours(points: np.ndarray, n_neighbors: int, jobs: int, device: str) -> Any:
     from tightcut import knn_affinity
 
-    return knn_affinity(points, n_neighbors, n_jobs=jobs)
+    return knn_affinity(points, n_neighbors, n_jobs=jobs, device=device)
 
 
 def _note_reading(data: Data, graph: Graph, console: Console) -> None:

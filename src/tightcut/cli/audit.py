@@ -57,6 +57,7 @@ def audit(
     effort: float,
     seed: int,
     jobs: int,
+    device: str,
     **reading: Any,
 ) -> None:
     """Cluster DATA and tell the price of each constraint: how much the cut would fall without it.
@@ -73,13 +74,14 @@ def audit(
     if output is not None:
         check_writable(output, force=force)
     console = Console(quiet=quiet)
-    problem = read_problem(data, console, constraints=constraints, labels=labels, jobs=jobs, **reading)
+    problem = read_problem(data, console, constraints=constraints, labels=labels, jobs=jobs, device=device, **reading)
     settings = {
         "max_violations": max_violations,
         "on_inconsistent": on_inconsistent,
         "effort": effort,
         "n_jobs": jobs,
         "random_state": seed,
+        "device": device,
     }
     with console.progress() as progress:
         result = solve(problem, n_clusters, progress, settings)

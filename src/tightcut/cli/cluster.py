@@ -54,6 +54,7 @@ def cluster(
     effort: float,
     seed: int,
     jobs: int,
+    device: str,
     criterion: str,
     scale: str,
     n_neighbors: int,
@@ -84,6 +85,7 @@ def cluster(
         n_neighbors=n_neighbors,
         criterion=criterion,
         jobs=jobs,
+        device=device,
         **reading,
     )
     count = _choose(problem, console) if n_clusters == "auto" else int(n_clusters)
@@ -93,6 +95,7 @@ def cluster(
         "effort": effort,
         "n_jobs": jobs,
         "random_state": seed,
+        "device": device,
     }
     with console.progress() as progress:
         result = solve(problem, count, progress, settings)

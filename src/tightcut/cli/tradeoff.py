@@ -35,6 +35,7 @@ def tradeoff(
     effort: float,
     seed: int,
     jobs: int,
+    device: str,
     **reading: Any,
 ) -> None:
     """Find every trade-off between the cut of two clusters and the violated constraints.
@@ -52,10 +53,16 @@ def tradeoff(
         if target is not None:
             check_writable(target, force=force)
     console = Console(quiet=quiet)
-    problem = read_problem(data, console, constraints=constraints, labels=labels, jobs=jobs, **reading)
+    problem = read_problem(data, console, constraints=constraints, labels=labels, jobs=jobs, device=device, **reading)
     with console.progress() as progress:
         points = tradeoff_path(
-            problem.graph, problem.constraints, effort=effort, n_jobs=jobs, random_state=seed, progress=progress
+            problem.graph,
+            problem.constraints,
+            effort=effort,
+            n_jobs=jobs,
+            random_state=seed,
+            progress=progress,
+            device=device,
         )
     rows = [(point.n_violations, point.violated_belief, point.cut) for point in points]
     if output is not None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any
 
+from tightcut.exceptions import NoGpuError
+
 DEVICES = ("cpu", "cuda", "auto")
 
 
@@ -20,7 +22,7 @@ def resolve_device(device: Any) -> str:
     ------
     ImportError
         If "cuda" is asked for and PyTorch is not installed.
-    RuntimeError
+    NoGpuError
         If "cuda" is asked for and PyTorch finds no GPU.
 
     Examples
@@ -43,7 +45,7 @@ def resolve_device(device: Any) -> str:
         return "cuda"
     if device == "auto":
         return "cpu"
-    raise RuntimeError(
+    raise NoGpuError(
         f'device="cuda" needs an NVIDIA GPU, and PyTorch {torch.__version__} finds none. '
         'Pass device="cpu", or device="auto" to use a GPU only where there is one.'
     )
