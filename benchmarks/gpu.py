@@ -1,31 +1,44 @@
-"""MNIST and extended MNIST on one GPU: neighbour graph, FISTA pass, and the whole path from pixels to labels.
+"""MNIST and extended MNIST on one GPU: every stage, and the whole path from pixels to labels.
 
     python -m benchmarks.gpu
 
 Needs an NVIDIA GPU, the extra `tightcut[gpu]` and mnist.npz in the folder that TIGHTCUT_DATA names. The table is
-written again after every part, so that a run that is cut short leaves what it has.
+written again after every part, so that a run that is cut short leaves what it has. At the end the tests of the GPU
+code run; their output goes to results/gpu_tests.txt.
 """
 
 from __future__ import annotations
 
 import os
 import statistics
+import subprocess
+import sys
 import time
 import warnings
 from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import torch
 
-from benchmarks.instances import timed, write
-from tightcut import Graph, cluster, knn_affinity
+from benchmarks.cupy_pass import cupy_pass
+from benchmarks.instances import HERE, RESULTS, timed, write
+from tightcut import Constraints, Graph, cluster, knn_affinity
 from tightcut.datasets import Dataset, load, sample_constraints
+from tightcut.gpu.coarsening import coarsen_partition
 from tightcut.gpu.fista import CudaFistaProx
 from tightcut.gpu.neighbors import DeviceNeighbors
+from tightcut.gpu.relaxation import DeviceRelaxation
+from tightcut.gpu.sparse import send
 from tightcut.metrics import adjusted_rand_score, clustering_error
+from tightcut.objective import penalty_bound
+from tightcut.relaxation import Relaxation
 from tightcut.solvers.fista import FistaProx
+from tightcut.solvers.many_clusters import merge_must_links
+from tightcut.solvers.partition_levels import coarsen
+from tightcut.solvers.search import SEARCH_LIMIT
 from tightcut.warmup import warmup
 
 COMMAND = "python -m benchmarks.gpu"
@@ -34,6 +47,7 @@ N_NEIGHBORS = 10
 N_CHECKED = 1000  # queries whose neighbours are compared with exact distances
 N_ITERATIONS = 200  # of FISTA, compared with the CPU
 N_PAIRS = 10_000
+SEEDS = (0, 1, 2)
 
 TARGETS = {
     ("extended_mnist", "neighbour graph, s"): "<= 8",
@@ -44,10 +58,12 @@ TARGETS = {
 }
 NOTES = [
     "- Seconds by the wall clock with data in host memory at the start and at the end, after a warm-up (kernels",
-    "  compiled, libraries loaded). Medians of three for the neighbours; the path is one run.",
+    "  compiled, libraries loaded). Medians of three for the neighbours and of the seeds for `cluster`.",
     f"- Neighbours: k = {N_NEIGHBORS}, exact. FISTA: CUDA events over 200 iterations, median of five.",
     "- Bytes of a FISTA iteration: every array of the pass read or written once, the gathered values not counted.",
-    f"- Path: k = 10, {N_PAIRS} random pairs (seed 0), graph on the GPU, `cluster` with its defaults on the CPU's cores.",
+    "- CuPy: the same pass on the same layout, written in CUDA C, `cupy.RawKernel`.",
+    f"- Path: k = 10, {N_PAIRS} random pairs (seed 0), `cluster` with its defaults and a thread per core;",
+    f"  random_state {', '.join(map(str, SEEDS))}, cuts in this order. The path is that of the first seed.",
 ]
 
 
@@ -78,10 +94,27 @@ def main() -> None:
     for data in sets.values():
         neighbours(table, data)
     against_scikit_learn(table, sets["mnist"])
-    table.save()
     for data in sets.values():
-        path(table, data, bandwidth)
-        table.save()
+        graph, constraints = path(table, data)
+        levels(table, data.name, graph, constraints)
+        thresholding(table, data.name, graph, constraints, data.y)
+        fista(table, data.name, graph, data.y, bandwidth)
+    table.save()
+    tests()
+
+
+def tests() -> None:
+    """The output of the GPU tests, with no path of the machine in it."""
+    command = [sys.executable, "-m", "pytest", "tests/gpu", "-q", "-n", "0", "-p", "no:cacheprovider"]
+    if find_spec("xdist") is None:
+        del command[5:7]
+    finished = subprocess.run(command, cwd=HERE.parent, capture_output=True, text=True, check=False)
+    lines = (finished.stdout + finished.stderr).replace(str(HERE.parent), ".").replace(sys.prefix, "PREFIX")
+    machine = f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, Python {sys.version.split()[0]}"
+    text = f"python -m pytest tests/gpu -q ({machine})\n\n{lines}"
+    (RESULTS / "gpu_tests.txt").write_text(text)
+    print(text)
+    finished.check_returncode()
 
 
 def copy_bandwidth() -> float:
@@ -129,25 +162,60 @@ def against_scikit_learn(table: Table, data: Dataset) -> None:
     table.add(data.name, "edges that differ from scikit-learn's by more than 1e-9", int((difference.data > 1e-9).sum()))
 
 
-def path(table: Table, data: Dataset, bandwidth: float) -> None:
-    """From pixels to labels; the FISTA pass is measured on the same graph."""
+def path(table: Table, data: Dataset) -> tuple[Graph, Constraints]:
+    """From pixels to labels, with the GPU and, given the graph, without."""
     name = data.name
     constraints = sample_constraints(data.y, N_PAIRS, random_state=0)
+    solve = partial(cluster, constraints=constraints, n_clusters=10, n_jobs=os.cpu_count())
     start = time.perf_counter()
     affinity, graph_seconds = timed(lambda: knn_affinity(data.X, N_NEIGHBORS, device="cuda"))
     graph, check_seconds = timed(lambda: Graph.from_affinity(affinity))
-    result, search_seconds = timed(lambda: cluster(graph, constraints, 10, random_state=0, n_jobs=os.cpu_count()))
-    seconds = time.perf_counter() - start
+    result, seconds = timed(lambda: solve(graph, random_state=SEEDS[0], device="cuda"))
+    whole = time.perf_counter() - start
+    others = [timed(lambda seed=seed: solve(graph, random_state=seed, device="cuda")) for seed in SEEDS[1:]]
+    without = [timed(lambda seed=seed: solve(graph, random_state=seed)) for seed in SEEDS]
+    runs = [(result, seconds), *others]
     table.add(name, "neighbour graph, s", f"{graph_seconds:.2f}")
     table.add(name, "directed edges", graph.weights.nnz)
     table.add(name, "check of the graph, s", f"{check_seconds:.2f}")
-    table.add(name, "cluster, s", f"{search_seconds:.2f}")
-    table.add(name, "pixels to labels, s", f"{seconds:.2f}")
-    table.add(name, "cut", f"{result.cut:.4f}")
+    for device, results in (("cuda", runs), ("cpu", without)):
+        table.add(name, f"cluster, {device}, s", f"{statistics.median(seconds for _, seconds in results):.2f}")
+        table.add(name, f"cluster, {device}, cuts", ", ".join(f"{found.cut:.5f}" for found, _ in results))
+    table.add(name, "pixels to labels, s", f"{whole:.2f}")
     table.add(name, "error", f"{clustering_error(data.y, result.labels):.4f}")
     table.add(name, "ARI", f"{adjusted_rand_score(data.y, result.labels):.4f}")
     table.add(name, "violations", result.n_violations)
-    fista(table, name, graph, data.y, bandwidth)
+    return graph, constraints
+
+
+def levels(table: Table, name: str, graph: Graph, constraints: Constraints) -> None:
+    """Coarsening to the size at which the search runs."""
+    top = merge_must_links(graph, constraints, 10).graph
+    heaviest = 3 * float(top.mass.sum()) / SEARCH_LIMIT
+    ways = {
+        "cuda": lambda: coarsen_partition(top, SEARCH_LIMIT, heaviest, np.random.default_rng(0)),
+        "cpu": lambda: coarsen(top, SEARCH_LIMIT, np.random.default_rng(0)),
+    }
+    for device, way in ways.items():
+        way()
+        (_, made), seconds = timed(way)
+        sizes = ", ".join(str(level.n_vertices) for level, _ in made)
+        table.add(name, f"coarsening, {device}, s", f"{seconds:.3f}")
+        table.add(name, f"coarsening, {device}, levels", f"{sizes}, {int(made[-1][1].max()) + 1}")
+
+
+def thresholding(table: Table, name: str, graph: Graph, constraints: Constraints, y: np.ndarray) -> None:
+    """The best threshold of a vector, with pairs at the certified penalty."""
+    relaxation = Relaxation(graph, constraints, penalty_bound(graph, constraints, 1.0))
+    f = np.random.default_rng(0).normal(size=graph.n_vertices) + 3 * (y < 5)
+    relaxation.threshold(f)  # the edges are listed once
+    (side, value), seconds = timed(lambda: relaxation.threshold(f))
+    there, vector = DeviceRelaxation(relaxation), send(f, "cuda")
+    found, found_value = there.threshold(vector)
+    table.add(name, "threshold, cpu, ms", f"{1e3 * seconds:.1f}")
+    table.add(name, "threshold, cuda, ms", f"{milliseconds(lambda: there.threshold(vector), 5):.2f}")
+    table.add(name, "threshold, points on another side than the CPU's", int((found.cpu().numpy() != side).sum()))
+    table.add(name, "threshold, relative difference of the value", f"{abs(found_value / value - 1):.1e}")
 
 
 def fista(table: Table, name: str, graph: Graph, y: np.ndarray, bandwidth: float) -> None:
@@ -162,7 +230,7 @@ def fista(table: Table, name: str, graph: Graph, y: np.ndarray, bandwidth: float
         solver.prox(target)
         found, seconds = timed(lambda solver=solver: solver.prox(target))
         error = np.abs(found - expected).max() / np.abs(expected).max()
-        goal = solver._slices.renumber(solver._send(target))
+        goal = solver._slices.renumber(send(target, "cuda", solver._dtype))
         pass_ms = milliseconds(lambda solver=solver, goal=goal: solver._advance(goal, 0, 200), 1) / 200
         moved = arcs * (4 + 5 * size) + n * 4 * size
         share = moved / (pass_ms * 1e-3) / bandwidth
@@ -175,8 +243,22 @@ def fista(table: Table, name: str, graph: Graph, y: np.ndarray, bandwidth: float
             f"{1e3 * seconds / N_ITERATIONS:.4f}",
         )
         table.add(name, f"FISTA {precision}, relative difference from the CPU after {2 * N_ITERATIONS}", f"{error:.1e}")
+        if precision == "float32" and solver._whole_rows and find_spec("cupy"):
+            against_cupy(table, name, solver, goal)
         setup = timed(lambda p=precision: CudaFistaProx(graph.weights, graph.vertex_weights, precision=p))[1]
         table.add(name, f"FISTA {precision}, set-up with transfer, s", f"{setup:.2f}")
+
+
+def against_cupy(table: Table, name: str, solver: CudaFistaProx, goal: torch.Tensor) -> None:
+    iterate, result = cupy_pass(solver, goal)
+    torch.cuda.synchronize()
+    iterate()
+    torch.cuda.synchronize()
+    ours = result().clone()
+    solver._advance(goal, 0, 1)
+    difference = float((ours - solver._value).abs().max() / solver._value.abs().max())
+    table.add(name, "FISTA float32 in CuPy, ms per iteration", f"{milliseconds(iterate, N_ITERATIONS):.4f}")
+    table.add(name, "FISTA float32 in CuPy, relative difference after one", f"{difference:.1e}")
 
 
 def descent_target(graph: Graph, side: np.ndarray) -> np.ndarray:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from tightcut import COSC, Constraints, Graph, cluster, knn_affinity, tradeoff_path
-from tightcut.cli import main
 from tightcut.exceptions import NoGpuError
 from tightcut.gpu import device as module
 from tightcut.gpu.device import resolve_device
@@ -84,24 +83,29 @@ COMMANDS = [
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch):
+def main(tmp_path, monkeypatch):
+    """The command line, in a folder with the files of `COMMANDS`."""
+    pytest.importorskip("click", reason='needs click: pip install "tightcut[cli]"')
+    from tightcut.cli import main
+
     monkeypatch.chdir(tmp_path)
     np.save("points.npy", POINTS)
     (tmp_path / "pairs.csv").write_text("a,b,type\n0,1,must\n2,3,cannot\n")
+    return main
 
 
-@pytest.mark.usefixtures("files", "without_torch")
+@pytest.mark.usefixtures("without_torch")
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_command_line_says_what_to_install(command, capsys):
+def test_the_command_line_says_what_to_install(command, main, capsys):
     assert main([*command.split(), "--device", "cuda"]) == 1
     assert '--device cuda needs PyTorch: pip install "tightcut[gpu]", or say --device cpu.' in capsys.readouterr().err
     assert main([*command.split(), "--device", "auto"]) == 0
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("with_torch")
 @pytest.mark.parametrize("with_torch", [False], indirect=True)
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_command_line_without_a_gpu(command, with_torch, capsys):  # noqa: ARG001
+def test_the_command_line_without_a_gpu(command, main, capsys):
     assert main([*command.split(), "--device", "cuda"]) == 1
     error = capsys.readouterr().err
     assert "--device cuda needs an NVIDIA GPU" in error
