@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 SYMMETRY_TOLERANCE = 1e-6
+HASHED_AT_ONCE = 1 << 15  # entries; what a check works on fits the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,10 +88,12 @@ class Graph:
 
     def contract(self, labels: np.ndarray) -> Graph:
         """Merge all vertices with the same label (0, ..., m - 1); cuts between the groups are preserved."""
-        n, m = len(labels), int(labels.max()) + 1
-        membership = sp.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, m))
-        merged = sp.csr_array(membership.T @ self.weights @ membership)
-        return Graph(without_diagonal(merged), membership.T @ self.vertex_weights)
+        from tightcut import _kernels as kernels
+
+        m, w = int(labels.max()) + 1, self.weights
+        together = np.ones(len(labels), np.int8)
+        indptr, indices, data, _ = kernels.contract(w.indptr, w.indices, w.data, labels, together, m)
+        return Graph(sp.csr_array((data, indices, indptr), shape=(m, m)), np.bincount(labels, self.vertex_weights, m))
 
     def subgraph(self, vertices: np.ndarray) -> Graph:
         """The graph induced by some vertices, which keep their vertex weights."""
@@ -97,13 +101,22 @@ class Graph:
 
 
 def without_diagonal(matrix: sp.csr_array) -> sp.csr_array:
-    """The same matrix with no stored diagonal, no explicit zeros, sorted indices and 32-bit ones where they fit."""
-    coo = matrix.tocoo()
-    keep = (coo.row != coo.col) & (coo.data != 0)
-    result = sp.csr_array((coo.data[keep], (coo.row[keep], coo.col[keep])), shape=matrix.shape)
-    result.sort_indices()
-    if result.nnz <= np.iinfo(np.int32).max:
-        result.indptr, result.indices = result.indptr.astype(np.int32), result.indices.astype(np.int32)
+    """The same matrix with no stored diagonal, no explicit zeros, sorted indices and 32-bit ones where they fit.
+
+    Entries stored twice are added up. Shares no array with the argument. O(entries), if they come sorted.
+    """
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    indptr, indices, data = matrix.indptr, matrix.indices, matrix.data
+    if matrix.diagonal().any() or not data.all():
+        rows = np.repeat(np.arange(matrix.shape[0], dtype=indices.dtype), np.diff(indptr))
+        keep = (rows != indices) & (data != 0)
+        indptr = np.append(0, np.cumsum(keep))[indptr]
+        indices, data = indices[keep], data[keep]
+    index = np.int32 if max(len(data), *matrix.shape) <= np.iinfo(np.int32).max else np.int64
+    result = sp.csr_array((data.copy(), indices.astype(index), indptr.astype(index)), shape=matrix.shape)
+    result.has_canonical_format = True
     return result
 
 
@@ -114,24 +127,57 @@ def validate_affinity(affinity: Any) -> sp.csr_array:
         raise ValueError(f"An affinity matrix must be square; this one has shape {matrix.shape}.")
     if np.iscomplexobj(matrix):
         raise ValueError("An affinity matrix must be real; this one holds complex numbers.")
-    matrix = without_diagonal(matrix.astype(np.float64))
+    matrix = without_diagonal(matrix.astype(np.float64, copy=False))
     if matrix.nnz == 0:
         return matrix
-    if not np.isfinite(matrix.data).all():
+    smallest, largest = float(matrix.data.min()), float(matrix.data.max())
+    if not np.isfinite([smallest, largest]).all():
         raise ValueError("The affinity matrix holds NaN or infinity; every similarity must be a finite number.")
-    if matrix.data.min() < 0:
+    if smallest < 0:
         raise ValueError(
-            f"The affinity matrix holds a negative value ({matrix.data.min():g}); similarities must be non-negative. "
+            f"The affinity matrix holds a negative value ({smallest:g}); similarities must be non-negative. "
             "If these are distances, turn them into similarities first, for example exp(-d**2 / d.mean()**2)."
         )
-    difference = abs(matrix - matrix.T)
-    if difference.nnz and difference.max() > SYMMETRY_TOLERANCE * matrix.data.max():
+    if _looks_symmetric(matrix):
+        return matrix
+    transpose = matrix.T.tocsr()
+    difference = abs(matrix - transpose)
+    if difference.nnz == 0:
+        return matrix
+    if difference.max() > SYMMETRY_TOLERANCE * largest:
         row, column = np.unravel_index(int(difference.tocoo().argmax()), matrix.shape)
         raise ValueError(
             f"The affinity matrix is not symmetric: entry ({row}, {column}) is {matrix[row, column]:g} "
             f"but entry ({column}, {row}) is {matrix[column, row]:g}. Symmetrise it first, for example by the maximum."
         )
-    return without_diagonal(sp.csr_array((matrix + matrix.T) / 2)) if difference.nnz else matrix
+    return without_diagonal(sp.csr_array((matrix + transpose) / 2))
+
+
+def _looks_symmetric(matrix: sp.csr_array) -> bool:
+    """Whether the entries above and below the diagonal have the same fingerprint, a sum of 64-bit hashes.
+
+    A transpose reads memory in random order; this reads it once, in order. Entries that differ agree by chance in one
+    of 2^64 cases.
+    """
+    fingerprint = 0
+    cuts = np.searchsorted(matrix.indptr, np.arange(0, matrix.nnz, HASHED_AT_ONCE))
+    for first, last in pairwise([*cuts.tolist(), matrix.shape[0]]):
+        entries = slice(matrix.indptr[first], matrix.indptr[last])
+        rows = np.repeat(np.arange(first, last, dtype=np.uint64), np.diff(matrix.indptr[first : last + 1]))
+        columns = matrix.indices[entries].astype(np.uint64)
+        ends = _scrambled(np.minimum(rows, columns) << np.uint64(32) ^ np.maximum(rows, columns))
+        hashed = _scrambled(ends ^ matrix.data[entries].view(np.uint64))
+        fingerprint += 2 * int(hashed.sum(where=rows < columns)) - int(hashed.sum())
+    return fingerprint % 2**64 == 0
+
+
+def _scrambled(x: np.ndarray) -> np.ndarray:
+    """The finaliser of the splitmix64 random number generator, in place: every input bit reaches every output bit."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        x ^= x >> np.uint64(shift)
+        x *= np.uint64(factor)
+    x ^= x >> np.uint64(31)
+    return x
 
 
 def _dense_to_sparse(affinity: Any) -> sp.csr_array:

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tightcut.graph import Graph, validate_affinity
+from tightcut.graph import HASHED_AT_ONCE, Graph, validate_affinity
 
 PATH = np.array([[0.0, 2.0, 0.0], [2.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
 
@@ -88,6 +88,34 @@ def test_asymmetry_names_the_entry(make):
     assert sorted(entries) == [("1", "2", "1"), ("2", "1", "7")]
 
 
+@given(st.integers(2, 30), st.integers(0, 2**32 - 1), st.sampled_from(["value", "missing", "slightly"]))
+def test_any_single_asymmetry_is_found(n, seed, kind):
+    rng = np.random.default_rng(seed)
+    matrix = random_affinity(n, seed, 1.0) + (1 - np.eye(n))
+    i, j = rng.permutation(n)[:2]
+    matrix[i, j] = {"value": matrix[i, j] + 0.1, "missing": 0.0, "slightly": matrix[j, i] + 1e-3}[kind]
+    with pytest.raises(ValueError, match="not symmetric"):
+        Graph.from_affinity(matrix)
+
+
+def test_asymmetry_is_found_in_a_matrix_read_in_several_blocks():
+    ring = sp.csr_array(np.ones((300, 300)) - np.eye(300))
+    assert ring.nnz > 2 * HASHED_AT_ONCE
+    np.testing.assert_array_equal(Graph.from_affinity(ring).weights.toarray(), ring.toarray())
+    for row in (0, 150, 299):
+        broken = ring.copy()
+        broken[row, 200] = 3.0
+        with pytest.raises(ValueError, match="not symmetric"):
+            Graph.from_affinity(broken)
+
+
+def test_two_entries_that_swap_places_are_no_symmetry():
+    matrix = np.zeros((4, 4))
+    matrix[0, 1], matrix[1, 0], matrix[2, 3], matrix[3, 2] = 1.0, 2.0, 2.0, 1.0
+    with pytest.raises(ValueError, match="not symmetric"):
+        Graph.from_affinity(matrix)
+
+
 def test_asymmetry_by_rounding_is_averaged_away():
     matrix = PATH.copy()
     matrix[0, 1] += 1e-12
@@ -126,6 +154,26 @@ def test_unsorted_and_repeated_entries_are_cleaned():
     assert weights.nnz == 4
     assert weights.has_sorted_indices
     np.testing.assert_array_equal(weights.toarray(), PATH)
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_frozen_csr_matrix_with_repeated_zero_and_diagonal_entries(index, dtype):
+    data = np.array([9.0, 2.0, 1.5, 0.5, 1.0, 0.0, 1.0, 4.0], dtype)
+    indices = np.array([0, 1, 0, 0, 2, 1, 1, 2], index)
+    indptr = np.array([0, 2, 6, 8], index)
+    for array in (data, indices, indptr):
+        array.flags.writeable = False
+    weights = Graph.from_affinity(sp.csr_array((data, indices, indptr), shape=(3, 3))).weights
+    np.testing.assert_array_equal(weights.toarray(), PATH)
+    assert (weights.nnz, weights.indices.dtype, weights.dtype) == (4, np.int32, np.float64)
+    assert data.tolist() == [9.0, 2.0, 1.5, 0.5, 1.0, 0.0, 1.0, 4.0]
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_graphs_with_hardly_any_vertex(n):
+    graph = Graph.from_affinity(sp.csr_array((n, n)))
+    assert (graph.n_vertices, graph.n_edges, len(graph.vertex_weights)) == (n, 0, n)
 
 
 def test_an_isolated_vertex_weighs_as_much_as_the_lightest():
