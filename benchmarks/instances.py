@@ -8,9 +8,11 @@ the original authors' program (authors.csv), of other libraries (peers.csv) and 
 from __future__ import annotations
 
 import csv
+import json
 import platform
 import statistics
 import subprocess
+import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -19,9 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from tightcut import Constraints, Graph, __version__, knn_affinity
 from tightcut.datasets import load
+from tightcut.neighbors import gaussian_similarity
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
@@ -68,6 +72,54 @@ def typed(y: np.ndarray, pairs: np.ndarray) -> Constraints:
 def reference(name: str) -> list[dict[str, str]]:
     with (HERE / "reference" / f"{name}.csv").open() as file:
         return list(csv.DictReader(file))
+
+
+def standardised(X: np.ndarray) -> np.ndarray:
+    """Columns of mean 0 and variance 1 in float32; constant columns are 0."""
+    X = X.astype(np.float32)
+    deviation = X.std(axis=0, dtype=np.float64)
+    return ((X - X.mean(axis=0, dtype=np.float64)) / np.where(deviation > 0, deviation, 1)).astype(np.float32)
+
+
+def stored_affinity(folder: Path) -> sp.csr_array:
+    """The paper's graph from stored neighbour lists, indices*.npy and distances*.npy of shape (n, k)."""
+    neighbors = np.concatenate([np.load(file) for file in sorted(folder.glob("indices*.npy"))])
+    distances = np.concatenate([np.load(file) for file in sorted(folder.glob("distances*.npy"))]).astype(np.float64)
+    n, k = neighbors.shape
+    weights = gaussian_similarity(distances, distances.max(axis=1, keepdims=True))
+    directed = sp.csr_array((weights.ravel(), neighbors.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+    return sp.csr_array(directed.maximum(directed.T))
+
+
+def has_lists(folder: Path | None, name: str) -> bool:
+    return folder is not None and any((folder / name).glob("indices*.npy"))
+
+
+def merged(name: str, rows: list[dict[str, Any]], keys: tuple[str, ...]) -> list[dict[str, Any]]:
+    """The rows of the stored table, with those of the same keys replaced by these and new ones at the end.
+
+    A table with other columns is of an older kind and is not kept.
+    """
+    path = RESULTS / f"{name}.csv"
+    stored: list[dict[str, Any]] = []
+    if path.exists():
+        with path.open() as file:
+            stored = [row for row in csv.DictReader(file) if list(row) == list(rows[0])]
+    table = {tuple(str(row[key]) for key in keys): row for row in stored + rows}
+    return list(table.values())
+
+
+def own_process(module: str, *arguments: str) -> Any:
+    """What `python -m module arguments` prints last, read as JSON: peak memory is then that of this work alone."""
+    command = [sys.executable, "-m", module, *arguments]
+    finished = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return json.loads(finished.stdout.splitlines()[-1])
+
+
+def peak_gib() -> float:
+    """Peak memory of this process, from Linux; `resource` would count that of the process that started it, too."""
+    status = Path("/proc/self/status").read_text()
+    return round(int(status.partition("VmHWM:")[2].split()[0]) / 2**20, 2)
 
 
 def timed(function: Callable[[], Any]) -> tuple[Any, float]:

@@ -70,11 +70,11 @@ class Judgements:
         """Rows that say the same of the same pair, in either order; each list has two or more."""
         keys = 2 * pair_keys(self.ends, len(self.names)) + self.must
         order = np.argsort(keys, kind="stable")
-        new = np.diff(keys[order], prepend=-1) != 0
-        if new.all():
-            return []
-        groups = np.split(order, np.flatnonzero(new)[1:])
-        return sorted(group.tolist() for group in groups if len(group) > 1)
+        starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
+        ends = np.append(starts[1:], len(keys))
+        several = ends - starts > 1
+        runs = zip(starts[several].tolist(), ends[several].tolist(), strict=True)
+        return sorted(order[start:end].tolist() for start, end in runs)
 
     def select(self, mask: np.ndarray) -> Judgements:
         """The rows where a mask is True."""
