@@ -81,18 +81,24 @@ def standardised(X: np.ndarray) -> np.ndarray:
     return ((X - X.mean(axis=0, dtype=np.float64)) / np.where(deviation > 0, deviation, 1)).astype(np.float32)
 
 
-def stored_affinity(folder: Path) -> sp.csr_array:
-    """The paper's graph from stored neighbour lists, indices*.npy and distances*.npy of shape (n, k)."""
-    neighbors = np.concatenate([np.load(file) for file in sorted(folder.glob("indices*.npy"))])
-    distances = np.concatenate([np.load(file) for file in sorted(folder.glob("distances*.npy"))]).astype(np.float64)
+def stored_affinity(folder: Path | None, name: str) -> sp.csr_array | None:
+    """The paper's graph from FOLDER/NAME, or None if there is nothing.
+
+    Either neighbour lists, indices*.npy and distances*.npy of shape (n, k), or the matrix itself, affinity.npz.
+    """
+    if folder is None:
+        return None
+    if (folder / name / "affinity.npz").exists():
+        return sp.csr_array(sp.load_npz(folder / name / "affinity.npz"))
+    lists, lengths = (sorted((folder / name).glob(f"{kind}*.npy")) for kind in ("indices", "distances"))
+    if not lists:
+        return None
+    neighbors = np.concatenate([np.load(file) for file in lists])
+    distances = np.concatenate([np.load(file) for file in lengths]).astype(np.float64)
     n, k = neighbors.shape
     weights = gaussian_similarity(distances, distances.max(axis=1, keepdims=True))
     directed = sp.csr_array((weights.ravel(), neighbors.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
     return sp.csr_array(directed.maximum(directed.T))
-
-
-def has_lists(folder: Path | None, name: str) -> bool:
-    return folder is not None and any((folder / name).glob("indices*.npy"))
 
 
 def merged(name: str, rows: list[dict[str, Any]], keys: tuple[str, ...]) -> list[dict[str, Any]]:
@@ -109,10 +115,10 @@ def merged(name: str, rows: list[dict[str, Any]], keys: tuple[str, ...]) -> list
     return list(table.values())
 
 
-def own_process(module: str, *arguments: str) -> Any:
+def own_process(module: str, *arguments: str, limit: float | None = None) -> Any:
     """What `python -m module arguments` prints last, read as JSON: peak memory is then that of this work alone."""
     command = [sys.executable, "-m", module, *arguments]
-    finished = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    finished = subprocess.run(command, capture_output=True, text=True, check=True, timeout=limit)
     return json.loads(finished.stdout.splitlines()[-1])
 
 

@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from benchmarks.instances import (
-    has_lists,
     median,
     merged,
     own_process,
@@ -54,7 +53,7 @@ NOTES = [
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("sets", nargs="*", default=list(SETS), choices=[*SETS, []])
+    parser.add_argument("sets", nargs="*", choices=[*SETS, []])
     parser.add_argument("--neighbors", type=Path, help="folder with a folder of neighbour lists for each set")
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--one", action="store_true", help="measure the one set here and print JSON")
@@ -63,7 +62,7 @@ def main() -> None:
         print(json.dumps(measure(arguments.sets[0], arguments.neighbors, arguments.draws)))
         return
     given = ["--neighbors", str(arguments.neighbors)] if arguments.neighbors else []
-    for name in arguments.sets:
+    for name in arguments.sets or SETS:
         rows = own_process("benchmarks.published", name, "--one", "--draws", str(arguments.draws), *given)
         write("published", merged("published", rows, KEYS), NOTES, COMMAND)
 
@@ -73,10 +72,8 @@ def measure(name: str, folder: Path | None, n_draws: int) -> list[dict[str, Any]
     warmup()
     data = load(name)
     y = np.unique(data.y, return_inverse=True)[1]
-    stored = f"{name}_standardised"
-    if has_lists(folder, stored):
-        affinity, neighbor_seconds = stored_affinity(folder / stored), None
-    else:
+    affinity, neighbor_seconds = stored_affinity(folder, f"{name}_standardised"), None
+    if affinity is None:
         affinity, neighbor_seconds = timed(partial(knn_affinity, standardised(data.X)))
     graph = Graph.from_affinity(affinity)
     rows = []
