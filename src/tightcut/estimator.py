@@ -56,9 +56,11 @@ class COSC(ClusterMixin, BaseEstimator):
         How long to search; 0.3 is quick, 5 is thorough.
     n_init : int, default=8
         Independent random starts of the search.
-    strategy : {"direct", "recursive"}, default="direct"
-        For more than two clusters: search for all at once, or split in two again and again as the paper does. The
-        recursion keeps all must-links but may violate cannot-links, whatever `max_violations` says.
+    strategy : {"direct", "recursive", "spread"}, default="direct"
+        "direct" searches for all clusters at once. "recursive" splits in two again and again as the paper does; it keeps
+        all must-links but may violate cannot-links, whatever `max_violations` says. "spread" starts from the points that
+        must be in different clusters, such as those of `partial_labels`, spreads them over the graph and improves the
+        cut only locally: the clusters stay near a few known labels, where the smallest cut may not.
     cut_tolerance : float, default=0.0
         For more than two clusters: cuts within this share of the smallest one found count as equal, and among them the
         clustering whose points sit best among their neighbours is returned. 0 returns the smallest cut.
@@ -343,7 +345,7 @@ as possible.
         _check_choice("affinity", self.affinity, ("knn", "precomputed"))
         _check_choice("on_inconsistent", self.on_inconsistent, ("raise", "soft"))
         _check_choice("inner_solver", self.inner_solver, ("flow", "fista"))
-        _check_choice("strategy", self.strategy, ("direct", "recursive"))
+        _check_choice("strategy", self.strategy, ("direct", "recursive", "spread"))
         resolve_device(self.device)
         if self.n_clusters != "auto":
             check_scalar(self.n_clusters, "n_clusters", Integral, min_val=1)

@@ -20,6 +20,9 @@ from tightcut.solvers.recursive import recursive_partitions
 from tightcut.solvers.result import ClusteringResult, number_by_appearance
 from tightcut.solvers.search import Progress, SearchOptions
 from tightcut.solvers.soft import TradeoffPoint, soft_bipartition, tradeoff
+from tightcut.solvers.spread import spread_partition
+
+STRATEGIES = ("direct", "recursive", "spread")
 
 
 @dataclass(frozen=True)
@@ -80,9 +83,11 @@ def cluster(
         A clustering to improve: the result is at least as good, if it respects the constraints.
     progress : callable, optional
         Called with (stage, done, total, best cut); see `tightcut.progress.ProgressLine`.
-    strategy : {"direct", "recursive"}, default="direct"
-        For more than two clusters: search for all of them at once, or split in two again and again as in the paper.
-        Recursion may violate constraints; direct search does so only where `max_violations` allows it.
+    strategy : {"direct", "recursive", "spread"}, default="direct"
+        "direct" searches for the smallest cut into all clusters at once. "recursive" splits in two again and again, as
+        in the paper, and may violate constraints. "spread" starts from points that must be in different clusters,
+        spreads them over the graph and improves the cut only locally: with labels of a few points of each class, the
+        clusters stay near those labels, where the smallest cut may not.
     cut_tolerance : float, default=0.0
         For more than two clusters: cuts within this share of the smallest one found count as equal, and among them the
         clustering whose points sit best among their neighbours is returned. 0 returns the smallest cut.
@@ -110,8 +115,8 @@ def cluster(
     find_inner_solver(inner_solver)
     rng = as_generator(random_state)
     check_n_clusters(n_clusters, graph)
-    if strategy not in ("direct", "recursive"):
-        raise ValueError(f'strategy must be "direct" or "recursive"; got {strategy!r}.')
+    if strategy not in STRATEGIES:
+        raise ValueError(f"strategy must be one of {', '.join(map(repr, STRATEGIES))}; got {strategy!r}.")
     if not (np.isfinite(cut_tolerance) and cut_tolerance >= 0):
         raise ValueError(f"cut_tolerance must be a number >= 0; got {cut_tolerance!r}.")
     known = [] if init is None else [check_init(init, graph, n_clusters)]
@@ -122,6 +127,10 @@ def cluster(
         links = constraints.without_conflicts() if limits.on_inconsistent == "soft" else constraints
         hierarchy = recursive_partitions(graph, links, n_clusters, rng, options, inner=inner_solver)
         return _result(graph, constraints, hierarchy[-1], hierarchy=hierarchy)
+    if strategy == "spread":
+        if known or not hard:
+            raise ValueError('strategy="spread" satisfies every constraint and takes no init and no max_violations.')
+        return _result(graph, constraints, spread_partition(graph, constraints, n_clusters, rng, options))
     if n_clusters > 2:
         if hard:
             labels = hard_partition(
