@@ -11,8 +11,11 @@ TITLES = {
     "many_clusters_authors": "More than two clusters, against the authors' program",
     "many_clusters_peers": "More than two clusters, against other libraries",
     "many_clusters_published": "Against published figures",
+    "published": "Against published figures, larger data",
+    "versus": "Against spectral clustering and FAST-GE, on the same graph",
     "growth": "How time and memory grow",
     "large": "Large data",
+    "pairs": "Reading millions of pairs",
     "gpu": "On a GPU",
 }
 
