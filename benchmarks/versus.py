@@ -65,28 +65,25 @@ def main() -> None:
         print(json.dumps(measure(*arguments.one)))
         return
     for name in arguments.sets or SETS:
-        rows = compare(name, arguments.neighbors, arguments.limit)
-        write("versus", merged("versus", rows, ("set", "method")), NOTES, COMMAND)
+        compare(name, arguments.neighbors, arguments.limit)
 
 
-def compare(name: str, folder: Path | None, limit: float) -> list[dict[str, Any]]:
+def compare(name: str, folder: Path | None, limit: float) -> None:
+    """Run every method on a set; the table is written after each."""
     with tempfile.TemporaryDirectory() as temporary:
         path = str(Path(temporary, "problem.npz"))
         n, n_pairs = save(name, folder, path)
-        cells = {}
-        for method in METHODS:
-            cells[method] = cell(method, path, limit)
-            print(name, method, cells[method], flush=True)
-    rows = []
-    for method, found in cells.items():
-        own = cells["tightcut" if METHODS[method][1] else "tightcut, no pairs"]
-        row = {"set": name, "n": n, "pairs": n_pairs, "method": method, "status": found["status"]}
-        for column in ("seconds", "cut", "violations", "ARI"):
-            row[column] = found.get(column, "")
-        for column, measured in (("time ratio", "seconds"), ("cut ratio", "cut")):
-            row[column] = f"{found[measured] / own[measured]:.3g}" if found.keys() & own.keys() >= {measured} else ""
-        rows.append(row)
-    return rows
+        cells: dict[str, dict[str, Any]] = {}
+        for method, (_, sees_pairs) in METHODS.items():
+            found = cells[method] = cell(method, path, limit)
+            own = cells["tightcut" if sees_pairs else "tightcut, no pairs"]
+            row = {"set": name, "n": n, "pairs": n_pairs, "method": method, "status": found["status"]}
+            for column in ("seconds", "cut", "violations", "ARI"):
+                row[column] = found.get(column, "")
+            for column, measured in (("time ratio", "seconds"), ("cut ratio", "cut")):
+                both = measured in found and measured in own
+                row[column] = f"{found[measured] / own[measured]:.3g}" if both else ""
+            write("versus", merged("versus", [row], ("set", "method")), NOTES, COMMAND)
 
 
 def cell(method: str, path: str, limit: float) -> dict[str, Any]:
