@@ -74,6 +74,16 @@ def test_known_classes(run, folder):
     assert labels["m05"] == labels["m11"] != labels["m59"]
 
 
+def test_clusters_near_the_known_classes(run):
+    code, out, _ = run("cluster moons.csv -k 2 --id name --labels class -o labels.csv --strategy spread")
+    assert code == 0
+    assert "0 of 59 constraints" in out
+    code, _, err = run("cluster moons.npy -k 2 --strategy spread")
+    assert code == 1
+    assert "--strategy spread starts from points that must be in different clusters" in err
+    assert "give --labels or --constraints" in err
+
+
 def test_the_same_as_in_python(run, folder):
     from tightcut import Graph, knn_affinity
 

@@ -38,6 +38,13 @@ EDGES_LOOKED_AT, FEWEST_PRICED = 20_000_000, 50
 @data_options
 @graph_options
 @limit_options
+@click.option(
+    "--strategy",
+    type=click.Choice(["direct", "recursive", "spread"]),
+    default="direct",
+    show_default=True,
+    help="The smallest cut; the paper's recursion, which may violate pairs; or clusters near a few known labels.",
+)
 @search_options
 @output_options
 def cluster(
@@ -51,6 +58,7 @@ def cluster(
     constraints: Path | None,
     max_violations: float,
     on_inconsistent: str,
+    strategy: str,
     effort: float,
     seed: int,
     jobs: int,
@@ -92,6 +100,7 @@ def cluster(
     settings = {
         "max_violations": max_violations,
         "on_inconsistent": on_inconsistent,
+        "strategy": strategy,
         "effort": effort,
         "n_jobs": jobs,
         "random_state": seed,
@@ -203,6 +212,8 @@ def _page(problem: Problem, result: ClusteringResult, progress: Progress | None,
         facts["Known classes"] = f"column {problem.labels_column!r}"
     if prices is not None:
         facts["Violations allowed"] = f"{settings['max_violations']:g}"
+    if settings["strategy"] != "direct":
+        facts["Strategy"] = settings["strategy"]
     facts["Effort, seed"] = f"{settings['effort']:g}, {settings['random_state']}"
     facts["Time"] = f"{settings['seconds']:.1f} s"
     return render(
