@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from typing import TextIO
@@ -35,7 +36,8 @@ class ProgressLine(StatusLine):
 
     def __call__(self, stage: str, done: int, total: int, best: float) -> None:
         seconds = time.monotonic() - self.started
-        text = f"tightcut {stage:<10} {bar(done, total)} {done}/{total}  cut {best:.6g}  {seconds:.1f} s"
+        cut = f"cut {best:.6g}  " if math.isfinite(best) else ""
+        text = f"tightcut {stage:<10} {bar(done, total)} {done}/{total}  {cut}{seconds:.1f} s"
         self.show(text, finished=done >= total)
 
 

@@ -9,7 +9,7 @@ from tightcut._kernels.colouring import colour_by_tabu, colour_exactly, complete
 from tightcut._kernels.fista import fista_steps
 from tightcut._kernels.minimum_cut import UNREACHED, reverse_arcs, route_excess, total_variation_prox
 from tightcut._kernels.partition import agglomerate, measure_partition, refine_partition, relation_inside
-from tightcut._kernels.spins import measure, refine, tabu_search
+from tightcut._kernels.spins import measure, near_the_cut, refine, tabu_search
 
 __all__ = [
     "UNREACHED",
@@ -22,6 +22,7 @@ __all__ = [
     "heavy_edge_matching",
     "measure",
     "measure_partition",
+    "near_the_cut",
     "peel",
     "refine",
     "refine_partition",

@@ -69,6 +69,30 @@ def _at_the_cut(u, indptr, indices, coupling, spins):
 
 
 @compiled
+def near_the_cut(indptr, indices, coupling, spins, limit):
+    """A mask of the units at the cut and of those nearest to them, about `limit` in all unless the cut is longer."""
+    n = len(spins)
+    near = np.zeros(n, np.bool_)
+    queue = np.empty(n, np.int32)
+    head, tail = 0, 0
+    for u in range(n):
+        if _at_the_cut(u, indptr, indices, coupling, spins):
+            near[u] = True
+            queue[tail] = u
+            tail += 1
+    while head < tail < limit:
+        u = queue[head]
+        head += 1
+        for a in range(indptr[u], indptr[u + 1]):
+            v = indices[a]
+            if not near[v]:
+                near[v] = True
+                queue[tail] = v
+                tail += 1
+    return near
+
+
+@compiled
 def refine(
     indptr, indices, coupling, moment, external, offset, volume, outside, two_sided, spins, patience, max_passes
 ):

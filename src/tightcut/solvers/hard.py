@@ -9,15 +9,12 @@ import numpy as np
 from tightcut.constraints import Constraints
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.graph import Graph
-from tightcut.objective import penalty_bound
-from tightcut.relaxation import Relaxation
 from tightcut.signed import Merger, SignedGraph
-from tightcut.solvers.multilevel import refine
-from tightcut.solvers.ratio_dca import ratio_dca
-from tightcut.solvers.search import SearchOptions, Solution, search, select
+from tightcut.solvers.multilevel import coarsest, upwards
+from tightcut.solvers.polish import Polished, polish
+from tightcut.solvers.search import SearchOptions, coarsen_to_search, refined_copy, search
 
 POLISHED = 3  # how many of the best solutions RatioDCA starts from
-POLISH_LIMIT = 30_000  # units above which it starts from the best alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,58 +78,33 @@ def hard_bipartition(
     """
     merger = reduce_to_units(graph, constraints)
     spins = [vote(merger, side) for side in known or []]
-    population = search(merger.graph, rng, options, spins)
-    chosen = population[: POLISHED if merger.graph.n_units <= POLISH_LIMIT else 1]
+    levels = coarsen_to_search(merger.graph, rng, options)
+    small = coarsest(merger.graph, levels)
+    chosen = search(small, rng, options, [] if levels else spins)[:POLISHED]
     polished = []
     for done, solution in enumerate(chosen):
-        options.report("polish", done, len(chosen), population[0][0])
-        polished.append(polish(graph, merger, solution, inner))
-    (cut, best), history = min(polished, key=lambda result: result[0][0])
-    options.report("polish", len(chosen), len(chosen), cut)
+        options.report("polish", done, len(chosen), chosen[0][0])
+        polished.append(polish(small, solution, inner))
+    options.report("polish", len(chosen), len(chosen), min(map(_ratio, polished)))
+    found = [_carried_up(merger.graph, levels, min(polished, key=_ratio), inner, options)]
+    if levels:
+        found += [polish(merger.graph, refined_copy(merger.graph, given), inner) for given in spins]
+    (cut, best), history = min(found, key=_ratio)
     return Bipartition(merger.lift(best) > 0, cut, history)
 
 
-def polish(graph: Graph, merger: Merger, solution: Solution, inner: str) -> tuple[Solution, tuple[float, ...]]:
-    """Alternate RatioDCA at the certified penalty and refinement until neither lowers the cut.
-
-    At the certified penalty no unit with vertices on both sides can turn, so all of these are merged into one
-    terminal for each side, with a single cannot-link between the two.
-    """
-    ratio, spins = solution
-    history: list[float] = [ratio]
-    while True:
-        descent = ratio_dca(*certified(graph, merger, spins, ratio), inner=inner)
-        history += [value for value in descent.history[1:] if value < history[-1]]
-        moved = _moved_spins(merger, spins, descent.side)
-        refine(merger.graph, moved)
-        value = merger.graph.ratio(moved)
-        if not value < ratio * (1 - 1e-12):
-            return (ratio, spins), tuple(history)
-        if value < history[-1]:
-            history.append(value)
-        ratio, spins = select([(value, moved), (ratio, spins)])[0]
+def _carried_up(
+    graph: SignedGraph, levels: list[Merger], polished: Polished, inner: str, options: SearchOptions
+) -> Polished:
+    """A solution of the coarsest graph on its way back to the finest: refined and polished at every level."""
+    (ratio, spins), history = polished
+    for done, (fine, merger) in enumerate(upwards(graph, levels)):
+        refined = refined_copy(fine, merger.lift(spins))
+        (ratio, spins), falling = polish(fine, refined, inner, max_rounds=100 if fine is graph else 1)
+        history += tuple(value for value in falling if value < history[-1])
+        options.report("refine", done + 1, len(levels), ratio)
+    return (ratio, spins), history
 
 
-def certified(graph: Graph, merger: Merger, spins: np.ndarray, ratio: float) -> tuple[Relaxation, np.ndarray]:
-    """The relaxation that RatioDCA polishes spins with, and their indicator as its start."""
-    mixed = merger.graph.mixed
-    n_free = int((~mixed).sum())
-    place = np.cumsum(~mixed) - 1
-    side = merger.lift(spins) > 0
-    fixed = mixed[merger.unit]
-    contracted = graph.contract(np.where(fixed, n_free + side, place[merger.unit]))
-    start = np.append(spins[~mixed] > 0, [False, True] if mixed.any() else [])
-    pair = [(n_free, n_free + 1)] if mixed.any() else None
-    constraints = Constraints.from_pairs(contracted.n_vertices, cannot_link=pair)
-    return Relaxation(contracted, constraints, 1.001 * penalty_bound(contracted, constraints, ratio)), start.astype(
-        bool
-    )
-
-
-def _moved_spins(merger: Merger, spins: np.ndarray, side: np.ndarray) -> np.ndarray:
-    mixed = merger.graph.mixed
-    if mixed.any() and not side[-1]:
-        side = ~side
-    moved = spins.copy()
-    moved[~mixed] = np.where(side[: int((~mixed).sum())], 1, -1)
-    return moved
+def _ratio(polished: Polished) -> float:
+    return polished[0][0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from tightcut import _kernels as kernels
@@ -11,13 +13,21 @@ from tightcut.signed import Merger, SignedGraph
 PATIENCE, PASSES = 50, 10
 
 
-def coarsen(graph: SignedGraph, target: int, rng: np.random.Generator, *, device: str = "cpu") -> list[Merger]:
+def coarsen(
+    graph: SignedGraph,
+    target: int,
+    rng: np.random.Generator,
+    *,
+    device: str = "cpu",
+    report: Callable[[int, int], None] | None = None,
+) -> list[Merger]:
     """Heavy-edge matchings until at most about `target` units are left. Each level halves the graph: O(arcs) in all.
 
     Constraints need no care here: they live inside the units. With `device="cuda"` the GPU makes the levels, as far as
-    its matchings reach.
+    its matchings reach. `report` is told after every level how many units are gone and how many shall go.
     """
     levels: list[Merger] = []
+    n_units = graph.n_units
     # A unit much heavier than the others could not change sides any more.
     heaviest = 3 * graph.volume / target
     if device == "cuda":
@@ -34,6 +44,8 @@ def coarsen(graph: SignedGraph, target: int, rng: np.random.Generator, *, device
         merger = graph.merge(unit, sign)
         levels.append(merger)
         graph = merger.graph
+        if report is not None:
+            report(min(n_units - graph.n_units, n_units - target), n_units - target)
     return levels
 
 
@@ -50,11 +62,16 @@ def coarsest(graph: SignedGraph, levels: list[Merger]) -> SignedGraph:
 
 def uncoarsen(graph: SignedGraph, levels: list[Merger], spins: np.ndarray) -> tuple[float, np.ndarray]:
     """Carry spins of the coarsest graph back to `graph`, refining at every level; returns (ratio, spins)."""
-    finer = [graph, *(merger.graph for merger in levels)][: len(levels)]
-    for merger, fine in zip(reversed(levels), reversed(finer), strict=True):
+    for fine, merger in upwards(graph, levels):
         spins = merger.lift(spins)
         refine(fine, spins)
     return graph.ratio(spins), spins
+
+
+def upwards(graph: SignedGraph, levels: list[Merger]) -> list[tuple[SignedGraph, Merger]]:
+    """Each graph that was coarsened with what was made of it, the coarsest first."""
+    finer = [graph, *(merger.graph for merger in levels[:-1])]
+    return list(zip(finer, levels, strict=False))[::-1]
 
 
 def refine(graph: SignedGraph, spins: np.ndarray, patience: int = PATIENCE) -> float:

@@ -8,6 +8,7 @@ which solutions are judged.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -62,10 +63,10 @@ def search_partition(
     limit = max(SEARCH_LIMIT, 40 * k)
     if graph.n_vertices <= 1.5 * limit:
         return _search_level(graph, k, rng, options, prices, given)
-    small, levels = coarsen(graph, limit, rng, device=options.device)
+    small, levels = coarsen(graph, limit, rng, device=options.device, report=partial(options.report, "coarsen"))
     found = _search_level(small, k, rng, options, prices, [])
     carried = [(graph, levels, labels, k, prices) for _, labels in found[:2]]
-    return select(given + options.map(_carried, carried))
+    return select(given + options.map(_carried, carried, "refine"))
 
 
 def _search_level(
@@ -78,8 +79,8 @@ def _search_level(
 ) -> list[Solution]:
     """The search at one level: starts, generations, exchange."""
     tasks = [(graph, k, child, options.starts, prices) for child in rng.spawn(options.n_init)]
-    population = _evolve(graph, k, rng, options, prices, select(given + options.map(_starts, tasks)))
-    return select([*population, exchange(graph, population[0], k, rng, prices)])
+    population = _evolve(graph, k, rng, options, prices, select(given + options.map(_starts, tasks, "start")))
+    return select([*population, exchange(graph, population[0], k, rng, prices, options)])
 
 
 def _carried(graph: PartitionGraph, levels: list[Level], labels: np.ndarray, k: int, prices: Prices) -> list[Solution]:
@@ -99,15 +100,24 @@ def improve(graph: PartitionGraph, labels: np.ndarray, k: int, prices: Prices) -
     return judge(graph, labels, k, prices)
 
 
-def exchange(graph: PartitionGraph, solution: Solution, k: int, rng: np.random.Generator, prices: Prices) -> Solution:
+def exchange(
+    graph: PartitionGraph,
+    solution: Solution,
+    k: int,
+    rng: np.random.Generator,
+    prices: Prices,
+    options: SearchOptions,
+) -> Solution:
     """Moves between whole clusters as long as they pay."""
-    for _ in range(MAX_EXCHANGES):
+    for done in range(MAX_EXCHANGES):
+        options.report("exchange", done, MAX_EXCHANGES, solution[0])
         moved = split_and_merge(graph, solution[1], k, rng)
         labels = resplit_pairs(graph, solution[1] if moved is None else moved, k, rng)
         found = improve(graph, labels, k, prices)
         if found[0] >= solution[0] * (1 - 1e-12):
             break
         solution = found
+    options.report("exchange", MAX_EXCHANGES, MAX_EXCHANGES, solution[0])
     return solution
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from tightcut import _kernels as kernels
@@ -14,13 +16,20 @@ Level = tuple[PartitionGraph, np.ndarray]
 
 
 def coarsen(
-    graph: PartitionGraph, target: int, rng: np.random.Generator, *, device: str = "cpu"
+    graph: PartitionGraph,
+    target: int,
+    rng: np.random.Generator,
+    *,
+    device: str = "cpu",
+    report: Callable[[int, int], None] | None = None,
 ) -> tuple[PartitionGraph, list[Level]]:
     """Heavy-edge matchings, never across a cannot-link, until about `target` vertices are left.
 
     Returns the coarsest graph and the levels above it, each with the unit that its vertices went into. With
-    `device="cuda"` the GPU makes the levels, as far as its matchings reach.
+    `device="cuda"` the GPU makes the levels, as far as its matchings reach. `report` is told after every level how many
+    vertices are gone and how many shall go.
     """
+    n_vertices = graph.n_vertices
     levels: list[Level] = []
     heaviest = 3 * float(graph.mass.sum()) / target
     if device == "cuda":
@@ -39,6 +48,8 @@ def coarsen(
             break
         levels.append((graph, unit))
         graph = coarser
+        if report is not None:
+            report(min(n_vertices - graph.n_vertices, n_vertices - target), n_vertices - target)
     return graph, levels
 
 

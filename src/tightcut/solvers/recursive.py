@@ -15,7 +15,8 @@ from tightcut.constraints import Constraints
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.graph import Graph
 from tightcut.objective import normalized_cut
-from tightcut.solvers.hard import polish, reduce_to_units
+from tightcut.solvers.hard import reduce_to_units
+from tightcut.solvers.polish import polish
 from tightcut.solvers.search import SearchOptions, search
 from tightcut.solvers.soft import penalized_graph
 
@@ -75,7 +76,7 @@ def bounded_bipartition(
     The paper's own rule for the soft problem; the last partition is returned if the penalty alone does not get there.
     """
     merger = reduce_to_units(graph, Constraints.from_pairs(graph.n_vertices))
-    (cut, spins), _ = polish(graph, merger, search(merger.graph, rng, options)[0], inner)
+    (cut, spins), _ = polish(merger.graph, search(merger.graph, rng, options)[0], inner)
     side = merger.lift(spins) > 0
     penalty = graph.volume * max(cut, np.finfo(float).eps) / 4 * 2.0**-8
     for _ in range(PENALTY_STEPS):

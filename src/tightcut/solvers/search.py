@@ -10,8 +10,9 @@ for every number of threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -65,17 +66,31 @@ class SearchOptions:
     def generations(self) -> int:
         return int(np.ceil(6 * self.effort))
 
-    def report(self, stage: str, done: int, total: int, best: float) -> None:
+    def report(self, stage: str, done: int, total: int, best: float = float("nan")) -> None:
+        """Tell how far a stage is; NaN stands for a cut that is not known yet."""
         if self.progress is not None:
             self.progress(stage, done, total, best)
 
-    def map(self, function: Callable[..., list[Solution]], tasks: list[tuple]) -> list[Solution]:
-        """Run the tasks, in threads or where `joblib.parallel_config` says, and chain their results in order."""
+    def map(
+        self, function: Callable[..., list[Solution]], tasks: list[tuple], stage: str | None = None
+    ) -> list[Solution]:
+        """Run the tasks, in threads or where `joblib.parallel_config` says, and chain their results in order.
+
+        With a `stage`, every finished task is reported under its name.
+        """
+        results: Iterable[list[Solution]]
         if self.n_jobs == 1 or len(tasks) == 1:  # joblib's Dask back end would send these away, too
-            results = [function(*task) for task in tasks]
+            results = (function(*task) for task in tasks)
         else:
-            results = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(function)(*task) for task in tasks)
-        return [solution for solutions in results for solution in solutions]
+            return_as = "list" if self.progress is None or stage is None else "generator"
+            parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as=return_as)
+            results = parallel(delayed(function)(*task) for task in tasks)
+        chained: list[Solution] = []
+        for done, solutions in enumerate(results):
+            chained += solutions
+            if stage is not None:
+                self.report(stage, done + 1, len(tasks), min((ratio for ratio, _ in chained), default=np.nan))
+        return chained
 
 
 def search(
@@ -83,13 +98,20 @@ def search(
 ) -> list[Solution]:
     """Good distinct solutions, best first. `known` spins take part and are never lost."""
     refined = [refined_copy(graph, spins) for spins in known or []]
-    if graph.n_units > 1.5 * SEARCH_LIMIT:
-        levels = coarsen(graph, SEARCH_LIMIT, rng, device=options.device)
+    levels = coarsen_to_search(graph, rng, options)
+    if levels:
         found = search(coarsest(graph, levels), rng, options)
-        carried = options.map(_carried, [(graph, levels, spins) for _, spins in found[:STARTS_KEPT]])
+        carried = options.map(_carried, [(graph, levels, spins) for _, spins in found[:STARTS_KEPT]], "refine")
         return select(refined + carried)
     tasks = [(graph, child, options.starts) for child in rng.spawn(options.n_init)]
-    return _evolve(graph, rng, options, select(refined + options.map(_starts, tasks)))
+    return _evolve(graph, rng, options, select(refined + options.map(_starts, tasks, "start")))
+
+
+def coarsen_to_search(graph: SignedGraph, rng: np.random.Generator, options: SearchOptions) -> list[Merger]:
+    """The levels down to a graph that is searched at its own level; none if this one is."""
+    if graph.n_units <= 1.5 * SEARCH_LIMIT:
+        return []
+    return coarsen(graph, SEARCH_LIMIT, rng, device=options.device, report=partial(options.report, "coarsen"))
 
 
 def select(population: list[Solution], size: int = POPULATION) -> list[Solution]:

@@ -22,12 +22,12 @@ from tightcut.solvers.hard import (
     Bipartition,
     admits_two_clusters,
     hard_bipartition,
-    polish,
     reduce_to_units,
     vote,
 )
 from tightcut.solvers.multilevel import refine
 from tightcut.solvers.penalty_path import penalty_path
+from tightcut.solvers.polish import polish
 from tightcut.solvers.release import release_pairs, satisfied
 from tightcut.solvers.search import SearchOptions, search
 
@@ -122,7 +122,7 @@ def tighten(graph: Graph, constraints: Constraints, side: np.ndarray, inner: str
     merger = reduce_to_units(graph, satisfied(constraints, side))
     spins = vote(merger, side)
     ratio = refine(merger.graph, spins)
-    (_, best), _ = polish(graph, merger, (ratio, spins), inner)
+    (_, best), _ = polish(merger.graph, (ratio, spins), inner)
     return merger.lift(best) > 0
 
 

@@ -1,0 +1,94 @@
+"""Polishing: the relaxation has the ratio of the spins, what stays does not move, nothing gets worse, at any size."""
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from strategies import consistent_problems
+from toys import nearest_neighbour_graph
+
+from tightcut import Constraints, cluster
+from tightcut import _kernels as kernels
+from tightcut.solvers import polish as polishing
+from tightcut.solvers import search as searching
+from tightcut.solvers.hard import reduce_to_units, vote
+from tightcut.solvers.polish import certified, polish, tie_what_stays
+
+
+@st.composite
+def oriented_units(draw):
+    """The signed graph of a consistent problem, and the spins of a partition that satisfies it."""
+    graph, constraints, side = draw(consistent_problems(max_vertices=10))
+    assume(0 < side.sum() < len(side))
+    merger = reduce_to_units(graph, constraints)
+    return merger.graph, vote(merger, side)
+
+
+def limited(function, *arguments, limit):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(polishing, "POLISH_LIMIT", limit)
+        return function(*arguments)
+
+
+@given(oriented_units(), st.integers(0, 10))
+def test_the_relaxation_starts_at_the_ratio_of_the_spins(drawn, limit):
+    graph, spins = drawn
+    ratio = graph.ratio(spins)
+    tied = limited(tie_what_stays, graph, spins, limit=limit)
+    np.testing.assert_array_equal(tied.lift(tied.project(spins)), spins)
+    relaxation, start = certified(tied, spins, ratio)
+    assert relaxation.F(start.astype(float)) == pytest.approx(ratio, abs=1e-9)
+    assert relaxation.graph.volume == pytest.approx(graph.volume)
+    assert (relaxation.graph.vertex_weights > 0).all()
+
+
+@settings(max_examples=50)
+@given(oriented_units(), st.integers(0, 10), st.sampled_from(["flow", "fista"]))
+def test_polishing_never_raises_the_ratio(drawn, limit, inner):
+    graph, spins = drawn
+    start = graph.ratio(spins)
+    (ratio, polished), history = limited(polish, graph, (start, spins), inner, limit=limit)
+    assert ratio == pytest.approx(graph.ratio(polished), abs=1e-9)
+    assert ratio <= start * (1 + 1e-9) + 1e-12
+    assert all(later < earlier for earlier, later in itertools.pairwise(history))
+    assert history[0] == start
+
+
+@pytest.mark.parametrize("limit", [0, 5, 30, 100])
+def test_near_the_cut_takes_whole_neighbourhoods_nearest_first(limit):
+    graph = nearest_neighbour_graph(100, seed=3)
+    w = graph.weights
+    spins = np.where(np.arange(100) < 50, 1, -1).astype(np.int8)
+    near = kernels.near_the_cut(w.indptr, w.indices, w.data, spins, limit)
+    crossing = w.toarray() * (spins[:, None] != spins) > 0
+    at_the_cut = np.flatnonzero(crossing.any(axis=1))
+    distance = sp.csgraph.shortest_path(w, unweighted=True, indices=at_the_cut).min(axis=0)
+    assert near[at_the_cut].all()
+    assert near.sum() >= min(limit, np.isfinite(distance).sum())
+    assert distance[near].max() <= distance[~near].min(initial=np.inf)
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_a_problem_solved_level_by_level_is_as_good_and_respects_its_pairs(known, monkeypatch):
+    graph = nearest_neighbour_graph(600, seed=1)
+    halves = cluster(graph, random_state=1).labels
+    pairs = np.random.default_rng(0).permutation(600)[:60].reshape(30, 2)
+    same = halves[pairs[:, 0]] == halves[pairs[:, 1]]
+    constraints = Constraints.from_pairs(600, pairs[same], pairs[~same])
+    options = {"random_state": 0, "init": halves if known else None}
+    whole = cluster(graph, constraints, **options)
+    monkeypatch.setattr(searching, "SEARCH_LIMIT", 100)
+    monkeypatch.setattr(polishing, "POLISH_LIMIT", 100)
+    stages = []
+    found = cluster(graph, constraints, progress=lambda *call: stages.append(call[:3]), **options)
+    assert found.n_violations == 0
+    assert found.cut <= whole.cut * 1.02
+    assert all(later < earlier for earlier, later in itertools.pairwise(found.history))
+    assert list(dict.fromkeys(stage for stage, _, _ in stages)) == ["coarsen", "start", "search", "polish", "refine"]
+    for stage in {stage for stage, _, _ in stages}:
+        done = [(done, total) for name, done, total in stages if name == stage]
+        assert done == sorted(done)
+        assert done[-1][0] == done[-1][1]
