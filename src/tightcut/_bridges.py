@@ -16,16 +16,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
+from tightcut._search.closest import closest_pair
+
 if TYPE_CHECKING:
-    from sklearn.neighbors import NearestNeighbors
+    from tightcut._search import Neighbors
 
 SMALL_COMPONENT = 64
 MOST_LARGE_COMPONENTS = 2000
 QUERY_ROWS = 16384
+BALL_ROWS = 8192
 DENSE_WORK = 1 << 20
 
 
-def shortest_bridges(points: np.ndarray, labels: np.ndarray, index: NearestNeighbors) -> np.ndarray:
+def shortest_bridges(points: np.ndarray, labels: np.ndarray, index: Neighbors) -> np.ndarray:
     """Edges of a minimum spanning tree over the components.
 
     Parameters
@@ -33,8 +36,8 @@ def shortest_bridges(points: np.ndarray, labels: np.ndarray, index: NearestNeigh
     points : ndarray of shape (n, n_features)
     labels : ndarray of shape (n,)
         Component of each point: 0, ..., c - 1.
-    index : NearestNeighbors
-        Fitted on `points`.
+    index : Neighbors
+        Over `points`.
 
     Returns
     -------
@@ -61,7 +64,7 @@ def _small_components(labels: np.ndarray) -> np.ndarray:
     return small
 
 
-def _shortest_links(points: np.ndarray, labels: np.ndarray, small: np.ndarray, index: NearestNeighbors) -> np.ndarray:
+def _shortest_links(points: np.ndarray, labels: np.ndarray, small: np.ndarray, index: Neighbors) -> np.ndarray:
     """The shortest link (inside, outside) of each small component to any other, shortest first.
 
     Among the s + 1 nearest points to a member of a component of s points, at least one lies outside.
@@ -128,29 +131,29 @@ def _pairs_by_gap(points: np.ndarray, members: list[np.ndarray]) -> Any:
     """Pairs of components with the gap between their enclosing balls, a lower bound on any link; smallest first."""
     from scipy.spatial.distance import pdist
 
-    centres = np.array([points[own].mean(axis=0, dtype=np.float64) for own in members])
-    radii = [np.linalg.norm(points[own] - centre, axis=1).max() for own, centre in zip(members, centres, strict=True)]
+    centres, radii = zip(*[_ball(points, own) for own in members], strict=True)
     first, second = np.triu_indices(len(members), 1)
-    gaps = pdist(centres) - np.take(radii, first) - np.take(radii, second)
+    gaps = pdist(np.array(centres)) - np.take(radii, first) - np.take(radii, second)
     order = np.argsort(gaps, kind="stable")
     return zip(gaps[order].tolist(), first[order].tolist(), second[order].tolist(), strict=True)
 
 
+def _ball(points: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, float]:
+    """Mean of some points, and how far they reach from it; read in blocks."""
+    blocks = [rows[start : start + BALL_ROWS] for start in range(0, len(rows), BALL_ROWS)]
+    centre = sum(points[block].sum(axis=0, dtype=np.float64) for block in blocks) / len(rows)
+    return centre, max(float(np.linalg.norm(points[block] - centre, axis=1).max()) for block in blocks)
+
+
 def _shortest_link(points: np.ndarray, one: np.ndarray, other: np.ndarray) -> tuple[float, int, int]:
-    """Length and ends of the shortest link between two components; the smaller one asks, the larger one answers."""
-    if len(one) > len(other):
-        one, other = other, one
+    """Length and ends of the shortest link between two components."""
     if len(one) * len(other) * points.shape[1] <= DENSE_WORK:
         from scipy.spatial.distance import cdist
 
         distances = cdist(points[one], points[other])
         left, right = np.unravel_index(distances.argmin(), distances.shape)
         return float(distances[left, right]), int(one[left]), int(other[right])
-    from sklearn.neighbors import NearestNeighbors
-
-    nearest, found = NearestNeighbors(n_neighbors=1).fit(points[other]).kneighbors(points[one])
-    left = nearest[:, 0].argmin()
-    return float(nearest[left, 0]), int(one[left]), int(other[found[left, 0]])
+    return closest_pair(points, one, other)
 
 
 def _disjoint_set(count: int) -> Any:

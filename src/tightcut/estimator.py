@@ -15,10 +15,11 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tightcut._search import CHOICES
 from tightcut.constraints import Constraints
 from tightcut.gpu.device import resolve_device
 from tightcut.graph import Graph
-from tightcut.neighbors import cross_affinity, knn_affinity
+from tightcut.neighbors import POINT_TYPES, cross_affinity, knn_affinity_and_recall
 from tightcut.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ class COSC(ClusterMixin, BaseEstimator):
         Build the graph of `tightcut.knn_affinity`, or take X as a symmetric matrix of similarities, sparse or dense.
     n_neighbors : int, default=10
         Neighbours per point; for `affinity="knn"`.
+    neighbors : {"auto", "sklearn", "blocked", "approximate"}, default="auto"
+        How neighbours are searched for, see `tightcut.knn_affinity`; all but "approximate" are exact.
     max_violations : float, default=0
         How much may be violated, in units of belief (pairs, where every belief is 1). 0 satisfies every constraint.
     on_inconsistent : {"raise", "soft"}, default="raise"
@@ -99,6 +102,9 @@ class COSC(ClusterMixin, BaseEstimator):
         For two clusters: the penalised cut F at the start of the final RatioDCA and after each of its steps.
     hierarchy_ : tuple of ndarray
         With `strategy="recursive"`: the labels for 2, 3, ... clusters met on the way.
+    neighbor_recall_ : float
+        With `affinity="knn"`: the share of true neighbours among those found. 1, unless `neighbors="approximate"`:
+        then measured on a random sample of points.
     n_clusters_ : int
         Number of clusters, chosen or given.
     n_clusters_reason_ : str
@@ -166,6 +172,7 @@ as possible.
         criterion: str = "ncut",
         affinity: str = "knn",
         n_neighbors: int = 10,
+        neighbors: str = "auto",
         max_violations: float = 0,
         on_inconsistent: str = "raise",
         inner_solver: str = "flow",
@@ -183,6 +190,7 @@ as possible.
         self.criterion = criterion
         self.affinity = affinity
         self.n_neighbors = n_neighbors
+        self.neighbors = neighbors
         self.max_violations = max_violations
         self.on_inconsistent = on_inconsistent
         self.inner_solver = inner_solver
@@ -249,7 +257,8 @@ as possible.
 
         self._check_parameters()
         weights = VERTEX_WEIGHTS[self.criterion] if vertex_weights is None else vertex_weights
-        graph = Graph.from_affinity(self._affinity(X), weights)
+        progress = ProgressLine() if self.verbose else None
+        graph = Graph.from_affinity(self._affinity(X, progress), weights)
         if self.connect:
             _warn_if_disconnected(graph)
         n = graph.n_vertices
@@ -277,7 +286,7 @@ as possible.
             n_jobs=self.n_jobs,
             random_state=_seed(self.random_state),
             init=init,
-            progress=ProgressLine() if self.verbose else None,
+            progress=progress,
             strategy=self.strategy,
             cut_tolerance=self.cut_tolerance,
             device=self.device,
@@ -317,8 +326,10 @@ as possible.
             similarity = validate_data(self, X, accept_sparse="csr", ensure_non_negative=True, reset=False)
             neighbor_weights = sp.csr_array(similarity)
         else:
-            points = validate_data(self, X, dtype=[np.float64, np.float32], order="C", reset=False)
-            neighbor_weights = cross_affinity(points, self._training_points, self.n_neighbors, n_jobs=self.n_jobs)
+            points = validate_data(self, X, dtype=POINT_TYPES, order="C", reset=False)
+            neighbor_weights = cross_affinity(
+                points, self._training_points, self.n_neighbors, neighbors=self.neighbors, n_jobs=self.n_jobs
+            )
         members = sp.csr_array((np.ones(n), self.labels_, np.arange(n + 1)), shape=(n, self.n_clusters_))
         return np.asarray((neighbor_weights @ members).argmax(axis=1)).ravel()
 
@@ -346,6 +357,7 @@ as possible.
         _check_choice("on_inconsistent", self.on_inconsistent, ("raise", "soft"))
         _check_choice("inner_solver", self.inner_solver, ("flow", "fista"))
         _check_choice("strategy", self.strategy, ("direct", "recursive", "spread"))
+        _check_choice("neighbors", self.neighbors, CHOICES)
         resolve_device(self.device)
         if self.n_clusters != "auto":
             check_scalar(self.n_clusters, "n_clusters", Integral, min_val=1)
@@ -355,22 +367,23 @@ as possible.
         check_scalar(self.effort, "effort", Real, min_val=0)
         check_scalar(self.n_init, "n_init", Integral, min_val=1)
 
-    def _affinity(self, X: Any) -> Any:
+    def _affinity(self, X: Any, progress: ProgressLine | None) -> Any:
         """The similarities: of the points' neighbours, or as given."""
-        if self.affinity == "knn":
-            # Neighbour search is fast on C order only.
-            types = [np.float64, np.float32] + ([np.uint8] if resolve_device(self.device) == "cuda" else [])
-            points = validate_data(self, X, dtype=types, order="C", ensure_min_samples=2)
-            self._training_points = points
-            return knn_affinity(
-                points,
-                self.n_neighbors,
-                connect=self.connect,
-                n_jobs=self.n_jobs,
-                device=self.device,
-                stacklevel=4,
-            )
-        return validate_data(self, X, accept_sparse="csr", ensure_non_negative=True, ensure_min_samples=2)
+        if self.affinity == "precomputed":
+            return validate_data(self, X, accept_sparse="csr", ensure_non_negative=True, ensure_min_samples=2)
+        # Neighbour search is fast on C order only.
+        self._training_points = validate_data(self, X, dtype=POINT_TYPES, order="C", ensure_min_samples=2)
+        affinity, self.neighbor_recall_ = knn_affinity_and_recall(
+            self._training_points,
+            self.n_neighbors,
+            neighbors=self.neighbors,
+            connect=self.connect,
+            n_jobs=self.n_jobs,
+            device=self.device,
+            progress=progress,
+            stacklevel=4,
+        )
+        return affinity
 
 
 def _warn_if_disconnected(graph: Graph) -> None:

@@ -7,6 +7,7 @@ says nothing about the data. `knn_affinity` therefore joins the pieces by their 
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -17,20 +18,23 @@ from tightcut._bridges import shortest_bridges
 from tightcut.gpu.device import resolve_device
 
 if TYPE_CHECKING:
-    from sklearn.neighbors import NearestNeighbors
+    from tightcut._search import Neighbors
+    from tightcut._search.threads import Progress
 
 SMALLEST_BRIDGE = float(np.exp(-16.0))
 LARGEST_COORDINATE = 1e150
-BLOCK_ELEMENTS = 1 << 22
+POINT_TYPES = (np.float64, np.float32, np.uint8)
 
 
 def knn_affinity(
     X: Any,
     n_neighbors: int = 10,
     *,
+    neighbors: str = "auto",
     connect: bool = True,
     n_jobs: int | None = None,
     device: str = "cpu",
+    progress: Progress | None = None,
     stacklevel: int = 2,
 ) -> sp.csr_array:
     r"""Gaussian similarities between nearest neighbours, scaled by the local density.
@@ -38,7 +42,8 @@ def knn_affinity(
     Parameters
     ----------
     X : array-like of shape (n, n_features)
-        The points, one per row. float32 stays float32.
+        The points, one per row. float64, float32 and uint8 stay what they are; a memory-mapped array of these, in C
+        order, is read in blocks and may be larger than memory (see `tightcut.files.open_points`).
     n_neighbors : int, default=10
         Neighbours per point, the point itself not counted. With fewer than `n_neighbors` others, all are taken.
     connect : bool, default=True
@@ -68,7 +73,7 @@ def knn_affinity(
     .. math:: w_{ij} = \exp(-4 \, d_{ij}^2 / \sigma_i^2), \qquad w_{ij} \leftarrow \max(w_{ij}, w_{ji}),
 
     so that the k-th neighbour always weighs at least :math:`e^{-4}`. Where :math:`\sigma_i = 0` (k duplicates of a
-    point), the duplicates weigh 1. Among neighbours at equal distance, scikit-learn chooses.
+    point), the duplicates weigh 1. Neighbours at equal distance may be told apart by chance.
 
     The bridges form a minimum spanning tree over the components. A bridge is longer than either end's neighbourhood;
     it is weighed with the larger of the two :math:`\sigma`, and never below :math:`e^{-16}`, so that it cannot vanish.
@@ -81,65 +86,101 @@ def knn_affinity(
     >>> knn_affinity(line, n_neighbors=1).toarray().round(4).tolist()
     [[0.0, 0.0183, 0.0], [0.0183, 0.0, 0.0183], [0.0, 0.0183, 0.0]]
     """
-    on_gpu = resolve_device(device) == "cuda"
-    points = _validate_points(X, *([np.uint8] if on_gpu else []))
+    search = Search(neighbors, n_jobs, device, progress)
+    return _affinity(X, n_neighbors, search, connect=connect, stacklevel=stacklevel + 1, measure=False)[0]
+
+
+def knn_affinity_and_recall(
+    X: Any,
+    n_neighbors: int = 10,
+    *,
+    neighbors: str = "auto",
+    connect: bool = True,
+    n_jobs: int | None = None,
+    device: str = "cpu",
+    progress: Progress | None = None,
+    stacklevel: int = 2,
+) -> tuple[sp.csr_array, float]:
+    """`knn_affinity`, and the share of the true neighbours among those found.
+
+    1 for an exact search. For `neighbors="approximate"` it is measured on a random sample of 500 points, whose true
+    neighbours are searched for; that sample is the same on every call.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tightcut.neighbors import knn_affinity_and_recall
+    >>> points = np.random.default_rng(0).normal(size=(20000, 3))
+    >>> affinity, recall = knn_affinity_and_recall(points, neighbors="approximate")
+    >>> recall > 0.95
+    True
+    """
+    search = Search(neighbors, n_jobs, device, progress)
+    return _affinity(X, n_neighbors, search, connect=connect, stacklevel=stacklevel + 1, measure=True)
+
+
+@dataclass(frozen=True)
+class Search:
+    """How to search for neighbours; see `knn_affinity`."""
+
+    neighbors: str
+    n_jobs: int | None
+    device: str
+    progress: Progress | None
+
+
+def _affinity(
+    X: Any, n_neighbors: int, search: Search, *, connect: bool, stacklevel: int, measure: bool
+) -> tuple[sp.csr_array, float]:
+    from tightcut._search import BlockedNeighbors, check_choice, make_index
+
+    check_choice(search.neighbors)
+    on_gpu = resolve_device(search.device) == "cuda" and search.neighbors == "auto"
+    points = _validate_points(X)
     n = len(points)
     k = min(_validate_n_neighbors(n_neighbors), n - 1)
+    recall = 1.0
     if k == 0:
-        return sp.csr_array((n, n), dtype=np.float64)
-    index: Any
+        return sp.csr_array((n, n), dtype=np.float64), recall
+    index: Neighbors
     if on_gpu:
         from tightcut.gpu.affinity import device_affinity
 
         affinity, scales, index, whole = device_affinity(points, k)
     else:
-        from sklearn.neighbors import NearestNeighbors
-
-        index = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(points)
-        neighbors = index.kneighbors(return_distance=False)
-        distances = pair_distances(points, neighbors)
-        scales = distances.max(axis=1)
+        index = make_index(points, search.neighbors, n_jobs=search.n_jobs, progress=search.progress)
+        distances, numbers = index.kneighbors(n_neighbors=k)
+        if measure and isinstance(index, BlockedNeighbors) and not index.is_exact:
+            recall = index.recall(distances)
+        scales = distances[:, -1]
         weights = gaussian_similarity(distances, scales[:, None])
-        directed = sp.csr_array((weights.ravel(), neighbors.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+        directed = sp.csr_array((weights.ravel(), numbers.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
         affinity, whole = sp.csr_array(directed.maximum(directed.T)), False
     if connect and not whole:
         affinity = _connected(affinity, points, scales, index, stacklevel + 1)
     affinity.sort_indices()
-    return affinity
+    return affinity, recall
 
 
 def cross_affinity(
-    new: np.ndarray, points: np.ndarray, n_neighbors: int = 10, *, n_jobs: int | None = None
+    new: np.ndarray,
+    points: np.ndarray,
+    n_neighbors: int = 10,
+    *,
+    neighbors: str = "auto",
+    n_jobs: int | None = None,
 ) -> sp.csr_array:
     """Similarities of new points to their nearest neighbours among `points`, one row per new point.
 
     The weights of `knn_affinity`, not symmetrised.
     """
-    from sklearn.neighbors import NearestNeighbors
+    from tightcut._search import make_index
 
     k = min(_validate_n_neighbors(n_neighbors), len(points))
-    neighbors = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(points).kneighbors(new, return_distance=False)
-    distances = pair_distances(new, neighbors, points)
-    weights = gaussian_similarity(distances, distances.max(axis=1, keepdims=True))
+    distances, numbers = make_index(points, neighbors, n_jobs=n_jobs).kneighbors(new, n_neighbors=k)
+    weights = gaussian_similarity(distances, distances[:, -1:])
     shape, starts = (len(new), len(points)), np.arange(0, len(new) * k + 1, k)
-    return sp.csr_array((weights.ravel(), neighbors.ravel(), starts), shape=shape)
-
-
-def pair_distances(points: np.ndarray, neighbors: np.ndarray, others: np.ndarray | None = None) -> np.ndarray:
-    """Euclidean distance from each point to each of its listed neighbours (rows of `others`, or of `points` itself).
-
-    By differences in float64: scikit-learn expands the square above 15 features, which puts exact duplicates at a
-    distance of about 1e-8 times their norm; a difference puts them at 0. Rows go in blocks, so that no large array is
-    copied whole.
-    """
-    others = points if others is None else others
-    distances = np.empty(neighbors.shape)
-    step = max(1, BLOCK_ELEMENTS // max(1, neighbors.shape[1] * points.shape[1]))
-    for start in range(0, len(neighbors), step):
-        rows = slice(start, start + step)
-        difference = np.subtract(points[rows, None, :], others[neighbors[rows]], dtype=np.float64)
-        distances[rows] = np.sqrt(np.einsum("ikd,ikd->ik", difference, difference))
-    return distances
+    return sp.csr_array((weights.ravel(), numbers.ravel(), starts), shape=shape)
 
 
 def gaussian_similarity(distances: np.ndarray, scales: np.ndarray) -> np.ndarray:
@@ -150,7 +191,7 @@ def gaussian_similarity(distances: np.ndarray, scales: np.ndarray) -> np.ndarray
 
 
 def _connected(
-    affinity: sp.csr_array, points: np.ndarray, scales: np.ndarray, index: NearestNeighbors, stacklevel: int
+    affinity: sp.csr_array, points: np.ndarray, scales: np.ndarray, index: Neighbors, stacklevel: int
 ) -> sp.csr_array:
     """The same graph, joined by its shortest bridges if it is in pieces."""
     count, labels = sp.csgraph.connected_components(affinity, directed=False)
@@ -171,11 +212,11 @@ def _connected(
     return sp.csr_array(affinity + bridges + bridges.T)
 
 
-def _validate_points(X: Any, *more_types: type) -> np.ndarray:
+def _validate_points(X: Any) -> np.ndarray:
     from sklearn.utils import check_array
 
     # Neighbour search is fast on C order only; data frames arrive in Fortran order.
-    points = check_array(X, dtype=[np.float64, np.float32, *more_types], order="C", input_name="X")
+    points = check_array(X, dtype=POINT_TYPES, order="C", input_name="X")
     largest = max(float(points.max()), -float(points.min()))
     if largest > LARGEST_COORDINATE:
         raise ValueError(f"X holds a value of size {largest:g}, whose square overflows; rescale the features first.")

@@ -1,0 +1,125 @@
+"""Points in cells of neighbours: the order in which a blocked search looks at them.
+
+A cell has a centre, and its members are sorted by their distance from it. The triangle inequality then tells which
+members can lie within a given reach of a point: those at least (distance of the point from the centre) - reach away
+from the centre. Often that is none, and where a cell holds a stray, only the stray.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+SAMPLE = 500  # members that show in which direction a cell is widest
+SMALLEST_SHARE = 8  # no split leaves less than this fraction on one side
+STEP_ENTRIES = 1 << 20  # coordinates handled at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A partition of some rows.
+
+    Parameters
+    ----------
+    rows : ndarray of int64, shape (n,)
+        Rows, cell after cell.
+    starts : ndarray of int64, shape (n_cells + 1,)
+        Where each cell begins.
+    centres : ndarray of float64, shape (n_cells, n_features)
+        Of float32 points rounded to float32, so that the difference from a point is rounded once.
+    offsets : ndarray of float64, shape (n,)
+        Distance of each row from its cell's centre (scaled), increasing within a cell.
+    """
+
+    rows: np.ndarray
+    starts: np.ndarray
+    centres: np.ndarray
+    offsets: np.ndarray
+
+    @property
+    def n_cells(self) -> int:
+        return len(self.starts) - 1
+
+    @property
+    def radii(self) -> np.ndarray:
+        return self.offsets[self.starts[1:] - 1]
+
+    def slice(self, cell: int) -> slice:
+        return slice(int(self.starts[cell]), int(self.starts[cell + 1]))
+
+
+def near_cells(points: np.ndarray, rows: np.ndarray, size: int, scale: float) -> Cells:
+    """Cells of at most `size` rows, split again and again across their widest direction, where the variance falls most.
+
+    Time O(n d log n); beyond the points, memory O(n).
+    """
+    rng = np.random.default_rng(0)
+    rows = rows.astype(np.int64)
+    starts = []
+    pending = [(0, len(rows))]
+    while pending:
+        start, stop = pending.pop()
+        if stop - start <= size:
+            starts.append(start)
+            continue
+        own = rows[start:stop]
+        along = _along_widest_direction(points, own, scale, rng)
+        middle = _best_split(np.sort(along))
+        rows[start:stop] = own[np.argpartition(along, middle)]
+        pending += [(start + middle, stop), (start, start + middle)]
+    return _measured(points, rows, np.array([*starts, len(rows)]), scale)
+
+
+def consecutive_cells(points: np.ndarray, rows: np.ndarray, size: int, scale: float) -> Cells:
+    """Cells of `size` rows each, in the order they are in: a file is then read from its beginning to its end."""
+    starts = np.append(np.arange(0, len(rows), size), len(rows))
+    return _measured(points, rows.astype(np.int64), starts, scale)
+
+
+def _along_widest_direction(points: np.ndarray, rows: np.ndarray, scale: float, rng: np.random.Generator) -> np.ndarray:
+    """Coordinates of the rows along the first principal component of a sample of them, by power iteration."""
+    sample = points[np.sort(rng.choice(rows, min(len(rows), SAMPLE), replace=False))] * scale
+    sample = sample - sample.mean(axis=0, dtype=np.float64)
+    direction = rng.normal(size=sample.shape[1])
+    for _ in range(8):
+        step = (sample @ direction) @ sample
+        length = np.linalg.norm(step)
+        if length == 0:
+            break
+        direction = step / length
+    direction = (direction * scale).astype(np.float64 if points.dtype == np.float64 else np.float32)
+    along = np.empty(len(rows))
+    step = max(1, STEP_ENTRIES // points.shape[1])
+    for start in range(0, len(rows), step):
+        along[start : start + step] = points[rows[start : start + step]] @ direction
+    return along
+
+
+def _best_split(ordered: np.ndarray) -> int:
+    """How many of the sorted values go to the left, for the least sum of squared deviations on both sides."""
+    n = len(ordered)
+    fewest = max(1, n // SMALLEST_SHARE)
+    if ordered[0] == ordered[-1]:
+        return n // 2
+    sums = np.cumsum(ordered - ordered.mean())
+    left = np.arange(fewest, n - fewest + 1)
+    gain = sums[left - 1] ** 2 / (left * (n - left))
+    return int(left[gain.argmax()])
+
+
+def _measured(points: np.ndarray, rows: np.ndarray, starts: np.ndarray, scale: float) -> Cells:
+    """Centres, and the members of each cell sorted by their distance from it."""
+    precision = np.float64 if points.dtype == np.float64 else np.float32
+    centres = np.empty((len(starts) - 1, points.shape[1]))
+    offsets = np.empty(len(rows))
+    for cell, (start, stop) in enumerate(pairwise(starts)):
+        members = points[rows[start:stop]]
+        centres[cell] = members.mean(axis=0, dtype=np.float64).astype(precision)
+        difference = (members - centres[cell]) * scale
+        away = np.sqrt(np.einsum("ij,ij->i", difference, difference))
+        order = np.argsort(away, kind="stable")
+        rows[start:stop] = rows[start:stop][order]
+        offsets[start:stop] = away[order]
+    return Cells(rows, starts, centres, offsets)
