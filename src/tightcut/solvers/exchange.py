@@ -22,26 +22,62 @@ from tightcut.solvers.search import SearchOptions, search
 QUICK = SearchOptions(effort=0, n_init=1, n_jobs=1)
 
 
-def resplit_pairs(graph: PartitionGraph, labels: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
-    """Split each two adjacent clusters anew, most strongly joined first; keeps what lowers the cut."""
+def resplit_pairs(
+    graph: PartitionGraph, labels: np.ndarray, k: int, rng: np.random.Generator, *, options: SearchOptions = QUICK
+) -> np.ndarray:
+    """Split each two adjacent clusters anew, most strongly joined first; keeps what lowers the cut.
+
+    Pairs without a cluster in common do not depend on each other and are split side by side.
+    """
     labels = labels.copy()
     joint = joint_weights(graph, labels, k)
     pairs = sorted(combinations(range(k), 2), key=lambda pair: -joint[pair])
-    for a, b in pairs:
-        if joint[a, b] == 0:
-            break
-        members = np.flatnonzero((labels == a) | (labels == b))
-        merger = pair_problem(graph, labels, members)
-        spins = vote(merger, labels[members] == a)
-        before = merger.graph.ratio(spins)
-        ratio, found = search(merger.graph, rng, QUICK, [spins])[0]
-        if ratio < before * (1 - 1e-12):
-            labels[members] = np.where(merger.lift(found) > 0, a, b)
+    for wave in waves([pair for pair in pairs if joint[pair] > 0]):
+        tasks = [(graph, labels, *pair, child) for pair, child in zip(wave, rng.spawn(len(wave)), strict=True)]
+        for members, split in options.map(_resplit, tasks):
+            labels[members] = split
     return labels
 
 
+def waves(pairs: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+    """Groups of disjoint pairs, one after the other; pairs that share a member keep their order.
+
+    Examples
+    --------
+    >>> waves([(0, 1), (0, 2), (2, 3), (1, 4)])
+    [[(0, 1)], [(0, 2), (1, 4)], [(2, 3)]]
+    """
+    groups: list[list[tuple[int, int]]] = []
+    ready: dict[int, int] = {}
+    for a, b in pairs:
+        number = max(ready.get(a, 0), ready.get(b, 0))
+        if number == len(groups):
+            groups.append([])
+        groups[number].append((a, b))
+        ready[a] = ready[b] = number + 1
+    return groups
+
+
+def _resplit(
+    graph: PartitionGraph, labels: np.ndarray, a: int, b: int, rng: np.random.Generator
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The members of two clusters and their new labels, if a better split was found."""
+    members = np.flatnonzero((labels == a) | (labels == b))
+    merger = pair_problem(graph, labels, members)
+    spins = vote(merger, labels[members] == a)
+    before = merger.graph.ratio(spins)
+    ratio, found = search(merger.graph, rng, QUICK, [spins])[0]
+    return [(members, np.where(merger.lift(found) > 0, a, b))] if ratio < before * (1 - 1e-12) else []
+
+
 def split_and_merge(
-    graph: PartitionGraph, labels: np.ndarray, k: int, rng: np.random.Generator, *, worsening: float = 0.0
+    graph: PartitionGraph,
+    labels: np.ndarray,
+    k: int,
+    rng: np.random.Generator,
+    *,
+    worsening: float = 0.0,
+    options: SearchOptions = QUICK,
 ) -> np.ndarray | None:
     """Split one cluster and merge two others, if that lowers the cut or raises it by less than `worsening`.
 
@@ -52,16 +88,10 @@ def split_and_merge(
     leaving = leaving - np.diag(joint)
     np.fill_diagonal(joint, 0)
     clash = relation_between(graph, labels, k)
-    halves: dict[int, tuple[float, np.ndarray, np.ndarray]] = {}
-    for c in range(k):
-        members = np.flatnonzero(labels == c)
-        if len(members) < 2:
-            continue
-        merger = pair_problem(graph, labels, members)
-        if merger.graph.n_units == 1 and not merger.graph.mixed.any():
-            continue
-        ratio, spins = search(merger.graph, rng, QUICK)[0]
-        halves[c] = (ratio - leaving[c] / volume[c], members, merger.lift(spins) > 0)
+    tasks = [(graph, labels, c, child) for c, child in enumerate(rng.spawn(k))]
+    halves = {
+        c: (ratio - leaving[c] / volume[c], members, side) for c, ratio, members, side in options.map(_halves, tasks)
+    }
     best, move = worsening, None
     for a, b in combinations(range(k), 2):
         if clash[a, b] > 0:
@@ -79,6 +109,20 @@ def split_and_merge(
     _, members, side = halves[c]
     labels[members[side]] = b
     return labels
+
+
+def _halves(
+    graph: PartitionGraph, labels: np.ndarray, c: int, rng: np.random.Generator
+) -> list[tuple[int, float, np.ndarray, np.ndarray]]:
+    """A cluster, the ratio of its best split, its members and which of them leave; nothing if it cannot be split."""
+    members = np.flatnonzero(labels == c)
+    if len(members) < 2:
+        return []
+    merger = pair_problem(graph, labels, members)
+    if merger.graph.n_units == 1 and not merger.graph.mixed.any():
+        return []
+    ratio, spins = search(merger.graph, rng, QUICK)[0]
+    return [(c, ratio, members, merger.lift(spins) > 0)]
 
 
 def pair_problem(graph: PartitionGraph, labels: np.ndarray, members: np.ndarray) -> Merger:

@@ -59,14 +59,14 @@ def search_partition(
     """Good distinct partitions into k non-empty clusters, best first. `known` ones take part and are never lost."""
     prices = prices or Prices.prohibitive(graph, k)
     given = [judge(graph, labels.astype(np.int32), k, prices) for labels in known or []]
-    given += [improve(graph, labels, k, prices) for _, labels in given]
+    improvements = [(graph, labels, k, prices) for _, labels in given]
     limit = max(SEARCH_LIMIT, 40 * k)
     if graph.n_vertices <= 1.5 * limit:
-        return _search_level(graph, k, rng, options, prices, given)
+        return _search_level(graph, k, rng, options, prices, given + options.map(_improved, improvements))
     small, levels = coarsen(graph, limit, rng, device=options.device, report=partial(options.report, "coarsen"))
     found = _search_level(small, k, rng, options, prices, [])
-    carried = [(graph, levels, labels, k, prices) for _, labels in found[:2]]
-    return select(given + options.map(_carried, carried, "refine"))
+    carried = [(graph, labels, k, prices, levels) for _, labels in found[:2]]
+    return select(given + options.map(_improved, improvements + carried, "refine"))
 
 
 def _search_level(
@@ -83,7 +83,12 @@ def _search_level(
     return select([*population, exchange(graph, population[0], k, rng, prices, options)])
 
 
-def _carried(graph: PartitionGraph, levels: list[Level], labels: np.ndarray, k: int, prices: Prices) -> list[Solution]:
+def _improved(
+    graph: PartitionGraph, labels: np.ndarray, k: int, prices: Prices, levels: list[Level] | None = None
+) -> list[Solution]:
+    """A solution improved where it stands, or carried up from the coarsest of some levels."""
+    if levels is None:
+        return [improve(graph, labels, k, prices)]
     return [judge(graph, uncoarsen(levels, labels, k, prices.full), k, prices)]
 
 
@@ -111,8 +116,8 @@ def exchange(
     """Moves between whole clusters as long as they pay."""
     for done in range(MAX_EXCHANGES):
         options.report("exchange", done, MAX_EXCHANGES, solution[0])
-        moved = split_and_merge(graph, solution[1], k, rng)
-        labels = resplit_pairs(graph, solution[1] if moved is None else moved, k, rng)
+        moved = split_and_merge(graph, solution[1], k, rng, options=options)
+        labels = resplit_pairs(graph, solution[1] if moved is None else moved, k, rng, options=options)
         found = improve(graph, labels, k, prices)
         if found[0] >= solution[0] * (1 - 1e-12):
             break

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -31,6 +32,7 @@ STALE = 3  # generations without progress before the search ends
 TABU_LIMIT = 2000  # units up to which a scan of all units per flip pays
 
 Solution = tuple[float, np.ndarray]
+Result = TypeVar("Result", bound=tuple)
 Progress = Callable[[str, int, int, float], None]
 
 
@@ -72,24 +74,24 @@ class SearchOptions:
             self.progress(stage, done, total, best)
 
     def map(
-        self, function: Callable[..., list[Solution]], tasks: list[tuple], stage: str | None = None
-    ) -> list[Solution]:
+        self, function: Callable[..., list[Result]], tasks: list[tuple], stage: str | None = None
+    ) -> list[Result]:
         """Run the tasks, in threads or where `joblib.parallel_config` says, and chain their results in order.
 
-        With a `stage`, every finished task is reported under its name.
+        With a `stage`, every finished task, which gave solutions, is reported under its name.
         """
-        results: Iterable[list[Solution]]
+        results: Iterable[list[Result]]
         if self.n_jobs == 1 or len(tasks) == 1:  # joblib's Dask back end would send these away, too
             results = (function(*task) for task in tasks)
         else:
             return_as = "list" if self.progress is None or stage is None else "generator"
             parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as=return_as)
             results = parallel(delayed(function)(*task) for task in tasks)
-        chained: list[Solution] = []
+        chained: list[Result] = []
         for done, solutions in enumerate(results):
             chained += solutions
             if stage is not None:
-                self.report(stage, done + 1, len(tasks), min((ratio for ratio, _ in chained), default=np.nan))
+                self.report(stage, done + 1, len(tasks), min((result[0] for result in chained), default=np.nan))
         return chained
 
 
