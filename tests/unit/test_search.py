@@ -187,7 +187,9 @@ def test_far_cells_are_left_out(monkeypatch):
 
     seen = []
     offer = kernels.offer_both
-    monkeypatch.setattr(kernels, "offer_both", lambda products, *rest: (seen.append(products.size), offer(products, *rest)))
+    monkeypatch.setattr(
+        kernels, "offer_both", lambda products, *rest: (seen.append(products.size), offer(products, *rest))
+    )
     counts = []
     for n in (4000, 16000):
         seen.clear()

@@ -47,6 +47,13 @@ def graph_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--n-neighbors", type=click.IntRange(1), default=10, show_default=True, help="Neighbours of each point."
             ),
             click.option(
+                "--neighbors",
+                type=click.Choice(["auto", "sklearn", "blocked", "approximate"]),
+                default="auto",
+                show_default=True,
+                help="How to search for neighbours; all but approximate are exact.",
+            ),
+            click.option(
                 "--criterion",
                 type=click.Choice(["ncut", "rcut"]),
                 default="ncut",

@@ -34,6 +34,8 @@ class Problem:
     judgements : Judgements or None
         The file of pairs.
     labels_column : str or None
+    neighbor_recall : float or None
+        Share of the true neighbours in the graph; None if the graph was given.
     """
 
     data: Data
@@ -42,6 +44,7 @@ class Problem:
     points: np.ndarray | None
     judgements: Judgements | None
     labels_column: str | None
+    neighbor_recall: float | None = None
 
     def place(self, kind: str, i: int, j: int) -> str:
         """Where a constraint comes from, for messages."""
@@ -61,6 +64,7 @@ def read_problem(
     labels: str | None = None,
     scale: str = "standard",
     n_neighbors: int = 10,
+    neighbors: str = "auto",
     criterion: str = "ncut",
     jobs: int = 1,
     device: str = "cpu",
@@ -69,6 +73,7 @@ def read_problem(
     """Read the files, then build the graph: mistakes in small files show before time is spent."""
     from tightcut import Graph
     from tightcut.files import read_data, read_pairs
+    from tightcut.neighbors import knn_affinity_and_recall
 
     judgements = None if constraints is None else read_pairs(constraints)
     content = read_data(data, data_options(labels=labels, **reading))
@@ -78,11 +83,17 @@ def read_problem(
     if judgements is not None and len(judgements.repeated()):
         console.note(f"Note: {constraints} says some things twice; tightcut check names them.")
     points = None if content.points is None else _scaled(content, scale, console)
-    with console.warnings_as_notes():
-        affinity = content.affinity if points is None else _neighbours(points, n_neighbors, jobs, device)
+    affinity, recall = content.affinity, None
+    if points is not None:
+        with console.warnings_as_notes(), console.progress() as progress:
+            affinity, recall = knn_affinity_and_recall(
+                points, n_neighbors, neighbors=neighbors, n_jobs=jobs, device=device, progress=progress
+            )
+    if neighbors == "approximate" and recall is not None:
+        console.note(f"Found {recall:.1%} of the true neighbours, as far as a sample of the points can tell.")
     graph = Graph.from_affinity(affinity, VERTEX_WEIGHTS[criterion])
     _note_reading(content, graph, console)
-    return Problem(content, graph, known, points, judgements, labels)
+    return Problem(content, graph, known, points, judgements, labels, recall)
 
 
 def data_options(
@@ -128,19 +139,19 @@ def _scaled(data: Data, scale: str, console: Console) -> np.ndarray:
     assert points is not None  # noqa: S101 (for mypy)
     if scale == "none":
         return points
-    deviation = points.std(axis=0)
+    if isinstance(points, np.memmap):
+        from tightcut.files.large import standardized
+
+        scaled, deviation = standardized(points)
+    else:
+        deviation = points.std(axis=0)
+        scaled = (points - points.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
     constant = [name for name, value in zip(data.columns, deviation, strict=True) if value == 0]
     if constant:
         from tightcut.files.errors import listed
 
         console.note(f"Note: the same value in every row of {listed(constant)}, which adds nothing.")
-    return (points - points.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
-
-
-def _neighbours(points: np.ndarray, n_neighbors: int, jobs: int, device: str) -> Any:
-    from tightcut import knn_affinity
-
-    return knn_affinity(points, n_neighbors, n_jobs=jobs, device=device)
+    return scaled
 
 
 def _note_reading(data: Data, graph: Graph, console: Console) -> None:

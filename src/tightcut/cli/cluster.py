@@ -206,6 +206,8 @@ def _page(problem: Problem, result: ClusteringResult, progress: Progress | None,
         scaled = "scaled to variance 1" if settings["scale"] == "standard" else "not scaled"
         facts["Columns"] = f"{_few(data.columns)} ({scaled})"
         facts["Neighbours of each point"] = str(settings["n_neighbors"])
+        if problem.neighbor_recall is not None and problem.neighbor_recall < 1:
+            facts["Share of them that are true neighbours"] = f"{problem.neighbor_recall:.1%}"
     if problem.judgements is not None:
         facts["Pairs"] = f"{problem.judgements.path.name}, {len(problem.judgements):,} lines"
     if problem.labels_column is not None:
@@ -277,6 +279,7 @@ def _summary(
         "data": str(problem.data.path),
         "n_points": problem.data.n_rows,
         "n_edges": problem.graph.n_edges,
+        "neighbor_recall": problem.neighbor_recall,
         "n_clusters": len(_sizes(result)),
         "sizes": _sizes(result),
         "criterion": criterion,

@@ -1,11 +1,12 @@
 """Files in and out, with errors that name the file, the line and the column.
 
-`read_data` reads points or a graph, `read_pairs` judgements on pairs, `read_table` any table; `atomic_writer` writes a
-file whole or not at all.
+`read_data` reads points or a graph, `open_points` maps points larger than memory, `read_pairs` reads judgements on
+pairs, `read_table` any table; `atomic_writer` writes a file whole or not at all.
 """
 
 from tightcut.files.data import Data, DataOptions, read_data
 from tightcut.files.errors import InputError
+from tightcut.files.large import open_points
 from tightcut.files.pairs import Judgements, read_pairs
 from tightcut.files.tables import Table, TableOptions, read_table
 from tightcut.files.writing import atomic_writer, check_writable, write_rows
@@ -19,6 +20,7 @@ __all__ = [
     "TableOptions",
     "atomic_writer",
     "check_writable",
+    "open_points",
     "read_data",
     "read_pairs",
     "read_table",

@@ -7,6 +7,8 @@
 | NPZ | array X; further arrays of length n are columns | as saved by `scipy.sparse.save_npz` |
 | MTX | | always |
 
+NPY and Parquet files of a gigabyte or more are taken as points that stay in the file (`tightcut.files.large`).
+
 ``graph=True`` also takes any table of two or three columns as a list of edges, and a square table as similarities.
 """
 
@@ -21,6 +23,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from tightcut.files import large
 from tightcut.files.errors import InputError, check_readable, listed
 from tightcut.files.graphs import (
     SPARSE_KEYS,
@@ -122,6 +125,8 @@ def read_data(path: Path, options: DataOptions | None = None) -> Data:
     check_readable(path)
     options = options or DataOptions()
     suffix = path.suffix.lower()
+    if _stays_in_its_file(path, options):
+        return _mapped(path, options)
     if suffix in TEXT_SUFFIXES | PARQUET_SUFFIXES:
         return _from_table(path, options)
     if suffix == ".npy":
@@ -146,6 +151,53 @@ def _from_table(path: Path, options: DataOptions) -> Data:
     note = f"{path.name} is a list of {table.n_rows} edges between {len(names)} vertices"
     note += "" if options.graph else "; --no-graph would take its rows as points"
     return _graph(path, affinity, options, names, (note + ".",))
+
+
+def _stays_in_its_file(path: Path, options: DataOptions) -> bool:
+    """Whether a file holds points, and many."""
+    suffix = path.suffix.lower()
+    if suffix not in {".npy", *PARQUET_SUFFIXES} or options.graph or path.stat().st_size < large.LARGE_FILE:
+        return False
+    return suffix == ".npy" or options.graph is False or not names_edges(_heading(path))
+
+
+def _heading(path: Path) -> Table:
+    """The names of the columns of a Parquet file, without rows."""
+    names = large.open_parquet(path).schema_arrow.names
+    return Table(path, tuple(names), ((),) * len(names))
+
+
+def _mapped(path: Path, options: DataOptions) -> Data:
+    """Points that stay in their file; only identifiers and labels are read whole."""
+    if path.suffix.lower() == ".npy":
+        used = {"--id": options.id, "--labels": options.labels, "--columns": options.columns, "--drop": options.drop}
+        for option, value in used.items():
+            if value:
+                raise InputError(
+                    f"{path} is too large to be read whole, and its columns have no names: leave out {option}."
+                )
+        points = large.open_points(path)
+        names = tuple(str(number + 1) for number in range(points.shape[1]))
+        return Data(path, _row_numbers(len(points)), points=points, columns=names)
+    file = large.open_parquet(path)
+    heading = _heading(path)
+    id_column, notes = _id_column(heading, options)
+    if options.labels is not None:
+        heading.find(options.labels, "--labels")
+    chosen = _chosen_columns(heading, options, {id_column, options.labels}, None)
+    named = [name for name in (id_column, options.labels) if name is not None]
+    cells = [column.to_numpy(zero_copy_only=False) for column in file.read(columns=named).columns]
+    table = Table(path, tuple(named), tuple(cells))
+    return Data(
+        path,
+        _row_numbers(file.metadata.num_rows) if id_column is None else _identifiers(table, id_column),
+        "row" if id_column is None else id_column,
+        large.open_points(path, chosen) if options.features else None,
+        None,
+        tuple(chosen),
+        None if options.labels is None else _known_labels(table, options.labels),
+        notes,
+    )
 
 
 def _from_npz(path: Path, options: DataOptions) -> Data:
@@ -180,16 +232,7 @@ def _from_array(path: Path, X: np.ndarray, extra: dict[str, np.ndarray], options
 
 
 def _points(table: Table, options: DataOptions, features: Sequence[str] | None = None) -> Data:
-    notes = []
-    id_column = options.id
-    if id_column is not None:
-        table.find(id_column, "--id")
-    elif not options.columns:
-        id_column = _implied_id(table)
-        if id_column is not None:
-            notes.append(
-                f"Column {id_column!r} is taken for identifiers; --columns {id_column!r} would use it as data."
-            )
+    id_column, notes = _id_column(table, options)
     if options.labels is not None:
         table.find(options.labels, "--labels")
     ids = _row_numbers(table.n_rows) if id_column is None else _identifiers(table, id_column)
@@ -197,7 +240,7 @@ def _points(table: Table, options: DataOptions, features: Sequence[str] | None =
     points = table.numbers(chosen, droppable=True) if options.features else None
     labels = None if options.labels is None else _known_labels(table, options.labels)
     name = "row" if id_column is None else id_column
-    return Data(table.path, ids, name, points, None, tuple(chosen), labels, tuple(notes))
+    return Data(table.path, ids, name, points, None, tuple(chosen), labels, notes)
 
 
 def _graph(
@@ -215,6 +258,17 @@ def _graph(
         raise InputError(f"{path} holds a graph without vertices.")
     ids = _row_numbers(affinity.shape[0]) if names is None else names
     return Data(path, ids, "row" if names is None else "vertex", affinity=affinity, notes=notes)
+
+
+def _id_column(table: Table, options: DataOptions) -> tuple[str | None, tuple[str, ...]]:
+    """The column of identifiers, given or implied, and what to say about it."""
+    if options.id is not None:
+        table.find(options.id, "--id")
+        return options.id, ()
+    implied = None if options.columns else _implied_id(table)
+    if implied is None:
+        return None, ()
+    return implied, (f"Column {implied!r} is taken for identifiers; --columns {implied!r} would use it as data.",)
 
 
 def _implied_id(table: Table) -> str | None:
