@@ -23,7 +23,7 @@ from tightcut.files import (
 )
 from tightcut.files import errors as errors_module
 from tightcut.files.plain_text import split_plain
-from tightcut.files.tables import _read_rows
+from tightcut.files.tables import Table, _read_rows
 
 
 @pytest.fixture
@@ -394,6 +394,14 @@ class TestPairs:
         pairs = read_pairs(tmp_path / "pairs.parquet")
         assert pairs.names == ["3", "1", "0"]
         assert pairs.constraints(["0", "1", "2", "3"]).must_link.tolist() == [[1, 3]]
+
+    @pytest.mark.parametrize("cells", [[3, 0, 3, 1], [-1, 5, -1, 2], [10**12, 7, 10**12, 7], [4, 4, 4, 4]])
+    @pytest.mark.parametrize("dtype", ["int64", "uint64", "int32"])
+    def test_numbers_are_told_apart_by_counting_or_sorting(self, cells, dtype):
+        if (dtype == "uint64" and min(cells) < 0) or (dtype == "int32" and max(cells) > 2**31):
+            pytest.skip("out of range")
+        texts, rows = Table(Path("x"), ("a",), (np.array(cells, dtype),)).distinct("a")
+        assert [texts[row] for row in rows] == list(map(str, cells))
 
     def test_columns_of_lists_are_refused(self, tmp_path):
         pandas = pytest.importorskip("pandas")

@@ -94,7 +94,7 @@ class Table:
         cells: Sequence[Any] = self.cells[self.names.index(name)]
         values: Iterable[Any]
         if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
-            values, place = np.unique(cells, return_inverse=True)
+            values, place = _distinct_numbers(cells)
         else:
             try:
                 values = dict.fromkeys(cells)
@@ -319,6 +319,14 @@ def _read_parquet(path: Path) -> Table:
         raise InputError(f"{path} holds no rows.")
     cells = tuple(column.to_numpy(zero_copy_only=False) for column in table.columns)
     return Table(path, _column_names(path, table.column_names), cells)
+
+
+def _distinct_numbers(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sorted distinct values and the place of each cell among them; row numbers are counted and not sorted."""
+    if cells.dtype.kind not in "iu" or cells.min() < 0 or cells.max() > 4 * len(cells):
+        return np.unique(cells, return_inverse=True)
+    present = np.bincount(cells) > 0
+    return np.flatnonzero(present), (np.cumsum(present) - 1)[cells]
 
 
 def _text(cell: Any) -> str:
