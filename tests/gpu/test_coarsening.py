@@ -8,12 +8,12 @@ from strategies import random_graph
 from tightcut import Constraints, Graph, cluster, knn_affinity
 from tightcut.partition import PartitionGraph
 from tightcut.signed import SignedGraph
-from tightcut.solvers import multiway, search
+from tightcut.solvers import many_clusters, multiway, search
 
 pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"')
 
 from tightcut.gpu import coarsening
-from tightcut.gpu.coarsening import coarsen_partition, coarsen_signed, contract
+from tightcut.gpu.coarsening import coarsen_partition, coarsen_signed, contract, contract_graph
 from tightcut.gpu.matching import heavy_edge_matching, pairs_as_units
 from tightcut.gpu.sparse import DeviceCsr, send
 
@@ -107,6 +107,9 @@ def test_contraction_as_on_the_cpu(seed, torch_device):
     found, offset = contract(there, send(unit, torch_device).long(), m, send(expected.sign, torch_device))
     np.testing.assert_allclose(found.to_scipy().toarray(), expected.graph.couplings.toarray(), atol=1e-14)
     assert offset == pytest.approx(expected.graph.offset)
+    merged, own = contract_graph(Graph(abs(matrix), np.ones(50)), unit, torch_device), Graph(abs(matrix), np.ones(50))
+    np.testing.assert_allclose(merged.weights.toarray(), own.contract(unit).weights.toarray(), atol=1e-14)
+    np.testing.assert_array_equal(merged.vertex_weights, own.contract(unit).vertex_weights)
     plain, _ = contract(there, send(unit, torch_device).long(), m)
     whole = PartitionGraph(matrix, np.ones(50), sp.csr_array((50, 50))).contract(unit)
     np.testing.assert_allclose(plain.to_scipy().toarray(), whole.weights.toarray(), atol=1e-14)
@@ -175,9 +178,9 @@ def test_levels_without_edges_are_left_to_the_cpu(torch_device):
 @pytest.fixture
 def small_limit(monkeypatch, torch_device):
     """The device path on graphs small enough for a test, on the device at hand."""
-    for module in (search, multiway):
+    for module in (search, multiway, many_clusters):
         monkeypatch.setattr(module, "SEARCH_LIMIT", 100)
-    for name in ("coarsen_signed", "coarsen_partition"):
+    for name in ("coarsen_signed", "coarsen_partition", "contract_graph"):
         original = getattr(coarsening, name)
         monkeypatch.setattr(coarsening, name, lambda *args, f=original: f(*args, torch_device))
 

@@ -10,6 +10,7 @@ pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"'
 
 from tightcut.gpu import neighbors as module
 from tightcut.gpu.neighbors import DeviceNeighbors
+from tightcut.gpu.scores import ByteScores
 
 
 def assert_nearest(points, queries, distances, found, k):
@@ -77,6 +78,31 @@ def test_queries_of_their_own(torch_device):
     points, queries = rng.normal(size=(400, 6)), rng.normal(size=(30, 6))
     distances, found = DeviceNeighbors(points, torch_device).kneighbors(queries, n_neighbors=7)
     assert_nearest(points, queries, distances, found, 7)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float64])
+def test_queries_among_bytes(dtype, torch_device):
+    """Whole numbers and others; the extremes of uint8 on both sides."""
+    rng = np.random.default_rng(8)
+    points = rng.integers(0, 256, (500, 30), dtype=np.uint8)
+    points[:3] = [[0], [255], [128]]
+    queries = (255 * rng.random((40, 30))).astype(dtype)
+    index = DeviceNeighbors(points, torch_device)
+    distances, found = index.kneighbors(queries, n_neighbors=5)
+    assert_nearest(points.astype(np.float64), queries.astype(np.float64), distances, found, 5)
+    assert index.n_repeated == (0 if dtype == np.uint8 else 40)
+
+
+def test_scores_of_bytes_are_exact_up_to_the_last_sum(torch_device):
+    import torch
+
+    points = torch.tensor(np.random.default_rng(9).integers(-255, 256, (128, 100)), device=torch_device)
+    scaled = (points.double() / 256).bfloat16()
+    scores = ByteScores(scaled, 120).of(scaled[:7].double())
+    wide = scaled.double()
+    expected = wide.square().sum(dim=1) / 2 - wide[:7] @ wide.T
+    assert float((scores[:, :120].double() - expected[:, :120]).abs().max()) < 100 * 2.0**-22 * 100
+    assert torch.isinf(scores[:, 120:]).all()
 
 
 def test_small_blocks_change_nothing(torch_device, monkeypatch):

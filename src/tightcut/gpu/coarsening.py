@@ -1,4 +1,4 @@
-"""The first levels of the multilevel search, made on a device: matching in rounds, contraction by sorting.
+"""The levels of the multilevel search, made on a device: matching in rounds, contraction by sorting.
 
 The arcs stay on the device from level to level. Each level also goes to the host, where the search refines on its way
 back up. See `tightcut.solvers.multilevel` and `tightcut.solvers.partition_levels`, which take over where a matching
@@ -13,6 +13,7 @@ import torch
 
 from tightcut.gpu.matching import heavy_edge_matching, pairs_as_units
 from tightcut.gpu.sparse import DeviceCsr, Groups, send
+from tightcut.graph import Graph
 from tightcut.partition import PartitionGraph
 from tightcut.signed import Merger, SignedGraph
 
@@ -57,6 +58,13 @@ def coarsen_partition(
         (weights, _), (relations, _) = contract(weights, unit, m), contract(relations, unit, m)
         graph = PartitionGraph(weights.to_scipy(), mass.cpu().numpy(), relations.to_scipy())
     return graph, levels
+
+
+def contract_graph(graph: Graph, labels: np.ndarray, device: str = "cuda") -> Graph:
+    """`Graph.contract` on a device."""
+    m = int(labels.max()) + 1
+    weights, _ = contract(DeviceCsr.from_scipy(graph.weights, device), send(labels, device).long(), m)
+    return Graph(weights.to_scipy(), np.bincount(labels, graph.vertex_weights, m))
 
 
 def contract(

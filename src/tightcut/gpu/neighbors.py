@@ -1,7 +1,7 @@
 """Exact nearest neighbours on a GPU.
 
 1. Scores: score(x, y) = |y|^2 / 2 - <x, y> orders all y by their distance to x. One matrix product in TF32 (operands
-   rounded to 11 bits, sums in float32) per block of queries.
+   rounded to 11 bits, sums in float32) per block of queries; for uint8 in bfloat16, which holds them exactly.
 2. Candidates: the k + `EXTRA` smallest scores, read off the smallest score of each of many groups of columns. The m
    smallest scores lie in the m groups with the smallest minima, so the large array is read only once.
 3. Ranking: the candidates' distances by float64 differences.
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
-from tightcut.gpu.scores import GROUP, Scores, tf32
+from tightcut.gpu.scores import GROUP, ByteScores, Scores, tf32
 from tightcut.gpu.sparse import send
 
 EXTRA = 22  # candidates beyond k
@@ -41,18 +41,22 @@ class DeviceNeighbors:
 
     Notes
     -----
-    Device memory: the points as given, a float32 copy, the answer, and a block (`BLOCK_BYTES`, or a quarter of what is
-    free). A search in float64 holds a float64 copy for as long as it runs.
+    Device memory: the points as given, a float32 copy (bfloat16 for uint8), the answer, and a block (`BLOCK_BYTES`, or a
+    quarter of what is free). A search in float64 holds a float64 copy for as long as it runs.
     """
 
     def __init__(self, points: np.ndarray, device: str = "cuda") -> None:
         self._points = send(points, device)
+        bytes_ = self._points.dtype == torch.uint8
         self._centre = self._points.sum(dim=0, dtype=torch.float64) / len(points)
+        if bytes_:
+            self._centre.round_()  # differences stay whole numbers of 8 bits
         # Any shift and any scale leave the neighbours as they are: this one keeps float32 from over- and underflow,
         # rounding errors small, and, as a power of two, differences exact.
         largest = float(torch.stack([(part - self._centre).abs().max() for part in self._parts()]).max())
         self._scale = float(2.0 ** np.ceil(np.log2(largest))) if largest > 0 else 1.0
-        self._single = Scores(self._copy(torch.float32), len(points))
+        copy = self._copy(torch.bfloat16 if bytes_ else torch.float32)
+        self._single = ByteScores(copy, len(points)) if bytes_ else Scores(copy, len(points))
         self.n_repeated = 0
 
     def kneighbors(self, X: np.ndarray | None = None, n_neighbors: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -80,8 +84,9 @@ class DeviceNeighbors:
         distances = torch.empty(shape, dtype=torch.float64, device=place)
         neighbors = torch.empty(shape, dtype=torch.int64, device=place)
         rows = torch.arange(len(queries), device=place)
-        with tf32():
-            rows = self._search(self._single, queries, rows, X is None, distances, neighbors)
+        if queries.dtype == self._points.dtype or self._points.dtype != torch.uint8:
+            with tf32():
+                rows = self._search(self._single, queries, rows, X is None, distances, neighbors)
         self.n_repeated = len(rows)
         if self.n_repeated:
             double = Scores(self._copy(torch.float64), len(self._points))

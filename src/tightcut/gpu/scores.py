@@ -11,7 +11,11 @@ GROUP = 64  # columns of which only the smallest score is ranked
 
 # Relative errors (of a product of two rounded operands, of one addition): TF32 keeps 11 bits of an operand, and a
 # tensor core may cut off a sum instead of rounding it.
-ROUNDING = {torch.float32: (2.0**-10, 2.0**-22), torch.float64: (2.0**-52, 2.0**-51)}
+ROUNDING = {
+    torch.bfloat16: (0.0, 2.0**-22),  # see `ByteScores`
+    torch.float32: (2.0**-10, 2.0**-22),
+    torch.float64: (2.0**-52, 2.0**-51),
+}
 
 
 class Scores:
@@ -32,7 +36,11 @@ class Scores:
 
     @property
     def bytes_per_row(self) -> int:
-        return len(self._half_norms) * self._half_norms.element_size()
+        return self._columns.shape[1] * max(self._columns.element_size(), 4)
+
+    def of(self, x: torch.Tensor) -> torch.Tensor:
+        """The score of every point for every query."""
+        return torch.addmm(self._half_norms, -x.to(self._columns.dtype), self._columns)
 
     def smallest(self, x: torch.Tensor, m: int, own: torch.Tensor | None) -> tuple[torch.Tensor, torch.Tensor]:
         """The m-th smallest score of each query and the columns of the m smallest, in no order.
@@ -42,7 +50,7 @@ class Scores:
         own : Tensor of int64, optional
             One column per query that does not count.
         """
-        scores = torch.addmm(self._half_norms, -x.to(self._columns.dtype), self._columns)
+        scores = self.of(x)
         if own is not None:
             scores.scatter_(1, own[:, None], torch.inf)
         # Column c belongs to group c % n_groups.
@@ -65,6 +73,35 @@ class Scores:
         reach = norm + squared.sqrt()
         error = ((product + len(self._columns) * addition) * norm + 4 * addition * reach) * reach
         return (squared + 2 * error < 2 * bound.double() + size) | (squared == 0)
+
+
+class ByteScores(Scores):
+    """Scores of small whole numbers (up to 8 bits, times a power of two), which bfloat16 holds exactly.
+
+    Products are exact, sums in float32: half the time of TF32 and a smaller error. The halved squared norms are three
+    more features, 8 bits each, to which every query says 1.
+    """
+
+    def __init__(self, points: torch.Tensor, n: int) -> None:
+        rest = points.float().square_().sum(dim=1, dtype=torch.float64).div_(2)
+        norms = torch.zeros((len(points), 3), dtype=points.dtype, device=points.device)
+        for part in range(3):
+            norms[:, part] = rest
+            rest = rest - norms[:, part]
+        norms[n:, 0] = torch.inf
+        self._columns = _padded(points, norms).T
+
+    def of(self, x: torch.Tensor) -> torch.Tensor:
+        queries = _padded(-x.to(self._columns.dtype), x.new_ones((len(x), 3)))
+        if queries.device.type == "cuda":
+            return torch.mm(queries, self._columns, out_dtype=torch.float32)
+        return queries.float() @ self._columns.float()
+
+
+def _padded(points: torch.Tensor, more: torch.Tensor) -> torch.Tensor:
+    """More features side by side, up to a multiple of 8 by zeros: tensor cores want rows of whole 16 bytes."""
+    width = points.shape[1] + more.shape[1]
+    return torch.cat([points, more.to(points.dtype), points.new_zeros((len(points), -width % 8))], dim=1)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from tightcut.partition import PartitionGraph
 from tightcut.solvers.feasibility import Colourability, fill_empty, find_colouring, repair
 from tightcut.solvers.multiway import Prices, Solution, improve, search_partition, select
 from tightcut.solvers.release import release_pairs, satisfied
-from tightcut.solvers.search import SearchOptions
+from tightcut.solvers.search import SEARCH_LIMIT, SearchOptions
 
 QUICK = SearchOptions(effort=0, n_init=2, n_jobs=1)
 HALVINGS = 10  # prices on the way from satisfying everything to ignoring everything
@@ -48,7 +48,7 @@ def hard_partition(
     cut_tolerance: float = 0.0,
 ) -> np.ndarray:
     """Labels of k clusters that satisfy every constraint, or InconsistentConstraintsError."""
-    reduced = merge_must_links(graph, constraints, k)
+    reduced = merge_must_links(graph, constraints, k, options.device)
     starts = [fill_empty(reduced.graph, reduced.project(labels), k) for labels in known or []]
     if not any(reduced.graph.violated(labels) == 0 for labels in starts):
         answer = find_colouring(reduced.graph, k, rng, options.effort)
@@ -139,7 +139,7 @@ def _price_path(
     return path
 
 
-def merge_must_links(graph: Graph, constraints: Constraints, k: int) -> Reduced:
+def merge_must_links(graph: Graph, constraints: Constraints, k: int, device: str = "cpu") -> Reduced:
     """Contract the must-linked components; their cannot-links become relations of belief 1."""
     witness = constraints.conflict_witness()
     if witness is not None:
@@ -150,7 +150,15 @@ def merge_must_links(graph: Graph, constraints: Constraints, k: int) -> Reduced:
             message=f"The must-links leave {count} separate sets of points, too few for {k} non-empty clusters."
         )
     pairs = Constraints.from_pairs(count, cannot_link=component[constraints.cannot_link])
-    return Reduced(PartitionGraph.from_graph(graph.contract(component), pairs), component)
+    return Reduced(PartitionGraph.from_graph(_contracted(graph, component, device), pairs), component)
+
+
+def _contracted(graph: Graph, component: np.ndarray, device: str) -> Graph:
+    if device == "cpu" or graph.n_vertices <= SEARCH_LIMIT:
+        return graph.contract(component)
+    from tightcut.gpu.coarsening import contract_graph
+
+    return contract_graph(graph, component)
 
 
 def choose(graph: PartitionGraph, population: list[Solution], k: int, cut_tolerance: float) -> np.ndarray:

@@ -73,9 +73,7 @@ class SearchOptions:
         if self.progress is not None:
             self.progress(stage, done, total, best)
 
-    def map(
-        self, function: Callable[..., list[Result]], tasks: list[tuple], stage: str | None = None
-    ) -> list[Result]:
+    def map(self, function: Callable[..., list[Result]], tasks: list[tuple], stage: str | None = None) -> list[Result]:
         """Run the tasks, in threads or where `joblib.parallel_config` says, and chain their results in order.
 
         With a `stage`, every finished task, which gave solutions, is reported under its name.
