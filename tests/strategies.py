@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tightcut import Constraints, Graph
 
 WEIGHTS = st.floats(0.05, 10)
+BELIEFS = np.array([0.3, 0.5, 1.0])
 
 
 @st.composite
@@ -83,6 +84,28 @@ def random_graph(rng, n, density=0.5, vertex_weights="degree"):
     """A graph with uniform weights, connected or not, from a numpy generator."""
     weights = np.triu(rng.random((n, n)) * (rng.random((n, n)) < density), 1)
     return Graph.from_affinity(weights + weights.T, vertex_weights)
+
+
+def random_pairs(rng, n, n_pairs, truth=None, cannot_share=0.6):
+    """Distinct pairs, must-link or cannot-link at random or as a clustering says."""
+    pairs = np.array(list(itertools.combinations(range(n), 2)))
+    pairs = pairs[rng.permutation(len(pairs))[:n_pairs]]
+    same = rng.random(len(pairs)) > cannot_share if truth is None else truth[pairs[:, 0]] == truth[pairs[:, 1]]
+    return pairs[same], pairs[~same]
+
+
+def random_problem(seed, k, *, planted, beliefs=False, contradiction=False, min_pairs=0):
+    """Five to nine vertices, sparse (often disconnected) or dense, one of three criteria, up to two pairs per vertex."""
+    rng = np.random.default_rng([seed, k])
+    n = int(rng.integers(k + 2, 10 if k == 3 else 9))
+    criterion = ["degree", "ones", rng.uniform(0.2, 3, n)][seed % 3]
+    graph = random_graph(rng, n, rng.choice([0.25, 0.5, 0.9]), criterion)
+    truth = rng.permutation(np.arange(n) % k) if planted else None
+    must, cannot = random_pairs(rng, n, int(rng.integers(min_pairs, 2 * n)), truth, rng.choice([0.6, 0.95]))
+    if contradiction:
+        cannot = np.concatenate([cannot, must[:1]])
+    draw = rng.choice if beliefs else lambda _, size: np.ones(size)
+    return graph, Constraints.from_pairs(n, must, cannot, draw(BELIEFS, len(must)), draw(BELIEFS, len(cannot)))
 
 
 def random_constraints(rng, n, n_pairs, side=None, beliefs=False):

@@ -231,7 +231,6 @@ class _Without:
             n_init=self.n_init,
             random_state=seed,
             init=start,
-            cut_tolerance=0,
         ).labels
 
     def estimate(self, pair: _Pair, present: np.ndarray, free: np.ndarray) -> np.ndarray | None:

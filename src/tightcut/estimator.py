@@ -64,9 +64,10 @@ class COSC(ClusterMixin, BaseEstimator):
         all must-links but may violate cannot-links, whatever `max_violations` says. "spread" starts from the points that
         must be in different clusters, such as those of `partial_labels`, spreads them over the graph and improves the
         cut only locally: the clusters stay near a few known labels, where the smallest cut may not.
-    cut_tolerance : float, default=0.0
-        For more than two clusters: cuts within this share of the smallest one found count as equal, and among them the
-        clustering whose points sit best among their neighbours is returned. 0 returns the smallest cut.
+    influence : float, default=0.0
+        How strongly a cannot-link also speaks for the neighbours of its two points. 0 returns the smallest cut. Few
+        pairs go further with 1: the smallest cut may obey them by exiling single points from their neighbours, and
+        leave two classes together. Every constraint is satisfied with either.
     connect : bool, default=True
         Join the components of a disconnected nearest-neighbour graph by their shortest links, with a warning. False
         takes the graph as it is, without one. A precomputed affinity is always taken as it is; True warns.
@@ -179,7 +180,7 @@ as possible.
         effort: float = 1.0,
         n_init: int = 8,
         strategy: str = "direct",
-        cut_tolerance: float = 0.0,
+        influence: float = 0.0,
         connect: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -197,7 +198,7 @@ as possible.
         self.effort = effort
         self.n_init = n_init
         self.strategy = strategy
-        self.cut_tolerance = cut_tolerance
+        self.influence = influence
         self.connect = connect
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -288,7 +289,7 @@ as possible.
             init=init,
             progress=progress,
             strategy=self.strategy,
-            cut_tolerance=self.cut_tolerance,
+            influence=self.influence,
             device=self.device,
         )
         self.labels_ = result.labels
@@ -361,7 +362,7 @@ as possible.
         resolve_device(self.device)
         if self.n_clusters != "auto":
             check_scalar(self.n_clusters, "n_clusters", Integral, min_val=1)
-        check_scalar(self.cut_tolerance, "cut_tolerance", Real, min_val=0)
+        check_scalar(self.influence, "influence", Real, min_val=0)
         check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
         check_scalar(self.max_violations, "max_violations", Real, min_val=0)
         check_scalar(self.effort, "effort", Real, min_val=0)

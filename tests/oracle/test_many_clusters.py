@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from strategies import random_graph
+from strategies import random_graph, random_pairs, random_problem
 from toys import (
     assert_clustering,
     cliques,
@@ -24,29 +24,6 @@ from tightcut.partition import PartitionGraph
 from tightcut.solvers.exchange import resplit_pairs, split_and_merge
 
 HARD, SOFT, TORN = 80, 25, 50  # problems for each k
-BELIEFS = np.array([0.3, 0.5, 1.0])
-
-
-def random_pairs(rng, n, n_pairs, truth=None, cannot_share=0.6):
-    """Distinct pairs, must-link or cannot-link at random or as a clustering says."""
-    pairs = np.array(list(itertools.combinations(range(n), 2)))
-    pairs = pairs[rng.permutation(len(pairs))[:n_pairs]]
-    same = rng.random(len(pairs)) > cannot_share if truth is None else truth[pairs[:, 0]] == truth[pairs[:, 1]]
-    return pairs[same], pairs[~same]
-
-
-def random_problem(seed, k, *, planted, beliefs=False, contradiction=False, min_pairs=0):
-    """Five to nine vertices, sparse (often disconnected) or dense, one of three criteria, up to two pairs per vertex."""
-    rng = np.random.default_rng([seed, k])
-    n = int(rng.integers(k + 2, 10 if k == 3 else 9))
-    criterion = ["degree", "ones", rng.uniform(0.2, 3, n)][seed % 3]
-    graph = random_graph(rng, n, rng.choice([0.25, 0.5, 0.9]), criterion)
-    truth = rng.permutation(np.arange(n) % k) if planted else None
-    must, cannot = random_pairs(rng, n, int(rng.integers(min_pairs, 2 * n)), truth, rng.choice([0.6, 0.95]))
-    if contradiction:
-        cannot = np.concatenate([cannot, must[:1]])
-    draw = rng.choice if beliefs else lambda _, size: np.ones(size)
-    return graph, Constraints.from_pairs(n, must, cannot, draw(BELIEFS, len(must)), draw(BELIEFS, len(cannot)))
 
 
 def solve_by_hand(graph, constraints, k, limit=0.0):
@@ -68,7 +45,7 @@ def test_the_table_of_partitions_is_complete():
 
 @pytest.mark.parametrize("k", [3, 4])
 def test_hard_constraints_hold_whenever_possible_and_the_cut_is_almost_always_optimal(k):
-    missed, missed_closely, solved, impossible, disconnected = [], [], 0, 0, 0
+    missed, solved, impossible, disconnected = [], 0, 0, 0
     for seed in range(HARD):
         graph, constraints = random_problem(seed, k, planted=seed % 2 == 0)
         optimum, _ = solve_by_hand(graph, constraints, k)
@@ -80,16 +57,14 @@ def test_hard_constraints_hold_whenever_possible_and_the_cut_is_almost_always_op
             continue
         solved += 1
         disconnected += graph.components()[0] > 1
-        for tolerance, misses in ((0, missed), (0.01, missed_closely)):
-            found = cluster(graph, constraints, k, cut_tolerance=tolerance, random_state=0)
-            assert_clustering(graph, constraints, found, k)
-            assert found.n_violations == 0, f"seed {seed}"
-            assert within(optimum, found.cut), f"seed {seed}: no partition is that good"
-            if not within(found.cut, optimum, tolerance):
-                misses.append((seed, found.cut / optimum))
+        found = cluster(graph, constraints, k, random_state=0)
+        assert_clustering(graph, constraints, found, k)
+        assert found.n_violations == 0, f"seed {seed}"
+        assert within(optimum, found.cut), f"seed {seed}: no partition is that good"
+        if not within(found.cut, optimum):
+            missed.append((seed, found.cut / optimum))
     assert min(solved - 60, impossible - 5, disconnected - 15) >= 0, "the sample must hold all kinds of problems"
     assert len(missed) <= 0.05 * solved, f"of {solved}, missed (seed, ratio): {missed}"
-    assert len(missed_closely) <= 0.05 * solved, f"of {solved}, missed by more than 1 % (seed, ratio): {missed_closely}"
 
 
 @pytest.mark.parametrize("limit", [1, 2])
@@ -107,7 +82,7 @@ def test_soft_constraints_stay_within_the_limit(k, limit):
                 cluster(graph, constraints, k, max_violations=limit, **quick)
             assert constraints.violations(caught.value.best_labels).belief >= least
             continue
-        found = cluster(graph, constraints, k, max_violations=limit, cut_tolerance=0, **quick)
+        found = cluster(graph, constraints, k, max_violations=limit, **quick)
         assert_clustering(graph, constraints, found, k)
         assert found.violations.belief <= limit, f"seed {seed}"
         assert within(optimum, found.cut), f"seed {seed}: no partition is that good"
@@ -127,7 +102,7 @@ def test_a_limit_that_allows_everything_gives_the_unconstrained_cut(k):
         graph, constraints = random_problem(4000 + seed, k, planted=True, min_pairs=6)
         optimum, _ = solve_by_hand(graph, Constraints.from_pairs(graph.n_vertices), k)
         everything = float(constraints.n_pairs)
-        found = cluster(graph, constraints, k, max_violations=everything, cut_tolerance=0, random_state=0)
+        found = cluster(graph, constraints, k, max_violations=everything, random_state=0)
         if not within(found.cut, optimum):
             missed.append((seed, found.cut / optimum))
     assert len(missed) <= 1, f"of 20, missed (seed, ratio): {missed}"
@@ -153,9 +128,9 @@ def test_inconsistent_constraints_are_violated_as_little_as_possible(k):
 def test_soft_where_consistent_satisfies_everything():
     for seed in range(15):
         graph, constraints = random_problem(3000 + seed, 3, planted=True)
-        soft = cluster(graph, constraints, 3, on_inconsistent="soft", cut_tolerance=0, random_state=0)
+        soft = cluster(graph, constraints, 3, on_inconsistent="soft", random_state=0)
         assert soft.n_violations == 0
-        assert soft.cut == pytest.approx(cluster(graph, constraints, 3, cut_tolerance=0, random_state=0).cut)
+        assert soft.cut == pytest.approx(cluster(graph, constraints, 3, random_state=0).cut)
 
 
 @pytest.mark.parametrize(("must", "cannot"), [(1.0, 1.0), (0.3, 1.0), (1.0, 0.3)])
@@ -192,7 +167,7 @@ def labelled_problem(seed=0, n=120, k=4, n_pairs=60):
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"cut_tolerance": 0}, {"max_violations": 3}, {"on_inconsistent": "soft"}, {"strategy": "recursive"}]
+    "options", [{}, {"influence": 1}, {"max_violations": 3}, {"on_inconsistent": "soft"}, {"strategy": "recursive"}]
 )
 def test_same_seed_same_labels_for_any_number_of_threads(options):
     graph, constraints, _ = labelled_problem()
@@ -221,8 +196,8 @@ def test_generators_are_accepted_and_input_is_left_alone():
 def test_init_is_improved_or_kept(options):
     for seed in range(6):
         graph, constraints, truth = labelled_problem(seed, n=60, k=3, n_pairs=20)
-        lazy = {"effort": 0, "n_init": 1, "cut_tolerance": 0, "random_state": 0}
-        start = cluster(graph, constraints, 3, effort=1, cut_tolerance=0, random_state=seed).labels
+        lazy = {"effort": 0, "n_init": 1, "random_state": 0}
+        start = cluster(graph, constraints, 3, effort=1, random_state=seed).labels
         for init in (truth, start, np.array(["a", "b", "c"])[start]):
             found = cluster(graph, constraints, 3, init=init, **lazy, **options)
             _, codes = np.unique(init, return_inverse=True)

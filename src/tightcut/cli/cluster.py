@@ -45,6 +45,13 @@ EDGES_LOOKED_AT, FEWEST_PRICED = 20_000_000, 50
     show_default=True,
     help="The smallest cut; the paper's recursion, which may violate pairs; or clusters near a few known labels.",
 )
+@click.option(
+    "--influence",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    show_default=True,
+    help="How strongly a cannot-link speaks for the neighbours of its points; try 1 if pairs are few.",
+)
 @search_options
 @output_options
 def cluster(
@@ -59,6 +66,7 @@ def cluster(
     max_violations: float,
     on_inconsistent: str,
     strategy: str,
+    influence: float,
     effort: float,
     seed: int,
     jobs: int,
@@ -101,6 +109,7 @@ def cluster(
         "max_violations": max_violations,
         "on_inconsistent": on_inconsistent,
         "strategy": strategy,
+        "influence": influence,
         "effort": effort,
         "n_jobs": jobs,
         "random_state": seed,
@@ -216,6 +225,8 @@ def _page(problem: Problem, result: ClusteringResult, progress: Progress | None,
         facts["Violations allowed"] = f"{settings['max_violations']:g}"
     if settings["strategy"] != "direct":
         facts["Strategy"] = settings["strategy"]
+    if settings["influence"] > 0:
+        facts["Influence on neighbours"] = f"{settings['influence']:g}"
     facts["Effort, seed"] = f"{settings['effort']:g}, {settings['random_state']}"
     facts["Time"] = f"{settings['seconds']:.1f} s"
     return render(

@@ -54,7 +54,7 @@ def cluster(
     init: Any = None,
     progress: Progress | None = None,
     strategy: str = "direct",
-    cut_tolerance: float = 0.0,
+    influence: float = 0.0,
     device: str = "cpu",
 ) -> ClusteringResult:
     """Find the clustering with the smallest normalized cut that respects the constraints.
@@ -88,9 +88,10 @@ def cluster(
         in the paper, and may violate constraints. "spread" starts from points that must be in different clusters,
         spreads them over the graph and improves the cut only locally: with labels of a few points of each class, the
         clusters stay near those labels, where the smallest cut may not.
-    cut_tolerance : float, default=0.0
-        For more than two clusters: cuts within this share of the smallest one found count as equal, and among them the
-        clustering whose points sit best among their neighbours is returned. 0 returns the smallest cut.
+    influence : float, default=0.0
+        How strongly a cannot-link also speaks for the neighbours of its two points. 0 returns the smallest cut. Few
+        pairs go further with 1: the smallest cut may obey them by exiling single points from their neighbours, and
+        leave two classes together. Every constraint is satisfied with either.
     device : {"cpu", "cuda", "auto"}, default="cpu"
         Where large graphs are coarsened and `inner_solver="fista"` runs; all else runs on the CPU. "cuda" needs a GPU
         and the extra `tightcut[gpu]`; "auto" takes the GPU where there is one.
@@ -117,8 +118,10 @@ def cluster(
     check_n_clusters(n_clusters, graph)
     if strategy not in STRATEGIES:
         raise ValueError(f"strategy must be one of {', '.join(map(repr, STRATEGIES))}; got {strategy!r}.")
-    if not (np.isfinite(cut_tolerance) and cut_tolerance >= 0):
-        raise ValueError(f"cut_tolerance must be a number >= 0; got {cut_tolerance!r}.")
+    if not (np.isfinite(influence) and influence >= 0):
+        raise ValueError(f"influence must be a number >= 0; got {influence!r}.")
+    if influence > 0 and strategy != "direct":
+        raise ValueError(f'influence belongs to strategy="direct"; strategy={strategy!r} has no use for it.')
     known = [] if init is None else [check_init(init, graph, n_clusters)]
     hard = limits.max_violations == 0 and limits.on_inconsistent == "raise"
     if n_clusters == 1:
@@ -131,11 +134,9 @@ def cluster(
         if known or not hard:
             raise ValueError('strategy="spread" satisfies every constraint and takes no init and no max_violations.')
         return _result(graph, constraints, spread_partition(graph, constraints, n_clusters, rng, options))
-    if n_clusters > 2:
+    if n_clusters > 2 or influence > 0:
         if hard:
-            labels = hard_partition(
-                graph, constraints, n_clusters, rng, options, known=known, cut_tolerance=cut_tolerance
-            )
+            labels = hard_partition(graph, constraints, n_clusters, rng, options, known=known, influence=influence)
         else:
             labels = soft_partition(
                 graph,
@@ -145,7 +146,7 @@ def cluster(
                 rng,
                 options,
                 known=known,
-                cut_tolerance=cut_tolerance,
+                influence=influence,
                 fewest=limits.on_inconsistent == "soft",
             )
         return _result(graph, constraints, labels)

@@ -15,6 +15,7 @@ from tightcut.graph import Graph
 from tightcut.objective import normalized_cut
 from tightcut.partition import PartitionGraph
 from tightcut.solvers.feasibility import Colourability, fill_empty, find_colouring, repair
+from tightcut.solvers.influence import neighbour_relations, with_influence
 from tightcut.solvers.multiway import Prices, Solution, improve, search_partition, select
 from tightcut.solvers.release import release_pairs, satisfied
 from tightcut.solvers.search import SEARCH_LIMIT, SearchOptions
@@ -45,7 +46,7 @@ def hard_partition(
     options: SearchOptions,
     *,
     known: list[np.ndarray] | None = None,
-    cut_tolerance: float = 0.0,
+    influence: float = 0.0,
 ) -> np.ndarray:
     """Labels of k clusters that satisfy every constraint, or InconsistentConstraintsError."""
     reduced = merge_must_links(graph, constraints, k, options.device)
@@ -55,9 +56,12 @@ def hard_partition(
         if answer.colours is None:
             raise explain(constraints, reduced, answer, k)
         starts.append(fill_empty(reduced.graph, answer.colours, k))
-    population = search_partition(reduced.graph, k, rng, options, known=starts)
-    population = _repaired(reduced.graph, population, k, rng)
-    return choose(reduced.graph, population, k, cut_tolerance)[reduced.component]
+    searched, prices = reduced.graph, Prices.prohibitive(reduced.graph, k)
+    if influence > 0:
+        spoken_for = neighbour_relations(graph, constraints, reduced.component)
+        searched, prices = with_influence(searched, prices, influence, spoken_for)
+    population = search_partition(searched, k, rng, options, known=starts, prices=prices)
+    return _repaired(reduced.graph, searched, population, k, rng, prices)[0][1][reduced.component]
 
 
 def soft_partition(
@@ -69,7 +73,7 @@ def soft_partition(
     options: SearchOptions,
     *,
     known: list[np.ndarray] | None = None,
-    cut_tolerance: float = 0.0,
+    influence: float = 0.0,
     fewest: bool = False,
 ) -> np.ndarray:
     """Labels of k clusters with at most `max_violations` units of violated belief and the smallest cut found.
@@ -109,7 +113,7 @@ def soft_partition(
         released = [release_pairs(graph, constraints, start, max_violations, quickly) for start in starts]
         labels = min(released, key=partial(normalized_cut, graph))
     held = satisfied(constraints, labels)
-    return hard_partition(graph, held, k, rng, options, known=[labels], cut_tolerance=cut_tolerance)
+    return hard_partition(graph, held, k, rng, options, known=[labels], influence=influence)
 
 
 def _quickly(
@@ -161,26 +165,6 @@ def _contracted(graph: Graph, component: np.ndarray, device: str) -> Graph:
     return contract_graph(graph, component)
 
 
-def choose(graph: PartitionGraph, population: list[Solution], k: int, cut_tolerance: float) -> np.ndarray:
-    """Among the solutions within the tolerance of the smallest cut, the one that strains its vertices least."""
-    limit = population[0][0] * (1 + cut_tolerance)
-    close = [labels for score, labels in population if score <= limit]
-    return min(close, key=lambda labels: strain(graph, labels, k))
-
-
-def strain(graph: PartitionGraph, labels: np.ndarray, k: int) -> float:
-    """By how much vertices are tied to another cluster more strongly than to their own, over the cluster's weight.
-
-    A constraint can be met by moving a whole region, or by exiling single points to clusters where they have no
-    neighbours. The second kind of clustering is strained.
-    """
-    w = graph.weights
-    sources = np.repeat(np.arange(graph.n_vertices), np.diff(w.indptr))
-    ties = np.bincount(sources * k + labels[w.indices], w.data, graph.n_vertices * k).reshape(-1, k)
-    deficit = ties.max(axis=1) - ties[np.arange(graph.n_vertices), labels]
-    return float((deficit / np.bincount(labels, graph.mass, k)[labels]).sum())
-
-
 def explain(constraints: Constraints, reduced: Reduced, answer: Colourability, k: int) -> InconsistentConstraintsError:
     """The error for cannot-links that need more than k clusters, with a clique of k + 1 components if there is one."""
     labels = answer.attempt[reduced.component]
@@ -228,17 +212,23 @@ def clique_witness(constraints: Constraints, component: np.ndarray, clique: list
     return list(dict.fromkeys(links)), sorted(anchor.values())
 
 
-def _repaired(graph: PartitionGraph, population: list[Solution], k: int, rng: np.random.Generator) -> list[Solution]:
+def _repaired(
+    merged: PartitionGraph,
+    searched: PartitionGraph,
+    population: list[Solution],
+    k: int,
+    rng: np.random.Generator,
+    prices: Prices,
+) -> list[Solution]:
     """Replace the solutions that violate something by repaired ones, and keep those that violate nothing."""
-    prices = Prices.prohibitive(graph, k)
     result = []
     for score, labels in population:
-        if graph.violated(labels) == 0:
+        if merged.violated(labels) == 0:
             result.append((score, labels))
             continue
-        mended = fill_empty(graph, repair(graph, labels, k, rng), k)
-        if graph.violated(mended) == 0:
-            result.append(improve_feasible(graph, mended, k, prices))
+        mended = fill_empty(merged, repair(merged, labels, k, rng), k)
+        if merged.violated(mended) == 0:
+            result.append(improve_feasible(searched, mended, k, prices))
     return select(result)
 
 
