@@ -206,8 +206,11 @@ def test_files_that_would_overwrite_each_other(run, folder, options):
     assert (folder / "moons.csv").read_text() == before
 
 
-def test_a_failure_leaves_no_file(run, folder, monkeypatch):
+@pytest.mark.parametrize("disguised", [False, True])
+def test_a_failure_leaves_no_file(run, folder, monkeypatch, disguised):
     def fail(*_, **__):
+        if disguised:
+            raise SystemError from KeyboardInterrupt()
         raise KeyboardInterrupt
 
     monkeypatch.setattr("tightcut.report.render", fail)

@@ -82,6 +82,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return _fail("interrupted.", INTERRUPTED)
+    except SystemError as error:
+        # A Ctrl-C that arrives while a compiled kernel runs comes out of it in this disguise.
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            return _fail("interrupted.", INTERRUPTED)
+        raise
     except ImportError as error:
         # The package's own hints name the extra to install; anything else is a fault of ours.
         if "pip install" in str(error):
