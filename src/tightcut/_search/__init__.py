@@ -1,10 +1,11 @@
 """Nearest neighbours, behind one small protocol: `kneighbors(X, n_neighbors)` returns distances and numbers.
 
-`make_index` chooses among scikit-learn (small sets), `BlockedNeighbors` (large ones) and its approximate form.
+`make_index` chooses among scikit-learn (small sets), `BlockedNeighbors` (large ones) and `ApproximateNeighbors` (faiss).
 `tightcut.gpu.neighbors.DeviceNeighbors` answers the same question on a GPU.
 """
 
+from tightcut._search.approximate import ApproximateNeighbors
 from tightcut._search.blocked import BlockedNeighbors
 from tightcut._search.choice import CHOICES, Neighbors, check_choice, make_index
 
-__all__ = ["CHOICES", "BlockedNeighbors", "Neighbors", "check_choice", "make_index"]
+__all__ = ["CHOICES", "ApproximateNeighbors", "BlockedNeighbors", "Neighbors", "check_choice", "make_index"]

@@ -9,8 +9,6 @@
 4. Certificate: no point outside the candidates can be nearer than the k-th, given the rounding error of float32. Rows
    that fail it, such as those with many equal distances, are searched again with products in float64.
 
-An approximate search stops after the nearest cells.
-
 Memory beyond the points: k + `EXTRA` candidates of 8 bytes per point, and per thread a product of two cells with their
 coordinates in float32. Points stay what they are: float64, float32 or uint8, in memory or memory-mapped.
 """
@@ -35,8 +33,7 @@ CELL = 1024  # rows of a cell at most
 SMALL_CELL, FEW_FEATURES = 256, 4  # where distances rule out nearly everything, small cells rule out more
 MAPPED_CELL = 4096  # of a file, which is read once per cell
 RANKED = 1024  # rows ranked at a time
-RECALL_SAMPLE = 500
-NOBODY = np.iinfo(np.int32).max  # in the place of a candidate that is still missing
+NOBODY = np.iinfo(np.int32).max  # in the place of a candidate that has not come yet
 FAR = 2.0**40  # queries so much farther out than the points that float32 might overflow
 
 
@@ -51,8 +48,6 @@ class BlockedNeighbors:
         Threads, as in joblib. The answer does not depend on it.
     progress : callable, optional
         Called with ("neighbours", done, total, nan).
-    n_near : int, optional
-        Approximate: look at this many nearest cells only.
 
     Attributes
     ----------
@@ -60,19 +55,11 @@ class BlockedNeighbors:
         Rows of the last search that needed products in float64.
     """
 
-    def __init__(
-        self,
-        points: np.ndarray,
-        *,
-        n_jobs: int | None = None,
-        progress: Progress | None = None,
-        n_near: int | None = None,
-    ) -> None:
+    def __init__(self, points: np.ndarray, *, n_jobs: int | None = None, progress: Progress | None = None) -> None:
         self._scale = unit_scale(points)
         self._points = np.asarray(points)
         self._team = Team(n_jobs, progress)
-        self._n_near = n_near
-        self._make_cells = _cell_maker(points, sequential=n_near is None)
+        self._make_cells = _cell_maker(points)
         self._cells = self._make_cells(self._points, np.arange(len(points)), self._scale)
         self.n_repeated = 0
 
@@ -91,9 +78,6 @@ class BlockedNeighbors:
         distances : ndarray of float64, shape (m, n_neighbors)
         neighbors : ndarray of int64, shape (m, n_neighbors)
         """
-        return self._search(X, n_neighbors, self._n_near)
-
-    def _search(self, X: np.ndarray | None, n_neighbors: int, n_near: int | None) -> tuple[np.ndarray, np.ndarray]:
         own = X is None
         queries = self._points if X is None else np.ascontiguousarray(X)
         n_others = len(self._points) - own
@@ -103,49 +87,27 @@ class BlockedNeighbors:
         answer = Answer.empty(len(queries), n_neighbors)
         with self._team.working((4 if own else 1) * cells.n_cells + -(-len(queries) // RANKED)):
             if own:
-                self._meet_each_other(lists, n_near)
+                self._meet_each_other(lists)
             else:
-                self._meet_points(queries, cells, lists, n_near, own=False)
+                self._meet_points(queries, cells, lists, own=False)
             self._rank(queries, cells, lists, answer)
-            unsure = cells.rows[~self._is_sure(cells, lists, answer, n_near)] if m < n_others else cells.rows[:0]
+            unsure = cells.rows[~self._is_sure(cells, lists, answer)] if m < n_others else cells.rows[:0]
             self.n_repeated = len(unsure)
             if len(unsure):
                 self._repeat(queries, unsure, answer, m, own=own)
         return np.sqrt(2 * answer.halves) / self._scale, answer.numbers
 
-    @property
-    def is_exact(self) -> bool:
-        return self._n_near is None
-
-    def recall(self, distances: np.ndarray) -> float:
-        """Share of the true neighbours among those found, on a random sample of the points.
-
-        Parameters
-        ----------
-        distances : ndarray of shape (n, k)
-            From each point to those found. One no farther than the true k-th neighbour is a true neighbour.
-
-        Notes
-        -----
-        The sample has `RECALL_SAMPLE` points and is the same for every call.
-        """
-        n, k = distances.shape
-        rows = np.sort(np.random.default_rng(0).choice(n, min(n, RECALL_SAMPLE), replace=False))
-        # One of the k + 1 nearest is the point itself.
-        true, _ = self._search(self._points[rows], k + 1, None)
-        return float((distances[rows] <= true[:, -1:]).mean())
-
-    def _meet_each_other(self, lists: Lists, n_near: int | None) -> None:
+    def _meet_each_other(self, lists: Lists) -> None:
         """Fill the lists of the points themselves, each pair of cells once."""
         meeting = Meeting(self._points, self._cells, self._scale, lists)
         n_cells = self._cells.n_cells
         near = np.zeros((n_cells, n_cells), dtype=bool)
         for cell in range(n_cells):
-            near[cell, self._nearest_cells(self._cells.centres[cell], (n_near or NEAR) + 1)] = True
+            near[cell, self._nearest_cells(self._cells.centres[cell], NEAR + 1)] = True
         near |= near.T
         self._team.each(meeting.meet_itself, range(n_cells))
         self._team.each(lambda cell: meeting.visit(cell, near), range(n_cells))
-        if n_near is None and not near.all():
+        if not near.all():
             wanted = np.zeros_like(near)
 
             def look_around(cell: int) -> None:
@@ -156,15 +118,14 @@ class BlockedNeighbors:
             wanted &= ~near
             self._team.each(lambda cell: meeting.visit(cell, wanted), range(n_cells))
 
-    def _meet_points(self, queries: np.ndarray, cells: Cells, lists: Lists, n_near: int | None, *, own: bool) -> None:
+    def _meet_points(self, queries: np.ndarray, cells: Cells, lists: Lists, *, own: bool) -> None:
         """Fill the lists of queries, cell by cell."""
         quest = Quest(self._points, self._cells, self._scale, queries, cells, lists, own=own)
 
         def visit(cell: int) -> None:
-            near = self._nearest_cells(cells.centres[cell], n_near or NEAR)
+            near = self._nearest_cells(cells.centres[cell], NEAR)
             quest.ask(cell, near)
-            if n_near is None:
-                quest.ask(cell, np.setdiff1d(quest.within_reach(cell), near))
+            quest.ask(cell, np.setdiff1d(quest.within_reach(cell), near))
 
         self._team.each(visit, range(cells.n_cells))
 
@@ -181,6 +142,7 @@ class BlockedNeighbors:
             part = slice(start, start + RANKED)
             rows = cells.rows[part]
             found = np.sort(lists.number[part].astype(np.int64), axis=1)
+            # In a second search, points that tie by rounding only may leave a place empty.
             missing = found == NOBODY
             halves = half_square_distances(queries, rows, self._points, np.where(missing, 0, found), self._scale)
             halves[missing] = np.inf
@@ -190,11 +152,9 @@ class BlockedNeighbors:
 
         self._team.each(rank, range(0, len(cells.rows), RANKED))
 
-    def _is_sure(self, cells: Cells, lists: Lists, answer: Answer, n_near: int | None) -> np.ndarray:
+    def _is_sure(self, cells: Cells, lists: Lists, answer: Answer) -> np.ndarray:
         """For each row of `cells`: whether no other point can be nearer than its last neighbour."""
         last = answer.halves[cells.rows, -1]
-        if n_near is not None:
-            return np.isfinite(last)
         error = rounding_error(lists.widest, last, self._points.shape[1], lists.limit.dtype)
         return (last + error < lists.limit) | (last == 0)
 
@@ -209,7 +169,7 @@ class BlockedNeighbors:
         last, n_features = answer.halves[cells.rows, -1], self._points.shape[1]
         widest = n_features * (1 + self._extent(queries)) ** 2 / 2
         lists.limit[:] = last + rounding_error(widest, last, n_features, np.float64)
-        self._meet_points(queries, cells, lists, None, own=own)
+        self._meet_points(queries, cells, lists, own=own)
         self._rank(queries, cells, lists, answer)
 
 
@@ -392,8 +352,8 @@ def is_memory_mapped(array: Any) -> bool:
     return False
 
 
-def _cell_maker(points: np.ndarray, *, sequential: bool) -> Callable[[np.ndarray, np.ndarray, float], Cells]:
-    if sequential and is_memory_mapped(points):
+def _cell_maker(points: np.ndarray) -> Callable[[np.ndarray, np.ndarray, float], Cells]:
+    if is_memory_mapped(points):
         return lambda some, rows, scale: consecutive_cells(some, rows, MAPPED_CELL, scale)
     size = SMALL_CELL if points.shape[1] <= FEW_FEATURES else CELL
     return lambda some, rows, scale: near_cells(some, rows, size, scale)

@@ -6,15 +6,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tightcut._search.approximate import ApproximateNeighbors
 from tightcut._search.blocked import BlockedNeighbors, is_memory_mapped
-from tightcut._search.distances import pair_distances
+from tightcut._search.distances import pair_distances, unit_scale
 from tightcut._search.threads import Progress
 
 CHOICES = ("auto", "sklearn", "blocked", "approximate")
 
 # Measured by `benchmarks.neighbours`: below this many points scikit-learn takes less than a second.
 BLOCKED_FROM = 5000
-NEAR_CELLS = 16  # of an approximate search
 
 
 class Neighbors(Protocol):
@@ -46,7 +46,7 @@ class SmallNeighbors:
 
     def kneighbors(self, X: np.ndarray | None = None, n_neighbors: int = 1) -> tuple[np.ndarray, np.ndarray]:
         numbers = self._index.kneighbors(X, n_neighbors, return_distance=False)
-        distances = pair_distances(self._points if X is None else X, self._points, numbers)
+        distances = pair_distances(self._points if X is None else X, self._points, numbers, unit_scale(self._points))
         order = np.argsort(distances, axis=1, kind="stable")
         return np.take_along_axis(distances, order, axis=1), np.take_along_axis(numbers, order, axis=1)
 
@@ -61,8 +61,8 @@ def make_index(
         neighbors = "sklearn" if small else "blocked"
     if neighbors == "sklearn":
         return SmallNeighbors(points, n_jobs)
-    n_near = NEAR_CELLS if neighbors == "approximate" else None
-    return BlockedNeighbors(points, n_jobs=n_jobs, progress=progress, n_near=n_near)
+    search = ApproximateNeighbors if neighbors == "approximate" else BlockedNeighbors
+    return search(points, n_jobs=n_jobs, progress=progress)
 
 
 def check_choice(neighbors: Any) -> None:

@@ -26,8 +26,7 @@ def half_square_distances(
     return halves
 
 
-def pair_distances(points: np.ndarray, others: np.ndarray, found: np.ndarray) -> np.ndarray:
+def pair_distances(points: np.ndarray, others: np.ndarray, found: np.ndarray, scale: float) -> np.ndarray:
     """Distances from each point to each of its listed neighbours among the others."""
-    scale = unit_scale(others)
     rows = np.arange(len(points))
     return np.sqrt(2 * half_square_distances(points, rows, others, found, scale)) / scale

@@ -1,0 +1,150 @@
+"""Neighbours on the CPU: seconds, memory and recall of every choice of `neighbors=`, and of faiss.
+
+    python -m benchmarks.neighbours [mnist shuttle covertype blobs] [--jobs 2] [--crossover]
+
+Every search runs in a process of its own. scikit-learn and faiss are timed on a sample of queries against all points,
+and the time for all is computed from it: their time per query does not depend on the number of queries. With
+--crossover the exact choices are compared from 1,000 points on instead.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+from functools import partial
+from importlib.util import find_spec
+
+import numpy as np
+
+from benchmarks.instances import timed, write
+from tightcut._search import make_index
+from tightcut.datasets import load
+
+K = 10
+SAMPLE = 3000
+SETS = ("mnist", "shuttle", "covertype", "blobs")
+CHOICES = ("sklearn", "blocked", "approximate", "faiss flat")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("sets", nargs="*", default=list(SETS), choices=[*SETS, []])
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--crossover", action="store_true")
+    parser.add_argument("--one", help="measure this choice here and print JSON")
+    arguments = parser.parse_args()
+    if arguments.one:
+        print(json.dumps(measure(arguments.sets[0], arguments.one, arguments.jobs)))
+        return
+    if arguments.crossover:
+        write_crossover(arguments.jobs)
+        return
+    rows = []
+    for name in arguments.sets:
+        for choice in CHOICES:
+            if choice in {"approximate", "faiss flat"} and not find_spec("faiss"):
+                continue
+            command = [sys.executable, "-m", "benchmarks.neighbours", name, "--one", choice]
+            finished = subprocess.run(
+                [*command, "--jobs", str(arguments.jobs)], stdout=subprocess.PIPE, text=True, check=True
+            )
+            rows.append(json.loads(finished.stdout.splitlines()[-1]))
+            print(rows[-1], flush=True)
+    notes = [
+        f"- {K} neighbours of every point. Covertype is standardised, float32; blobs are 20 clusters in the plane.",
+        f"- `~`: from {SAMPLE:,} queries.",
+        "- `peak MiB`: most memory of the process less what it held with the data loaded, before the search.",
+        "- `recall`: share of the true neighbours found, on 500 points.",
+    ]
+    write("neighbours", rows, notes, "python -m benchmarks.neighbours", f"{arguments.jobs} threads")
+
+
+def data(name: str) -> np.ndarray:
+    if name == "blobs":
+        from sklearn.datasets import make_blobs
+
+        return make_blobs(1_000_000, n_features=2, centers=20, random_state=0)[0].astype(np.float32)
+    X = load(name).X
+    if name == "covertype":
+        deviation = X.std(axis=0)
+        return ((X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1)).astype(np.float32)
+    return X if X.dtype == np.uint8 else X.astype(np.float32)
+
+
+def measure(name: str, choice: str, n_jobs: int) -> dict[str, float | int | str]:
+    points = data(name)
+    n = len(points)
+    make_index(np.unique(points[:2000], axis=0), "blocked").kneighbors(n_neighbors=K)  # compiles
+    sample = np.sort(np.random.default_rng(0).choice(n, SAMPLE, replace=False))
+    before = peak_mebibytes()
+    if choice in {"blocked", "approximate"}:
+        (index, distances), seconds = timed(lambda: search(points, choice, n_jobs))
+        memory = peak_mebibytes() - before
+        recall = index.recall(distances) if choice == "approximate" else 1.0
+        shown = f"{seconds:.1f}"
+    else:
+        index, build = timed(lambda: build_index(points, choice, n_jobs))
+        distances, seconds = timed(lambda: index(points[sample]))
+        memory = peak_mebibytes() - before
+        true, _ = make_index(points, "blocked", n_jobs=n_jobs).kneighbors(points[sample[::6]], n_neighbors=K + 1)
+        recall = float((distances[::6, 1:] <= true[:, -1:] * (1 + 1e-5) + 1e-9).mean())
+        shown = f"~ {build + seconds * n / SAMPLE:.1f}"
+    return {
+        "set": name,
+        "n": n,
+        "features": points.shape[1],
+        "type": str(points.dtype),
+        "data MiB": round(points.nbytes / 2**20),
+        "choice": choice,
+        "seconds": shown,
+        "peak MiB": round(memory),
+        "recall": round(recall, 4),
+    }
+
+
+def search(points, choice, n_jobs):
+    index = make_index(points, choice, n_jobs=n_jobs)
+    return index, index.kneighbors(n_neighbors=K)[0]
+
+
+def build_index(points, choice, n_jobs):
+    """A function from queries to the distances of their K + 1 nearest points."""
+    if choice == "sklearn":
+        index = make_index(points, "sklearn", n_jobs=n_jobs)
+        return lambda queries: index.kneighbors(queries, K + 1)[0]
+    import faiss
+
+    faiss.omp_set_num_threads(n_jobs)
+    index = faiss.IndexFlatL2(points.shape[1])
+    index.add(np.ascontiguousarray(points, dtype=np.float32))
+    return lambda queries: np.sqrt(
+        np.maximum(index.search(np.ascontiguousarray(queries, dtype=np.float32), K + 1)[0], 0)
+    )
+
+
+def write_crossover(n_jobs: int) -> None:
+    rows = []
+    rng = np.random.default_rng(0)
+    for n_features in (2, 10, 50, 784):
+        for n in (1000, 2000, 5000, 10_000, 20_000):
+            points = rng.normal(size=(n, n_features)).astype(np.float32)
+            row = {"features": n_features, "n": n}
+            for choice in ("sklearn", "blocked"):
+                make_index(points[:500], choice, n_jobs=n_jobs).kneighbors(n_neighbors=K)
+                once = partial(search, points, choice, n_jobs)
+                row[f"{choice} s"] = round(min(timed(once)[1] for _ in range(2)), 3)
+            rows.append(row)
+    notes = [f"- Exact search for {K} neighbours, normally distributed float32 points, the better of two runs."]
+    command = "python -m benchmarks.neighbours --crossover"
+    write("neighbours_crossover", rows, notes, command, f"{n_jobs} threads")
+
+
+def peak_mebibytes() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+if __name__ == "__main__":
+    main()
