@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tightcut._search.threads import Progress
 
 SMALLEST_BRIDGE = float(np.exp(-16.0))
-LARGEST_COORDINATE = 1e150
+LARGEST_COORDINATE = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e37, np.dtype(np.uint8): 255}
 POINT_TYPES = (np.float64, np.float32, np.uint8)
 
 
@@ -217,7 +217,7 @@ def _validate_points(X: Any) -> np.ndarray:
     # Neighbour search is fast on C order only; data frames arrive in Fortran order.
     points = check_array(X, dtype=POINT_TYPES, order="C", input_name="X")
     largest = max(float(points.max()), -float(points.min()))
-    if largest > LARGEST_COORDINATE:
+    if largest > LARGEST_COORDINATE[points.dtype]:
         raise ValueError(f"X holds a value of size {largest:g}, whose square overflows; rescale the features first.")
     return points
 

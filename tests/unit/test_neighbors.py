@@ -212,6 +212,7 @@ def test_extreme_units_give_finite_weights(scale):
         ([[1.0], [np.inf]], 1, ValueError, "infinity"),
         ([1.0, 2.0], 1, ValueError, "2D array"),
         ([[1.0], [-1e200]], 1, ValueError, "1e\\+200.*rescale"),
+        (np.array([[1.0], [3e38]], dtype=np.float32), 1, ValueError, "3e\\+38.*rescale"),
         (np.empty((0, 2)), 1, ValueError, "0 sample"),
         ([[1.0], [2.0]], 0, ValueError, "at least 1; got 0"),
         ([[1.0], [2.0]], 2.5, TypeError, "integer; got 2.5"),

@@ -235,7 +235,7 @@ class Meeting:
             self._meet(cell, other)
 
     def meet_itself(self, cell: int) -> None:
-        block, at = self._block(cell, cell), self._cells.slice(cell)
+        block, at = self._block(cell, cell), self._cells.span(cell)
         halves, positions = _halves(block), np.arange(at.start, at.stop)
         with self._locks[cell]:
             self._lists.widen(positions, halves)
@@ -243,7 +243,7 @@ class Meeting:
 
     def within_reach(self, cell: int) -> np.ndarray:
         """The cells that this one should meet."""
-        block, reach = self._block(cell, cell).astype(np.float64), self._lists.reach(self._cells.slice(cell))
+        block, reach = self._block(cell, cell).astype(np.float64), self._lists.reach(self._cells.span(cell))
         return _within_reach(block, reach, self._cells.centres[cell], self._cells, self._scale)
 
     def _meet(self, one: int, other: int) -> None:
@@ -252,7 +252,7 @@ class Meeting:
         A member of one cell is eager if a member of the other cell may be within its reach; the others are asked if
         they may be within reach of an eager one.
         """
-        lists, near, far = self._lists, self._cells.slice(one), self._cells.slice(other)
+        lists, near, far = self._lists, self._cells.span(one), self._cells.span(other)
         left, right = self._block(one, other), self._block(other, other)
         left_halves, right_halves = _halves(left), _halves(right)
         shift = (self._cells.centres[other] - self._cells.centres[one]) * self._scale
@@ -281,7 +281,7 @@ class Meeting:
         offer_both(*block, self._names, self._lists.distance, self._lists.number, self._lists.limit, diagonal)
 
     def _block(self, cell: int, origin: int) -> np.ndarray:
-        rows = self._cells.rows[self._cells.slice(cell)]
+        rows = self._cells.rows[self._cells.span(cell)]
         return _centred(self._points, rows, self._cells.centres[origin], self._scale)
 
 
@@ -307,10 +307,10 @@ class Quest:
     def ask(self, cell: int, others: np.ndarray) -> None:
         from tightcut._kernels.neighbors import offer_left
 
-        lists, at = self._lists, self._query_cells.slice(cell)
+        lists, at = self._lists, self._query_cells.span(cell)
         dtype = lists.limit.dtype
         for other in others.tolist():
-            members, centre = self._cells.slice(other), self._cells.centres[other]
+            members, centre = self._cells.span(other), self._cells.centres[other]
             left = _centred(self._queries, self._query_cells.rows[at], centre, self._scale, dtype)
             halves = _halves(left)
             lowest = np.sqrt(2 * halves) * (1 - self._slack) - lists.reach(at)
@@ -326,7 +326,7 @@ class Quest:
             offer_left(*arguments, lists.distance, lists.number, lists.limit)
 
     def within_reach(self, cell: int) -> np.ndarray:
-        at, centre = self._query_cells.slice(cell), self._query_cells.centres[cell]
+        at, centre = self._query_cells.span(cell), self._query_cells.centres[cell]
         block = _centred(self._queries, self._query_cells.rows[at], centre, self._scale, np.float64)
         return _within_reach(block, self._lists.reach(at), centre, self._cells, self._scale)
 

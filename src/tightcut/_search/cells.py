@@ -46,7 +46,7 @@ class Cells:
     def radii(self) -> np.ndarray:
         return self.offsets[self.starts[1:] - 1]
 
-    def slice(self, cell: int) -> slice:
+    def span(self, cell: int) -> slice:
         return slice(int(self.starts[cell]), int(self.starts[cell + 1]))
 
 

@@ -22,7 +22,7 @@ def closest_pair(points: np.ndarray, one: np.ndarray, other: np.ndarray) -> tupl
         if gaps.flat[place] >= best[0]:
             break
         a, b = divmod(int(place), right.n_cells)
-        ours, theirs = left.rows[left.slice(a)], right.rows[right.slice(b)]
+        ours, theirs = left.rows[left.span(a)], right.rows[right.span(b)]
         lengths = _lengths(points[ours] - left.centres[a], points[theirs] - left.centres[a])
         i, j = np.unravel_index(lengths.argmin(), lengths.shape)
         start, end = int(ours[i]), int(theirs[j])

@@ -10,9 +10,14 @@ def largest_coordinate(points: np.ndarray) -> float:
 
 
 def unit_scale(points: np.ndarray) -> float:
-    """A power of two that brings all coordinates into [-1/2, 1/2], so that no square over- or underflows."""
+    """A power of two that brings all coordinates into [-1/2, 1/2], so that no square over- or underflows.
+
+    It is a number of the points' own precision, which the smallest float32 would need more than.
+    """
     largest = largest_coordinate(points)
-    return float(2.0 ** -np.ceil(np.log2(2 * largest))) if largest > 0 else 1.0
+    if largest == 0:
+        return 1.0
+    return float(2.0 ** min(-np.ceil(np.log2(2 * largest)), 1000 if points.dtype == np.float64 else 120))
 
 
 def half_square_distances(
