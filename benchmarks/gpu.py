@@ -94,12 +94,14 @@ def main() -> None:
     for data in sets.values():
         neighbours(table, data)
     against_scikit_learn(table, sets["mnist"])
+    table.save()
     for data in sets.values():
         graph, constraints = path(table, data)
         levels(table, data.name, graph, constraints)
         thresholding(table, data.name, graph, constraints, data.y)
         fista(table, data.name, graph, data.y, bandwidth)
-    table.save()
+        two_clusters(table, data.name, graph, data.y)
+        table.save()
     tests()
 
 
@@ -186,6 +188,19 @@ def path(table: Table, data: Dataset) -> tuple[Graph, Constraints]:
     table.add(name, "ARI", f"{adjusted_rand_score(data.y, result.labels):.4f}")
     table.add(name, "violations", result.n_violations)
     return graph, constraints
+
+
+def two_clusters(table: Table, name: str, graph: Graph, y: np.ndarray) -> None:
+    """Digits up to 4 against the others; FISTA on the device is the inner solver of the last row."""
+    constraints = sample_constraints(y < 5, N_PAIRS, random_state=0)
+    solve = partial(cluster, graph, constraints, 2, random_state=0, n_jobs=os.cpu_count())
+    ways = {"cuda": {"device": "cuda"}, "cpu": {}}
+    if name == "mnist":
+        ways["fista on cuda"] = {"device": "cuda", "inner_solver": "fista"}
+    for way, settings in ways.items():
+        result, seconds = timed(lambda settings=settings: solve(**settings))
+        table.add(name, f"two clusters, {way}, s", f"{seconds:.2f}")
+        table.add(name, f"two clusters, {way}, cut", f"{result.cut:.6f}")
 
 
 def levels(table: Table, name: str, graph: Graph, constraints: Constraints) -> None:
