@@ -101,6 +101,26 @@ def stored_affinity(folder: Path | None, name: str) -> sp.csr_array | None:
     return sp.csr_array(directed.maximum(directed.T))
 
 
+def neighbour_graph(
+    folder: Path | None, name: str, points: Callable[[], np.ndarray]
+) -> tuple[sp.csr_array, float | None]:
+    """The stored graph, or that of the points; and the seconds that the search took, if it was made here.
+
+    With a folder, a graph that is made is kept there for the next row.
+    """
+    stored = stored_affinity(folder, name)
+    record = None if folder is None else folder / name / "seconds.txt"
+    if stored is not None:
+        return stored, float(record.read_text()) if record is not None and record.exists() else None
+    X = points()
+    affinity, seconds = timed(lambda: knn_affinity(X, n_jobs=-1))
+    if record is not None:
+        record.parent.mkdir(parents=True, exist_ok=True)
+        sp.save_npz(record.parent / "affinity.npz", affinity)
+        record.write_text(f"{seconds:.1f}")
+    return affinity, seconds
+
+
 def merged(name: str, rows: list[dict[str, Any]], keys: tuple[str, ...]) -> list[dict[str, Any]]:
     """The rows of the stored table, with those of the same keys replaced by these and new ones at the end.
 

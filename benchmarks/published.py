@@ -3,8 +3,8 @@
     python -m benchmarks.published [shuttle mnist letter] [--neighbors FOLDER] [--draws 3]
 
 Features are standardised. "all pairs among" draws a share of the points and takes every pair among them, given once as
-pairs and once as `partial_labels`; "random pairs" takes as many pairs as that, anywhere. Neighbour lists are computed
-here unless FOLDER/NAME_standardised holds them. Rows of other sets in the stored table are kept.
+pairs and once as `partial_labels`; "random pairs" takes as many pairs as that, anywhere. Neighbours are searched here, on
+all cores, unless FOLDER/NAME_standardised holds them. Rows of other sets in the stored table are kept.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ import numpy as np
 from benchmarks.instances import (
     median,
     merged,
+    neighbour_graph,
     own_process,
     peak_gib,
     quiet,
     reference,
     standardised,
-    stored_affinity,
     timed,
     write,
 )
-from tightcut import Constraints, Graph, cluster, knn_affinity
+from tightcut import Constraints, Graph, cluster
 from tightcut.datasets import load
 from tightcut.metrics import adjusted_rand_score
 from tightcut.warmup import warmup
@@ -73,9 +73,7 @@ def measure(name: str, folder: Path | None, n_draws: int) -> list[dict[str, Any]
     warmup()
     data = load(name)
     y = np.unique(data.y, return_inverse=True)[1]
-    affinity, neighbor_seconds = stored_affinity(folder, f"{name}_standardised"), None
-    if affinity is None:
-        affinity, neighbor_seconds = timed(partial(knn_affinity, standardised(data.X)))
+    affinity, neighbor_seconds = neighbour_graph(folder, f"{name}_standardised", lambda: standardised(data.X))
     graph = Graph.from_affinity(affinity)
     rows = []
     for share, best, seconds in published(name):
