@@ -25,14 +25,14 @@ from threadpoolctl import threadpool_limits
 from benchmarks.instances import (
     median,
     merged,
+    neighbour_graph,
     own_process,
     standardised,
-    stored_affinity,
     timed,
     typed,
     write,
 )
-from tightcut import Constraints, Graph, cluster, knn_affinity
+from tightcut import Constraints, Graph, cluster
 from tightcut.datasets import load
 from tightcut.metrics import adjusted_rand_score, normalized_cut
 from tightcut.rivals import FastGE
@@ -98,8 +98,7 @@ def cell(method: str, path: str, limit: float) -> dict[str, Any]:
 def save(name: str, folder: Path | None, path: str) -> tuple[int, int]:
     """The graph, the pairs and the classes in one file; the number of points and of pairs."""
     X, y = mixture() if name == "mixture" else points(name)
-    affinity = stored_affinity(folder, name)
-    affinity = knn_affinity(X) if affinity is None else affinity
+    affinity, _ = neighbour_graph(folder, name, lambda: X)
     pairs = np.random.default_rng(0).integers(0, len(y), (len(y) // 20, 2))
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     arrays = {"data": affinity.data, "indices": affinity.indices, "indptr": affinity.indptr, "y": y, "pairs": pairs}
