@@ -133,7 +133,7 @@ def measure(method: str, path: str) -> dict[str, Any]:
     return {
         "status": "ok",
         "seconds": round(seconds, 3),
-        "cut": round(normalized_cut(affinity, labels), 5),
+        "cut": float(f"{normalized_cut(affinity, labels):.5g}"),
         "violations": constraints.violations(labels).n_violations,
         "ARI": round(adjusted_rand_score(y, labels), 4),
     }
