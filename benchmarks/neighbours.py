@@ -1,6 +1,6 @@
 """Neighbours on the CPU: seconds, memory and recall of every choice of `neighbors=`, and of faiss.
 
-    python -m benchmarks.neighbours [mnist shuttle covertype blobs] [--jobs 2] [--crossover]
+    python -m benchmarks.neighbours [mnist covertype shuttle blobs] [--jobs 2] [--crossover]
 
 Every search runs in a process of its own. scikit-learn and faiss are timed on a sample of queries against all points,
 and the time for all is computed from it: their time per query does not depend on the number of queries. With
@@ -16,6 +16,7 @@ import subprocess
 import sys
 from functools import partial
 from importlib.util import find_spec
+from itertools import product
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from tightcut.datasets import load
 
 K = 10
 SAMPLE = 3000
-SETS = ("mnist", "shuttle", "covertype", "blobs")
+SETS = ("mnist", "covertype", "shuttle", "blobs")
 CHOICES = ("sklearn", "blocked", "approximate", "faiss flat")
 
 
@@ -42,24 +43,20 @@ def main() -> None:
     if arguments.crossover:
         write_crossover(arguments.jobs)
         return
-    rows = []
-    for name in arguments.sets:
-        for choice in CHOICES:
-            if choice in {"approximate", "faiss flat"} and not find_spec("faiss"):
-                continue
-            command = [sys.executable, "-m", "benchmarks.neighbours", name, "--one", choice]
-            finished = subprocess.run(
-                [*command, "--jobs", str(arguments.jobs)], stdout=subprocess.PIPE, text=True, check=True
-            )
-            rows.append(json.loads(finished.stdout.splitlines()[-1]))
-            print(rows[-1], flush=True)
     notes = [
         f"- {K} neighbours of every point. Covertype is standardised, float32; blobs are 20 clusters in the plane.",
         f"- `~`: from {SAMPLE:,} queries.",
         "- `peak MiB`: most memory of the process less what it held with the data loaded, before the search.",
         "- `recall`: share of the true neighbours found, on 500 points.",
     ]
-    write("neighbours", rows, notes, "python -m benchmarks.neighbours", f"{arguments.jobs} threads")
+    rows = []
+    for name, choice in product(arguments.sets, CHOICES):
+        if choice in {"approximate", "faiss flat"} and not find_spec("faiss"):
+            continue
+        command = [sys.executable, "-m", "benchmarks.neighbours", name, "--one", choice, "--jobs", str(arguments.jobs)]
+        finished = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+        rows.append(json.loads(finished.stdout.splitlines()[-1]))
+        write("neighbours", rows, notes, "python -m benchmarks.neighbours", f"{arguments.jobs} threads")
 
 
 def data(name: str) -> np.ndarray:

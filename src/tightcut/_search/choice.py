@@ -14,7 +14,7 @@ from tightcut._search.threads import Progress
 CHOICES = ("auto", "sklearn", "blocked", "approximate")
 
 # Measured by `benchmarks.neighbours --crossover`: below this many points scikit-learn takes a second at most; from then
-# on blocks are two to five times as fast with ten features and more, and no slower at a million points in the plane.
+# on blocks are 1.5 to 5 times as fast with ten features and more, and no slower at a million points in the plane.
 BLOCKED_FROM = 5000
 
 
