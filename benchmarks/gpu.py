@@ -64,6 +64,7 @@ NOTES = [
     "- CuPy: the same pass on the same layout, written in CUDA C, `cupy.RawKernel`.",
     f"- Path: k = 10, {N_PAIRS} random pairs (seed 0), `cluster` with its defaults and a thread per core;",
     f"  random_state {', '.join(map(str, SEEDS))}, cuts in this order. The path is that of the first seed.",
+    "- Two clusters: digits up to 4 against the others, as many pairs, one run each.",
 ]
 
 
