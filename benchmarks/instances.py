@@ -122,9 +122,9 @@ def neighbour_graph(
 
 
 def merged(name: str, rows: list[dict[str, Any]], keys: tuple[str, ...]) -> list[dict[str, Any]]:
-    """The rows of the stored table, with those of the same keys replaced by these and new ones at the end.
+    """The rows of the stored table, with those of the same keys replaced by these, new ones after those of their set.
 
-    A table with other columns is of an older kind and is not kept.
+    The first key names the set. A table with other columns is of an older kind and is not kept.
     """
     path = RESULTS / f"{name}.csv"
     stored: list[dict[str, Any]] = []
@@ -132,7 +132,8 @@ def merged(name: str, rows: list[dict[str, Any]], keys: tuple[str, ...]) -> list
         with path.open() as file:
             stored = [row for row in csv.DictReader(file) if list(row) == list(rows[0])]
     table = {tuple(str(row[key]) for key in keys): row for row in stored + rows}
-    return list(table.values())
+    sets = list(dict.fromkeys(str(row[keys[0]]) for row in table.values()))
+    return sorted(table.values(), key=lambda row: sets.index(str(row[keys[0]])))
 
 
 def own_process(module: str, *arguments: str, limit: float | None = None) -> Any:
