@@ -20,6 +20,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
+from tightcut import _kernels as kernels
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph, without_diagonal
 
@@ -41,18 +42,13 @@ class Relaxation:
         extra = sp.csr_array((self.penalty * belief, (links[:, 0], links[:, 1])), shape=self.graph.weights.shape)
         return without_diagonal(sp.csr_array(self.graph.weights + extra + extra.T))
 
-    @cached_property
-    def edges(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        upper = sp.triu(self.weights, 1, format="coo")
-        return upper.row, upper.col, upper.data
-
     @property
     def c(self) -> float:
         return self.penalty * float(self.constraints.cannot_link_weight.sum())
 
     def R1(self, f: np.ndarray) -> float:
-        i, j, weight = self.edges
-        return float(weight @ np.abs(f[i] - f[j])) + self.c * float(np.ptp(f))
+        w = self.weights
+        return kernels.total_variation(w.indptr, w.indices, w.data, f) + self.c * float(np.ptp(f))
 
     def R2(self, f: np.ndarray) -> float:
         p, q = self.constraints.cannot_link.T
@@ -95,16 +91,13 @@ class Relaxation:
         """
         n, b, volume = self.graph.n_vertices, self.graph.vertex_weights, self.graph.volume
         order = np.argsort(-f, kind="stable")
-        place = np.empty(n, np.int64)
-        place[order] = np.arange(n)
-
-        def crossing(i: np.ndarray, j: np.ndarray, weight: np.ndarray) -> np.ndarray:
-            first, last = np.minimum(place[i], place[j]), np.maximum(place[i], place[j])
-            return np.cumsum(np.bincount(first, weight, n) - np.bincount(last, weight, n))[:-1]
-
-        p, q = self.constraints.cannot_link.T
+        place = np.empty(n, self.weights.indices.dtype)
+        place[order] = np.arange(n, dtype=place.dtype)
+        w, ends = self.weights, place[self.constraints.cannot_link]
         belief = self.penalty * self.constraints.cannot_link_weight
-        numerator = crossing(*self.edges) + belief.sum() - crossing(p, q, belief)
+        separated = np.bincount(ends.min(axis=1), belief, n) - np.bincount(ends.max(axis=1), belief, n)
+        change = kernels.cut_changes(w.indptr, w.indices, w.data, place) - separated
+        numerator = belief.sum() + np.cumsum(change)[:-1]
         inside = np.cumsum(b[order])[:-1]
         value = np.maximum(numerator, 0) * volume / (inside * (volume - inside))
         value[f[order[:-1]] == f[order[1:]]] = np.inf

@@ -92,3 +92,23 @@ def test_a_problem_solved_level_by_level_is_as_good_and_respects_its_pairs(known
         done = [(done, total) for name, done, total in stages if name == stage]
         assert done == sorted(done)
         assert done[-1][0] == done[-1][1]
+
+
+@pytest.mark.parametrize("n_units", [1, 3, 150])
+def test_contraction_sorts_short_and_long_rows(n_units):
+    """A row with more than a hundred neighbours takes another sort than a short one."""
+    rng = np.random.default_rng(n_units)
+    upper = np.triu(rng.normal(size=(300, 300)), 1)
+    couplings = sp.csr_array(upper + upper.T)
+    unit = rng.permutation(np.arange(300) % n_units).astype(np.int32)
+    sign = rng.choice(np.array([-1, 1], np.int8), 300)
+    indptr, indices, data, _ = kernels.contract(
+        couplings.indptr, couplings.indices, couplings.data, unit, sign, n_units
+    )
+    membership = np.zeros((300, n_units))
+    membership[np.arange(300), unit] = sign
+    expected = membership.T @ couplings.toarray() @ membership
+    np.fill_diagonal(expected, 0)
+    merged = sp.csr_array((data, indices, indptr), shape=(n_units, n_units))
+    np.testing.assert_allclose(merged.toarray(), expected, atol=1e-9)
+    assert all((np.diff(indices[a:b]) > 0).all() for a, b in itertools.pairwise(indptr.tolist()))

@@ -133,7 +133,7 @@ def test_no_dual_point_lies_above_and_no_primal_point_below(inner, seed):
 @settings(max_examples=30)
 @given(inner=inner_problems())
 def test_agrees_with_an_interior_point_solver_on_the_whole_inner_problem(make, inner):
-    i, j, weight = inner.relaxation.edges
+    i, j, weight = Graph(inner.relaxation.weights, inner.relaxation.graph.vertex_weights).edges
     f = cp.Variable(len(inner.norm))
     variation = weight @ cp.abs(f[i] - f[j])
     objective = variation + inner.c * (cp.max(f) - cp.min(f)) - inner.g @ f
@@ -149,7 +149,7 @@ def test_both_solvers_agree_as_closely_as_the_gap_promises(inner):
     exact = FlowProx(inner.relaxation.weights, inner.norm).prox(inner.g)
     solver = FistaProx(inner.relaxation.weights, inner.norm)
     approximate = solver.prox(inner.g)
-    i, j, weight = inner.relaxation.edges
+    i, j, weight = Graph(inner.relaxation.weights, inner.relaxation.graph.vertex_weights).edges
     gap = inner.norm @ approximate**2 - inner.g @ approximate + weight @ np.abs(approximate[i] - approximate[j])
     # The prox objective is 1-strongly convex in this norm, so the gap bounds half the squared distance.
     rounding = 1e-13 * (inner.g**2 / inner.norm).sum()
@@ -181,7 +181,7 @@ def test_the_prox_points_to_the_minimiser_with_value_minus_its_length(inner):
 @given(inner_problems(), st.just(0.0) | st.floats(0.01, 5))
 def test_the_range_term_is_a_clip_for_any_strength(inner, c):
     inner.c = c
-    i, j, weight = inner.relaxation.edges
+    i, j, weight = Graph(inner.relaxation.weights, inner.relaxation.graph.vertex_weights).edges
 
     def objective(f):
         return inner.norm @ f**2 / 2 - inner.g @ f + weight @ np.abs(f[i] - f[j]) + c * np.ptp(f)

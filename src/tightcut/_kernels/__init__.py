@@ -10,6 +10,7 @@ from tightcut._kernels.fista import fista_steps
 from tightcut._kernels.minimum_cut import UNREACHED, reverse_arcs, route_excess, total_variation_prox
 from tightcut._kernels.partition import agglomerate, measure_partition, refine_partition, relation_inside
 from tightcut._kernels.spins import measure, near_the_cut, refine, tabu_search
+from tightcut._kernels.thresholding import cut_changes, total_variation
 
 __all__ = [
     "UNREACHED",
@@ -18,6 +19,7 @@ __all__ = [
     "colour_exactly",
     "complete_labels",
     "contract",
+    "cut_changes",
     "fista_steps",
     "heavy_edge_matching",
     "measure",
@@ -30,5 +32,6 @@ __all__ = [
     "reverse_arcs",
     "route_excess",
     "tabu_search",
+    "total_variation",
     "total_variation_prox",
 ]

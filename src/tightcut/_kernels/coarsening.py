@@ -42,6 +42,20 @@ def heavy_edge_matching(indptr, indices, coupling, mass, order, heaviest, apart_
 
 
 @compiled
+def _sort(values, count):
+    """Sort the first `count` values. Insertion: the general sort costs microseconds, however few there are."""
+    if count > 100:
+        values[:count].sort()
+        return
+    for t in range(1, count):
+        value, at = values[t], t
+        while at > 0 and values[at - 1] > value:
+            values[at] = values[at - 1]
+            at -= 1
+        values[at] = value
+
+
+@compiled
 def contract(indptr, indices, coupling, unit, sign, n_units):
     """Merge vertices into units with signs: arcs of the same two units add up, arcs inside a unit disappear.
 
@@ -83,7 +97,7 @@ def contract(indptr, indices, coupling, unit, sign, n_units):
                     count += 1
                 positive[other] += max(value, 0.0)
                 negative[other] += min(value, 0.0)
-        neighbours[:count].sort()
+        _sort(neighbours, count)
         for t in range(count):
             other = neighbours[t]
             total = positive[other] + negative[other]

@@ -22,8 +22,8 @@ UNREACHED = np.int32(2**31 - 1)
 @compiled
 def reverse_arcs(indptr, indices):
     """For every arc the index of its opposite arc. Needs a symmetric pattern with sorted indices. O(arcs)."""
-    reverse = np.empty(len(indices), np.int64)
     cursor = indptr[:-1].copy()
+    reverse = np.empty(len(indices), cursor.dtype)
     for u in range(len(indptr) - 1):
         for a in range(indptr[u], indptr[u + 1]):
             v = indices[a]
@@ -132,7 +132,7 @@ def total_variation_prox(indptr, indices, reverse, weights, target, norm, flow, 
         excess[u] = target[u] - outflow
     height = np.empty(n, np.int32)
     queue = np.empty(n, np.int32)
-    arc = np.empty(n, np.int64)
+    arc = indptr[:-1].copy()
     queued = np.zeros(n, np.bool_)
     members = np.arange(n).astype(np.int32)
     first_part, n_parts, flows = 0, 1, 0
