@@ -8,7 +8,13 @@ from tightcut._kernels.coarsening import contract, heavy_edge_matching
 from tightcut._kernels.colouring import colour_by_tabu, colour_exactly, complete_labels, peel
 from tightcut._kernels.fista import fista_steps
 from tightcut._kernels.minimum_cut import UNREACHED, reverse_arcs, route_excess, total_variation_prox
-from tightcut._kernels.partition import agglomerate, measure_partition, refine_partition, relation_inside
+from tightcut._kernels.partition import (
+    agglomerate,
+    measure_partition,
+    near_boundary,
+    refine_partition,
+    relation_inside,
+)
 from tightcut._kernels.spins import measure, near_the_cut, refine, tabu_search
 from tightcut._kernels.thresholding import cut_changes, total_variation
 
@@ -24,6 +30,7 @@ __all__ = [
     "heavy_edge_matching",
     "measure",
     "measure_partition",
+    "near_boundary",
     "near_the_cut",
     "peel",
     "refine",

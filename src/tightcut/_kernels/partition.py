@@ -40,6 +40,39 @@ def relation_inside(indptr, indices, weights, labels):
 
 
 @compiled
+def near_boundary(indptr, indices, labels, a, b, rel_indptr, limit):
+    """About `limit` vertices of clusters a and b that are nearest to their boundary and have no relation."""
+    n = len(labels)
+    near = np.zeros(n, np.bool_)
+    queue = np.empty(n, np.int32)
+    head, tail = 0, 0
+    for v in range(n):
+        if labels[v] == a or labels[v] == b:
+            other = a + b - labels[v]
+            for arc in range(indptr[v], indptr[v + 1]):
+                if labels[indices[arc]] == other:
+                    near[v] = True
+                    queue[tail] = v
+                    tail += 1
+                    break
+    while head < tail < limit:
+        v = queue[head]
+        head += 1
+        for arc in range(indptr[v], indptr[v + 1]):
+            u = indices[arc]
+            if not near[u] and (labels[u] == a or labels[u] == b):
+                near[u] = True
+                queue[tail] = u
+                tail += 1
+    found = 0
+    for t in range(tail):
+        if rel_indptr[queue[t]] == rel_indptr[queue[t] + 1]:
+            queue[found] = queue[t]
+            found += 1
+    return np.sort(queue[:found])
+
+
+@compiled
 def _best_move(v, graph, price, state, towards, clash):
     """The cluster that vertex v should move to and the change of the objective; (-1, inf) if it cannot move."""
     indptr, indices, weights, mass, degree, rel_indptr, rel_indices, rel_weights = graph

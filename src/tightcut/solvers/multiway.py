@@ -13,6 +13,7 @@ from functools import partial
 import numpy as np
 
 from tightcut.partition import PartitionGraph
+from tightcut.solvers.boundary_flow import move_boundaries
 from tightcut.solvers.exchange import resplit_pairs, split_and_merge
 from tightcut.solvers.partition_levels import Level, agglomerate, coarsen, refine, uncoarsen
 from tightcut.solvers.search import CHILDREN, POPULATION, SEARCH_LIMIT, STALE, STARTS, STARTS_KEPT, SearchOptions
@@ -21,6 +22,7 @@ from tightcut.solvers.search import CHILDREN, POPULATION, SEARCH_LIMIT, STALE, S
 Solution = tuple[float, np.ndarray]
 
 MAX_EXCHANGES = 5
+MAX_SWEEPS, LEAST_GAIN = 3, 0.005  # over the boundaries of a large graph
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,9 @@ def search_partition(
         return _search_level(graph, k, rng, options, prices, given + options.map(_improved, improvements))
     small, levels = coarsen(graph, limit, rng, device=options.device, report=partial(options.report, "coarsen"))
     found = _search_level(small, k, rng, options, prices, [])
-    carried = [(graph, labels, k, prices, levels) for _, labels in found[:2]]
-    return select(given + options.map(_improved, improvements + carried, "refine"))
+    carried = [(graph, labels, k, prices, levels) for _, labels in found[:STARTS_KEPT]]
+    population = select(given + options.map(_improved, improvements + carried, "refine"))
+    return select([*population, _with_moved_boundaries(graph, population[0], k, prices, options)])
 
 
 def _search_level(
@@ -86,10 +89,22 @@ def _search_level(
 def _improved(
     graph: PartitionGraph, labels: np.ndarray, k: int, prices: Prices, levels: list[Level] | None = None
 ) -> list[Solution]:
-    """A solution improved where it stands, or carried up from the coarsest of some levels."""
-    if levels is None:
-        return [improve(graph, labels, k, prices)]
-    return [judge(graph, uncoarsen(levels, labels, k, prices.full), k, prices)]
+    """A solution improved where it stands, or carried up from the coarsest of some levels and improved at each."""
+    return [improve(graph, uncoarsen(levels or [], labels, k, prices.low), k, prices)]
+
+
+def _with_moved_boundaries(
+    graph: PartitionGraph, solution: Solution, k: int, prices: Prices, options: SearchOptions
+) -> Solution:
+    """Exact steps between the clusters and refinement, in turn, as long as they pay."""
+    for done in range(MAX_SWEEPS):
+        options.report("boundaries", done, MAX_SWEEPS, solution[0])
+        found = improve(graph, move_boundaries(graph, solution[1], k), k, prices)
+        if found[0] >= solution[0] * (1 - LEAST_GAIN):
+            return select([found, solution], 1)[0]
+        solution = found
+    options.report("boundaries", MAX_SWEEPS, MAX_SWEEPS, solution[0])
+    return solution
 
 
 def judge(graph: PartitionGraph, labels: np.ndarray, k: int, prices: Prices) -> Solution:

@@ -1,0 +1,139 @@
+"""The multilevel solver against the direct one, on sets where both run.
+
+    python -m benchmarks.multilevel
+
+Graphs of more than 1.5 times `SEARCH_LIMIT` units are coarsened to that many, searched there, and refined and polished on
+the way back. *Direct* searches at the graph's own level, whatever its size; *multilevel* is forced on every set by a limit
+of a quarter of its points. Same graph, pairs and random_state, three of these; ratios are multilevel over direct.
+*RatioDCA* is the paper's way, with no coarsening anywhere: from three smooth random starts, a doubling penalty until
+every pair is satisfied (two clusters only).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from benchmarks.instances import authors_pairs, geometric_mean, graph, median, quiet, typed, write
+from tightcut import Constraints, Graph, cluster, knn_affinity
+from tightcut.objective import normalized_cut, penalty_bound
+from tightcut.relaxation import Relaxation
+from tightcut.solvers import multiway, search
+from tightcut.solvers.penalty_path import penalty_path
+from tightcut.solvers.ratio_dca import ratio_dca
+from tightcut.warmup import warmup
+
+SETS = {
+    "spam": (2, 1000),
+    "usps0": (2, 100),
+    "digits": (10, 500),
+    "usps": (10, 1000),
+    "letter": (26, 2000),
+    "moons": (2, 300),
+    "mixture2": (2, 300),
+    "shuttle": (7, 1000),
+    "mixture10": (10, 300),
+}
+MADE = {"moons", "mixture2", "mixture10"}
+N_MADE = 60_000
+RANDOM_STATES = (0, 1, 2)
+RATIO_DCA_LIMIT = 10_000
+
+
+def main() -> None:
+    quiet()
+    warmup()
+    rows = []
+    for name, (k, n_pairs) in SETS.items():
+        own, constraints = made(name, k, n_pairs) if name in MADE else (graph(name), authors_pairs(name, n_pairs, 0))
+        n = own.n_vertices
+        direct = [solved(n, own, constraints, k, state) for state in RANDOM_STATES]
+        coarse = [solved(n // 4, own, constraints, k, state) for state in RANDOM_STATES]
+        ratios = [theirs[0] / ours[0] for theirs, ours in zip(coarse, direct, strict=True)]
+        best = min(cut for cut, _ in direct)
+        seconds, coarse_seconds = (median([run[1] for run in runs]) for runs in (direct, coarse))
+        rows.append(
+            {
+                "set": name,
+                "n": n,
+                "k": k,
+                "pairs": n_pairs,
+                "direct cut": f"{median([cut for cut, _ in direct]):.6f}",
+                "cut ratio (median)": f"{median(ratios):.4f}",
+                "cut ratio (worst)": f"{max(ratios):.4f}",
+                "direct s": f"{seconds:.2f}",
+                "time ratio": f"{coarse_seconds / seconds:.2f}",
+                "RatioDCA / direct": ratio_dca_ratio(own, constraints, best) if k == 2 and n <= RATIO_DCA_LIMIT else "",
+                "automatic": "multilevel" if n > 1.5 * search.SEARCH_LIMIT else "direct",
+            }
+        )
+        print(rows[-1], flush=True)
+    ratios = [float(row["cut ratio (median)"]) for row in rows]
+    worst = max(float(row["cut ratio (worst)"]) for row in rows)
+    notes = [
+        f"- All sets: cut ratio {geometric_mean(ratios):.4f} in the geometric mean, {worst:.4f} at worst.",
+        f"- Where multilevel is the automatic choice: {automatic(rows)}.",
+        "- Processor seconds of one thread, medians.",
+    ]
+    write("multilevel", rows, notes, "python -m benchmarks.multilevel")
+
+
+def automatic(rows: list[dict[str, Any]]) -> str:
+    chosen = [row for row in rows if row["automatic"] == "multilevel"]
+    worst = max(float(row["cut ratio (worst)"]) for row in chosen)
+    times = geometric_mean([float(row["time ratio"]) for row in chosen])
+    cuts = geometric_mean([float(row["cut ratio (median)"]) for row in chosen])
+    return f"cut ratio {cuts:.4f} in the geometric mean, {worst:.4f} at worst, time ratio {times:.2f}"
+
+
+def made(name: str, k: int, n_pairs: int) -> tuple[Graph, Constraints]:
+    from sklearn.datasets import make_blobs, make_moons
+
+    if name == "moons":
+        X, y = make_moons(N_MADE, noise=0.12, random_state=0)
+    else:
+        X, y = make_blobs(N_MADE, centers=k, n_features=4, cluster_std=2.2, random_state=0)
+    own = Graph.from_affinity(knn_affinity(X.astype(np.float32), connect=False))
+    pairs = np.random.default_rng(0).integers(0, N_MADE, (n_pairs, 2))
+    return own, typed(y, pairs[pairs[:, 0] != pairs[:, 1]])
+
+
+def solved(limit: int, own: Graph, constraints: Constraints, k: int, state: int) -> tuple[float, float]:
+    """The cut and the processor seconds with a search limit."""
+    with mock.patch.object(search, "SEARCH_LIMIT", limit), mock.patch.object(multiway, "SEARCH_LIMIT", limit):
+        result, seconds = processor_timed(partial(cluster, own, constraints, k, random_state=state))
+    if result.n_violations:
+        raise RuntimeError(f"{result.n_violations} pairs are violated.")
+    return result.cut, seconds
+
+
+def processor_timed(function: Callable[[], Any]) -> tuple[Any, float]:
+    start = time.process_time()
+    result = function()
+    return result, time.process_time() - start
+
+
+def ratio_dca_ratio(own: Graph, constraints: Constraints, known_cut: float) -> str:
+    """Best cut of RatioDCA from random starts over a known one; no start may end with a violated pair."""
+    top = penalty_bound(own, constraints, known_cut)
+    penalties = top * 2.0 ** np.arange(-9, 2)
+    free = Relaxation(own, Constraints.from_pairs(own.n_vertices), 0.0)
+    walk = own.weights / own.degrees.clip(min=np.finfo(float).tiny)[:, None]
+    cuts = []
+    for state in RANDOM_STATES:
+        f = np.random.default_rng(state).standard_normal(own.n_vertices)
+        for _ in range(30):
+            f = walk @ f
+        *_, (_, side) = penalty_path(own, constraints, ratio_dca(free, f).side, penalties)
+        if constraints.violations(side).n_violations == 0:
+            cuts.append(normalized_cut(own, side.astype(np.int64)))
+    return f"{min(cuts) / known_cut:.4f}" if cuts else "none feasible"
+
+
+if __name__ == "__main__":
+    main()
