@@ -3,8 +3,8 @@
     python -m benchmarks.multilevel
 
 Graphs of more than 1.5 times `SEARCH_LIMIT` units are coarsened to that many, searched there, and refined and polished on
-the way back. *Direct* searches at the graph's own level, whatever its size; *multilevel* is forced on every set by a limit
-of a quarter of its points. Same graph, pairs and random_state, three of these; ratios are multilevel over direct.
+the way back. *Direct* searches at the graph's own level, whatever its size; *multilevel* is forced on smaller sets by a
+limit of a quarter of their points. Same graph, pairs and random_state, three of these; ratios are multilevel over direct.
 *RatioDCA* is the paper's way, with no coarsening anywhere: from three smooth random starts, a doubling penalty until
 every pair is satisfied (two clusters only).
 """
@@ -34,13 +34,13 @@ SETS = {
     "digits": (10, 500),
     "usps": (10, 1000),
     "letter": (26, 2000),
-    "moons": (2, 300),
-    "mixture2": (2, 300),
+    "moons": (2, 600),
+    "mixture2": (2, 600),
     "shuttle": (7, 1000),
-    "mixture10": (10, 300),
+    "mixture10": (10, 600),
 }
 MADE = {"moons", "mixture2", "mixture10"}
-N_MADE = 60_000
+N_MADE = 120_000
 RANDOM_STATES = (0, 1, 2)
 RATIO_DCA_LIMIT = 10_000
 
@@ -53,7 +53,9 @@ def main() -> None:
         own, constraints = made(name, k, n_pairs) if name in MADE else (graph(name), authors_pairs(name, n_pairs, 0))
         n = own.n_vertices
         direct = [solved(n, own, constraints, k, state) for state in RANDOM_STATES]
-        coarse = [solved(n // 4, own, constraints, k, state) for state in RANDOM_STATES]
+        limit = search.SEARCH_LIMIT if k == 2 else multiway.SEARCH_LIMIT
+        chosen = n > 1.5 * limit
+        coarse = [solved(limit if chosen else n // 4, own, constraints, k, state) for state in RANDOM_STATES]
         ratios = [theirs[0] / ours[0] for theirs, ours in zip(coarse, direct, strict=True)]
         best = min(cut for cut, _ in direct)
         seconds, coarse_seconds = (median([run[1] for run in runs]) for runs in (direct, coarse))
@@ -69,7 +71,7 @@ def main() -> None:
                 "direct s": f"{seconds:.2f}",
                 "time ratio": f"{coarse_seconds / seconds:.2f}",
                 "RatioDCA / direct": ratio_dca_ratio(own, constraints, best) if k == 2 and n <= RATIO_DCA_LIMIT else "",
-                "automatic": "multilevel" if n > 1.5 * search.SEARCH_LIMIT else "direct",
+                "automatic": "multilevel" if chosen else "direct",
             }
         )
         print(rows[-1], flush=True)
