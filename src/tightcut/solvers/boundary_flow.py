@@ -8,6 +8,7 @@ Only vertices near the boundary and without relations may move, so no constraint
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
@@ -21,14 +22,20 @@ from tightcut.solvers.flow import FlowProx
 MOVABLE = 20_000  # vertices per boundary
 
 
-def move_boundaries(graph: PartitionGraph, labels: np.ndarray, k: int) -> np.ndarray:
-    """Improve the boundary of each two adjacent clusters once, the longest first; the result is never worse."""
+def move_boundaries(
+    graph: PartitionGraph, labels: np.ndarray, k: int, report: Callable[[int, int], None] | None = None
+) -> np.ndarray:
+    """Improve the boundary of each two adjacent clusters once, the longest first; the result is never worse.
+
+    `report` is told after every boundary how many are done and how many there are.
+    """
     labels = labels.copy()
     joint = joint_weights(graph, labels, k)
-    for a, b in sorted(combinations(range(k), 2), key=lambda pair: -joint[pair]):
-        if joint[a, b] == 0:
-            break
+    adjacent = [pair for pair in combinations(range(k), 2) if joint[pair] > 0]
+    for done, (a, b) in enumerate(sorted(adjacent, key=lambda pair: -joint[pair])):
         _move_boundary(graph, labels, k, a, b)
+        if report is not None:
+            report(done + 1, len(adjacent))
     return labels
 
 

@@ -25,7 +25,7 @@ Solution = tuple[float, np.ndarray]
 # won back less easily here (benchmarks/results/multilevel.md).
 SEARCH_LIMIT = 60_000
 MAX_EXCHANGES = 5
-MAX_SWEEPS, LEAST_GAIN = 3, 0.005  # over the boundaries of a large graph
+MAX_SWEEPS, LEAST_GAIN = 3, 0.01  # over the boundaries of a large graph
 
 
 @dataclass(frozen=True)
@@ -100,13 +100,13 @@ def _with_moved_boundaries(
     graph: PartitionGraph, solution: Solution, k: int, prices: Prices, options: SearchOptions
 ) -> Solution:
     """Exact steps between the clusters and refinement, in turn, as long as they pay."""
-    for done in range(MAX_SWEEPS):
-        options.report("boundaries", done, MAX_SWEEPS, solution[0])
-        found = improve(graph, move_boundaries(graph, solution[1], k), k, prices)
-        if found[0] >= solution[0] * (1 - LEAST_GAIN):
-            return select([found, solution], 1)[0]
-        solution = found
-    options.report("boundaries", MAX_SWEEPS, MAX_SWEEPS, solution[0])
+    for _ in range(MAX_SWEEPS):
+        report = partial(options.report, "boundaries", best=solution[0])
+        found = improve(graph, move_boundaries(graph, solution[1], k, report), k, prices)
+        gain = 1 - found[0] / solution[0] if solution[0] > 0 else 0.0
+        solution = select([found, solution], 1)[0]
+        if gain < LEAST_GAIN:
+            break
     return solution
 
 
