@@ -4,9 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer, load_digits, make_blobs, make_moons
+from sklearn.preprocessing import StandardScaler
 from toys import nearest_neighbour_graph
 
-from tightcut import Constraints, cluster
+from tightcut import Constraints, Graph, cluster, knn_affinity
+from tightcut.datasets import sample_constraints
 from tightcut.solvers import multiway, search
 
 
@@ -40,3 +43,30 @@ def test_cannot_links_between_all_points_of_three_groups(graph):
     found = cluster(graph, Constraints.from_pairs(300, cannot_link=apart), 3, random_state=0)
     assert found.n_violations == 0
     np.testing.assert_array_equal(found.labels, np.arange(300) // 100)
+
+
+def bundled(name):
+    """Points and classes that come with scikit-learn, 2000 or fewer."""
+    if name == "moons":
+        return make_moons(2000, noise=0.12, random_state=0)
+    if name == "blobs":
+        return make_blobs(2000, centers=5, n_features=4, cluster_std=2.2, random_state=0)
+    data = load_digits() if name == "digits" else load_breast_cancer()
+    return StandardScaler().fit_transform(data.data), data.target
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("name", "k"), [("moons", 2), ("breast_cancer", 2), ("blobs", 5), ("digits", 10)])
+def test_coarsening_costs_at_most_two_percent_of_the_cut(name, k, seed, monkeypatch):
+    """Against the search at the graph's own level, with a limit of half the vertices."""
+    X, y = bundled(name)
+    graph = Graph.from_affinity(knn_affinity(X, connect=False))
+    constraints = sample_constraints(y, len(y) // 50, random_state=seed)
+    direct = cluster(graph, constraints, k, random_state=seed)
+    for module in (search, multiway):
+        monkeypatch.setattr(module, "SEARCH_LIMIT", len(y) // 2)
+    stages = set()
+    coarse = cluster(graph, constraints, k, random_state=seed, progress=lambda *call: stages.add(call[0]))
+    assert {"coarsen", "refine"} <= stages
+    assert coarse.n_violations == 0
+    assert coarse.cut <= 1.02 * direct.cut

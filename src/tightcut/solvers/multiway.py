@@ -25,6 +25,7 @@ Solution = tuple[float, np.ndarray]
 # won back less easily here (benchmarks/results/multilevel.md).
 SEARCH_LIMIT = 60_000
 MAX_EXCHANGES = 5
+EXCHANGE_LIMIT = 200_000  # vertices; in larger graphs whole clusters are exchanged at the coarser level only
 MAX_SWEEPS, LEAST_GAIN = 3, 0.01  # over the boundaries of a large graph
 
 
@@ -72,7 +73,10 @@ def search_partition(
     found = _search_level(small, k, rng, options, prices, [])
     carried = [(graph, labels, k, prices, levels) for _, labels in found[:STARTS_KEPT]]
     population = select(given + options.map(_improved, improvements + carried, "refine"))
-    return select([*population, _with_moved_boundaries(graph, population[0], k, prices, options)])
+    best = _with_moved_boundaries(graph, population[0], k, prices, options)
+    if graph.n_vertices <= EXCHANGE_LIMIT:
+        best = exchange(graph, best, k, rng, prices, options)
+    return select([*population, best])
 
 
 def _search_level(
