@@ -48,6 +48,8 @@ NOTES = [
     "- Ratios are theirs over ours: above 1, theirs takes longer or cuts more. Methods that see no pairs are compared",
     "  with tightcut without pairs, the others with tightcut.",
     "- `violations` counts violated pairs, also for the methods that were not told of any.",
+    "- Other work used the machine while this was measured: ratios of time are rough, and `more than` is a limit by the",
+    "  wall clock that an idle machine might have met.",
     "- mixture: 300,000 points of ten Gaussians in four dimensions. Features of letter and shuttle are standardised.",
 ]
 
