@@ -75,7 +75,8 @@ def knn_affinity(
     so that the k-th neighbour always weighs at least :math:`e^{-4}`. Where :math:`\sigma_i = 0` (k duplicates of a
     point), the duplicates weigh 1. Neighbours at equal distance may be told apart by chance.
 
-    The bridges form a minimum spanning tree over the components. A bridge is longer than either end's neighbourhood;
+    The bridges form a minimum spanning tree over the components; among many points in large components, one that is
+    minimal for samples of them. A bridge is longer than either end's neighbourhood;
     it is weighed with the larger of the two :math:`\sigma`, and never below :math:`e^{-16}`, so that it cannot vanish.
 
     Examples

@@ -150,12 +150,13 @@ def test_two_blobs_are_joined_by_their_closest_pair():
 
 
 @pytest.mark.parametrize("n_features", FEATURES)
-@pytest.mark.parametrize("limits", [(64, 2000, 1 << 20), (0, 2000, 1 << 20), (0, 2000, 0), (0, 4, 0), (15, 2000, 0)])
+@pytest.mark.parametrize("limits", [(64, 2000, 4096), (0, 2000, 4096), (0, 2000, 7), (0, 4, 7), (15, 2000, 7)])
+@pytest.mark.parametrize("work", [1 << 31, 0])
 @pytest.mark.parametrize("size", [1, 8])
-def test_the_bridges_are_a_minimum_spanning_tree(n_features, limits, size, monkeypatch):
-    """Whichever of the stages does the work: neighbour lists, dense blocks or an index per pair."""
-    names = ("SMALL_COMPONENT", "MOST_LARGE_COMPONENTS", "DENSE_WORK")
-    for name, limit in zip(names, limits, strict=True):
+def test_the_bridges_are_a_minimum_spanning_tree(n_features, limits, work, size, monkeypatch):
+    """Whichever of the stages does the work: neighbour lists, pairs of components, samples that hold every point."""
+    names = ("SMALL_COMPONENT", "MOST_LARGE_COMPONENTS", "BLOCK_ROWS", "QUERY_ROWS", "EXACT_WORK")
+    for name, limit in zip(names, (*limits, limits[-1] // 2, work), strict=True):
         monkeypatch.setattr(_bridges, name, limit)
     points = np.concatenate([blobs(12, size * 2, n_features), blobs(3, 30, n_features, seed=1, spread=20)])
     apart, joined, bridges = added_bridges(points, 1 if size == 1 else 4)
@@ -167,6 +168,30 @@ def test_the_bridges_are_a_minimum_spanning_tree(n_features, limits, size, monke
     distances = cdist(points, points)
     gaps = np.array([[distances[labels == a][:, labels == b].min() for b in range(count)] for a in range(count)])
     assert distances[tuple(bridges.T)].sum() == pytest.approx(tree_length(gaps))
+
+
+@pytest.mark.parametrize("n_features", FEATURES)
+def test_bridges_between_samples_are_a_tree_and_nearly_the_shortest(n_features, monkeypatch):
+    for name, limit in (("SMALL_COMPONENT", 0), ("EXACT_WORK", 0), ("SAMPLED", 0)):
+        monkeypatch.setattr(_bridges, name, limit)
+    points = blobs(9, 60, n_features, spread=20)
+    apart, joined, bridges = added_bridges(points, 4)
+    count, labels = sp.csgraph.connected_components(apart)
+    distances = cdist(points, points)
+    gaps = np.array([[distances[labels == a][:, labels == b].min() for b in range(count)] for a in range(count)])
+    assert count >= 8
+    assert len(bridges) == count - 1
+    assert sp.csgraph.connected_components(joined)[0] == 1
+    assert distances[tuple(bridges.T)].sum() <= 1.3 * tree_length(gaps)
+
+
+def test_components_of_equal_points_are_joined_by_samples(monkeypatch):
+    monkeypatch.setattr(_bridges, "EXACT_WORK", 0)
+    points = np.zeros((200, 2))
+    points[100:] = 3.0
+    apart, joined, bridges = added_bridges(points, 3)
+    assert len(bridges) == sp.csgraph.connected_components(apart)[0] - 1
+    assert sp.csgraph.connected_components(joined)[0] == 1
 
 
 def test_equal_gaps_close_no_cycle():

@@ -15,7 +15,6 @@ from threadpoolctl import threadpool_info
 
 from tightcut import COSC, knn_affinity
 from tightcut._search import BlockedNeighbors, approximate, blocked, cells, make_index
-from tightcut._search.closest import closest_pair
 from tightcut.neighbors import cross_affinity, knn_affinity_and_recall
 
 TYPES = [np.float64, np.float32, np.uint8]
@@ -172,17 +171,6 @@ def test_cells_are_a_partition_sorted_by_distance(maker):
         away = 0.5 * np.linalg.norm(points[own] - made.centres[cell], axis=1)
         np.testing.assert_allclose(made.offsets[made.span(cell)], away)
         np.testing.assert_allclose(away, np.sort(away))
-
-
-@pytest.mark.parametrize("apart", [0.0, 500.0])
-def test_closest_pair(apart):
-    points = normal(3000, 3)
-    points[1200:] += apart
-    one, other = np.arange(1200), np.arange(1200, 3000)
-    length, left, right = closest_pair(points, one, other)
-    assert length == pytest.approx(cdist(points[one], points[other]).min(), rel=1e-12)
-    assert np.linalg.norm(points[left] - points[right]) == length
-    assert left < 1200 <= right
 
 
 def test_far_cells_are_left_out(monkeypatch):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,7 @@ class Meeting:
         self._radii = cells.radii
         self._names = cells.rows.astype(np.int32)
         self._slack = _slack(points.shape[1])
-        self._locks = [Lock() for _ in range(cells.n_cells)]
+        self._locks = [threading.Lock() for _ in range(cells.n_cells)]
 
     def visit(self, cell: int, wanted: np.ndarray) -> None:
         """One cell meets half of those that it should; the others come to it."""
@@ -162,10 +162,10 @@ class Quest:
 def rounding_error(widest: Any, half: np.ndarray, n_features: int, dtype: Any) -> np.ndarray:
     """Largest error of a computed half squared distance from x to a y that is really at most `half` away.
 
-    `widest` is half of |x|^2. With u the unit roundoff, a product of d terms and two half norms are wrong by at most
-    d u (|x| |y| + |x|^2 / 2 + |y|^2 / 2), and |x| |y| is no more than the sum of the half squares. Rounded coordinates
-    and two sums add a few u. As |y| is at most |x| + sqrt(2 half), the sum of the half squares is at most
-    3 widest + 2 half. The last term is for underflow.
+    `widest` is half the square of x's norm. With u the unit roundoff, a product of d terms and two half norms are wrong
+    by at most d u times the product of the norms and the half squares. That product is no more than the sum of the half
+    squares. Rounded coordinates and two sums add a few u. As the norm of y is at most that of x plus sqrt(2 half), the
+    sum of the half squares is at most 3 widest + 2 half. The last term is for underflow.
     """
     unit, least = np.finfo(dtype).eps / 2, np.finfo(dtype).tiny
     return (2 * n_features + 32) * (unit * (3.0 * np.asarray(widest, dtype=np.float64) + 2 * half) + least)
