@@ -55,7 +55,7 @@ def main() -> None:
         "n = 100,000 on. Processor seconds of one thread; below two seconds, medians of five runs."
     )
     notes.append(
-        "- `cluster` searches graphs of up to 30,000 units at their own level and larger ones at a level of 20,000 (for more "
+        "- `cluster` searches graphs of up to 90,000 units at their own level and larger ones at a level of 20,000 (for more "
         "than two clusters: 90,000 and 60,000, and up to 200,000 clusters are exchanged at their own level). From there on "
         "the search costs the same, and what grows is coarsening, refinement and exact steps."
     )

@@ -46,13 +46,20 @@ def knn_affinity(
         order, is read in blocks and may be larger than memory (see `tightcut.files.open_points`).
     n_neighbors : int, default=10
         Neighbours per point, the point itself not counted. With fewer than `n_neighbors` others, all are taken.
+    neighbors : {"auto", "sklearn", "blocked", "approximate"}, default="auto"
+        How to search on the CPU. "sklearn" leaves the choice between trees and brute force to scikit-learn; "blocked"
+        multiplies blocks of points and rules out far ones, in little memory; "auto" takes it from 5,000 points on. These
+        are exact. "approximate" needs the extra `tightcut[faiss]`; `knn_affinity_and_recall` says how many of the true
+        neighbours it finds.
     connect : bool, default=True
         Join the components of a disconnected graph by their shortest links, with a warning.
     n_jobs : int, optional
-        Passed to `sklearn.neighbors.NearestNeighbors`.
+        Threads, as in joblib. The graph does not depend on it.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        Where to build the graph: by scikit-learn, or exactly on a GPU with the extra `tightcut[gpu]`, where uint8
-        points stay uint8. "auto" takes the GPU where there is one. The graph is the same up to ties.
+        Where to build the graph: on the CPU, or exactly on a GPU with the extra `tightcut[gpu]`. "auto" takes the GPU
+        where there is one. The graph is the same up to ties.
+    progress : callable, optional
+        Called with (stage, done, total, value); see `tightcut.progress.ProgressLine`.
     stacklevel : int, default=2
         Which caller the warning points at, as in `warnings.warn`.
 

@@ -16,14 +16,11 @@ from tightcut.partition import PartitionGraph
 from tightcut.solvers.boundary_flow import move_boundaries
 from tightcut.solvers.exchange import resplit_pairs, split_and_merge
 from tightcut.solvers.partition_levels import Level, agglomerate, coarsen, refine, uncoarsen
-from tightcut.solvers.search import CHILDREN, POPULATION, STALE, STARTS, STARTS_KEPT, SearchOptions
+from tightcut.solvers.search import CHILDREN, POPULATION, SEARCH_LIMIT, STALE, STARTS, STARTS_KEPT, SearchOptions
 
 # A solution is (cut + full price * violated belief, labels).
 Solution = tuple[float, np.ndarray]
 
-# Larger graphs are searched at a coarser level. Three times the limit of two clusters: what is lost by coarsening is
-# won back less easily here (benchmarks/results/multilevel.md).
-SEARCH_LIMIT = 60_000
 MAX_EXCHANGES = 5
 EXCHANGE_LIMIT = 200_000  # vertices; in larger graphs whole clusters are exchanged at the coarser level only
 MAX_SWEEPS, LEAST_GAIN = 3, 0.01  # over the boundaries of a large graph

@@ -24,7 +24,8 @@ from tightcut.solvers.multilevel import coarsen, coarsest, refine, uncoarsen
 
 HANDFUL = 20  # units down to which each start is coarsened
 MIDDLE = 400  # units at which starts are compared, before the best are carried back to a larger graph
-SEARCH_LIMIT = 20_000  # larger graphs are searched at a coarser level and only refined at their own
+# Graphs half as large again are searched at a coarser level of this size (benchmarks/results/multilevel.md).
+SEARCH_LIMIT = 60_000
 STARTS, STARTS_KEPT = 8, 4  # per random coarsening to the middle
 POPULATION = 12
 CHILDREN = 6  # per generation
