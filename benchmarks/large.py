@@ -46,9 +46,8 @@ STANDARDISED = ("shuttle", "covertype")  # columns of different units; pixels ar
 NOTES = [
     "- Random pairs (seed 0), `random_state=0`, one thread, kernels compiled before. `cluster s` is given the graph.",
     "- `CPU s` is the processor time of `cluster`; where it is below the wall clock's, others used the machine.",
-    "- `neighbours s`: exact, on both cores, with bridges between components, while other work used the machine. given:",
-    "  stored exact lists; those of the extended MNIST were made on an H200 (see gpu), and the 139 components of",
-    "  Covertype's are not joined.",
+    "- `neighbours s`: exact, on both cores, with bridges between components. given: the graph of the row above, or, for the",
+    "  extended MNIST, exact lists made on an H200 (see gpu).",
     "- Features of Shuttle and Covertype are standardised. `peak GiB` is of the whole process, points and graph included.",
 ]
 
