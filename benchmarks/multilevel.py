@@ -2,8 +2,8 @@
 
     python -m benchmarks.multilevel
 
-Graphs of more than 1.5 times `SEARCH_LIMIT` units are coarsened to that many, searched there, and refined and polished on
-the way back. *Direct* searches at the graph's own level, whatever its size; *multilevel* is forced on smaller sets by a
+Graphs of more than `DIRECT_LIMIT` units are coarsened to `SEARCH_LIMIT`, searched there, and refined and polished on the
+way back. *Direct* searches at the graph's own level, whatever its size; *multilevel* is forced on smaller sets by a
 limit of a quarter of their points. Same graph, pairs and random_state, four of these; ratios are multilevel over direct.
 *RatioDCA* is the paper's way, with no coarsening anywhere: from four smooth random starts, a doubling penalty until
 every pair is satisfied (two clusters only).
@@ -54,7 +54,7 @@ def main() -> None:
         n = own.n_vertices
         direct = [solved(n, own, constraints, k, state) for state in RANDOM_STATES]
         limit = search.SEARCH_LIMIT
-        chosen = n > 1.5 * limit
+        chosen = n > search.DIRECT_LIMIT
         coarse = [solved(limit if chosen else n // 4, own, constraints, k, state) for state in RANDOM_STATES]
         ratios = [theirs[0] / ours[0] for theirs, ours in zip(coarse, direct, strict=True)]
         best = min(cut for cut, _ in direct)
@@ -107,7 +107,8 @@ def made(name: str, k: int, n_pairs: int) -> tuple[Graph, Constraints]:
 
 def solved(limit: int, own: Graph, constraints: Constraints, k: int, state: int) -> tuple[float, float]:
     """The cut and the processor seconds with a search limit."""
-    with mock.patch.object(search, "SEARCH_LIMIT", limit), mock.patch.object(multiway, "SEARCH_LIMIT", limit):
+    limits = {"SEARCH_LIMIT": limit, "DIRECT_LIMIT": limit}
+    with mock.patch.multiple(search, **limits), mock.patch.multiple(multiway, **limits):
         result, seconds = processor_timed(partial(cluster, own, constraints, k, random_state=state))
     if result.n_violations:
         raise RuntimeError(f"{result.n_violations} pairs are violated.")

@@ -180,6 +180,8 @@ def small_limit(monkeypatch, torch_device):
     """The device path on graphs small enough for a test, on the device at hand."""
     for module in (search, multiway, many_clusters):
         monkeypatch.setattr(module, "SEARCH_LIMIT", 100)
+    for module in (search, multiway):
+        monkeypatch.setattr(module, "DIRECT_LIMIT", 150)
     for name in ("coarsen_signed", "coarsen_partition", "contract_graph"):
         original = getattr(coarsening, name)
         monkeypatch.setattr(coarsening, name, lambda *args, f=original: f(*args, torch_device))

@@ -17,6 +17,7 @@ from tightcut.solvers import multiway, search
 def small_limit(monkeypatch):
     for module in (search, multiway):
         monkeypatch.setattr(module, "SEARCH_LIMIT", 40)
+        monkeypatch.setattr(module, "DIRECT_LIMIT", 60)
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +66,7 @@ def test_coarsening_costs_at_most_two_percent_of_the_cut(name, k, seed, monkeypa
     direct = cluster(graph, constraints, k, random_state=seed)
     for module in (search, multiway):
         monkeypatch.setattr(module, "SEARCH_LIMIT", len(y) // 2)
+        monkeypatch.setattr(module, "DIRECT_LIMIT", len(y) // 2)
     stages = set()
     coarse = cluster(graph, constraints, k, random_state=seed, progress=lambda *call: stages.add(call[0]))
     assert {"coarsen", "refine"} <= stages

@@ -81,6 +81,7 @@ def test_a_problem_solved_level_by_level_is_as_good_and_respects_its_pairs(known
     options = {"random_state": 0, "init": halves if known else None}
     whole = cluster(graph, constraints, **options)
     monkeypatch.setattr(searching, "SEARCH_LIMIT", 100)
+    monkeypatch.setattr(searching, "DIRECT_LIMIT", 150)
     monkeypatch.setattr(polishing, "POLISH_LIMIT", 100)
     stages = []
     found = cluster(graph, constraints, progress=lambda *call: stages.append(call[:3]), **options)

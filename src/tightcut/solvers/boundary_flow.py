@@ -8,7 +8,6 @@ Only vertices near the boundary and without relations may move, so no constraint
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
@@ -16,39 +15,52 @@ import scipy.sparse as sp
 
 from tightcut import _kernels as kernels
 from tightcut.partition import PartitionGraph
-from tightcut.solvers.exchange import joint_weights
+from tightcut.solvers.exchange import QUICK as ALONE
+from tightcut.solvers.exchange import joint_weights, waves
 from tightcut.solvers.flow import FlowProx
+from tightcut.solvers.search import SearchOptions
 
-MOVABLE = 20_000  # vertices per boundary
+MOVABLE = 8_000  # vertices per boundary
+LEAST_SHARE = 0.003  # of the cut; what a boundary contributes less than this is not worth a flow
 
 
-def move_boundaries(
-    graph: PartitionGraph, labels: np.ndarray, k: int, report: Callable[[int, int], None] | None = None
-) -> np.ndarray:
+def move_boundaries(graph: PartitionGraph, labels: np.ndarray, k: int, options: SearchOptions = ALONE) -> np.ndarray:
     """Improve the boundary of each two adjacent clusters once, the longest first; the result is never worse.
 
-    `report` is told after every boundary how many are done and how many there are.
+    Pairs without a cluster in common do not depend on each other and are moved side by side.
     """
     labels = labels.copy()
-    joint = joint_weights(graph, labels, k)
-    adjacent = [pair for pair in combinations(range(k), 2) if joint[pair] > 0]
-    for done, (a, b) in enumerate(sorted(adjacent, key=lambda pair: -joint[pair])):
-        _move_boundary(graph, labels, k, a, b)
-        if report is not None:
-            report(done + 1, len(adjacent))
+    joint, volume = joint_weights(graph, labels, k), np.bincount(labels, graph.mass, k)
+    share = joint * (1 / volume + 1 / volume[:, None])
+    least = LEAST_SHARE * np.triu(share, 1).sum()
+    adjacent = [pair for pair in combinations(range(k), 2) if share[pair] > least]
+    groups = waves(sorted(adjacent, key=lambda pair: -joint[pair]))
+    for done, wave in enumerate(groups):
+        totals = measured(graph, labels, k)
+        for members, moved in options.map(_moved_boundary, [(graph, labels, *totals, *pair) for pair in wave]):
+            labels[members] = moved
+        options.report("boundaries", done + 1, len(groups))
     return labels
 
 
-def _move_boundary(graph: PartitionGraph, labels: np.ndarray, k: int, a: int, b: int) -> None:
-    """One step between clusters a and b, in place, if it lowers the objective."""
+def measured(graph: PartitionGraph, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The edge weight that leaves each cluster, and its vertex weight."""
+    leaving, volume, count = np.empty(k), np.empty(k), np.empty(k, np.int64)
+    w = graph.weights
+    kernels.measure_partition(w.indptr, w.indices, w.data, graph.mass, labels, leaving, volume, count)
+    return leaving, volume
+
+
+def _moved_boundary(
+    graph: PartitionGraph, labels: np.ndarray, leaving: np.ndarray, volume: np.ndarray, a: int, b: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Vertices near the boundary of clusters a and b and their new labels, if a step lowers the objective."""
     w = graph.weights
     free = kernels.near_boundary(w.indptr, w.indices, labels, a, b, graph.relations.indptr, MOVABLE)
     if len(free) == 0:
-        return
+        return []
     local, outside = _local_graph(graph, labels, free, a, b)
     mass = graph.mass[free]
-    leaving, volume, count = np.empty(k), np.empty(k), np.empty(k, np.int64)
-    kernels.measure_partition(w.indptr, w.indices, w.data, graph.mass, labels, leaving, volume, count)
     price = outside * (1 / volume[a] - 1 / volume[b]) - mass * (
         leaving[a] / volume[a] ** 2 - leaving[b] / volume[b] ** 2
     )
@@ -58,8 +70,7 @@ def _move_boundary(graph: PartitionGraph, labels: np.ndarray, k: int, a: int, b:
     f = FlowProx(local, np.append(mass, [mass.mean(), mass.mean()])).prox(np.append(target, [bound, -bound]))
     inside = np.append(labels[free] == a, [True, False])
     best = _best_level(f, local, np.append(outside, [0, 0]), np.append(mass, [0, 0]), inside, leaving, volume, a, b)
-    if best is not None:
-        labels[free] = np.where(best[:-2], a, b)
+    return [] if best is None else [(free, np.where(best[:-2], a, b))]
 
 
 def _local_graph(

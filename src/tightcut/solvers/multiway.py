@@ -16,7 +16,16 @@ from tightcut.partition import PartitionGraph
 from tightcut.solvers.boundary_flow import move_boundaries
 from tightcut.solvers.exchange import resplit_pairs, split_and_merge
 from tightcut.solvers.partition_levels import Level, agglomerate, coarsen, refine, uncoarsen
-from tightcut.solvers.search import CHILDREN, POPULATION, SEARCH_LIMIT, STALE, STARTS, STARTS_KEPT, SearchOptions
+from tightcut.solvers.search import (
+    CHILDREN,
+    DIRECT_LIMIT,
+    POPULATION,
+    SEARCH_LIMIT,
+    STALE,
+    STARTS,
+    STARTS_KEPT,
+    SearchOptions,
+)
 
 # A solution is (cut + full price * violated belief, labels).
 Solution = tuple[float, np.ndarray]
@@ -64,7 +73,7 @@ def search_partition(
     given = [judge(graph, labels.astype(np.int32), k, prices) for labels in known or []]
     improvements = [(graph, labels, k, prices) for _, labels in given]
     limit = max(SEARCH_LIMIT, 40 * k)
-    if graph.n_vertices <= 1.5 * limit:
+    if graph.n_vertices <= max(DIRECT_LIMIT, 1.5 * limit):
         return _search_level(graph, k, rng, options, prices, given + options.map(_improved, improvements))
     small, levels = coarsen(graph, limit, rng, device=options.device, report=partial(options.report, "coarsen"))
     found = _search_level(small, k, rng, options, prices, [])
@@ -102,8 +111,7 @@ def _with_moved_boundaries(
 ) -> Solution:
     """Exact steps between the clusters and refinement, in turn, as long as they pay."""
     for _ in range(MAX_SWEEPS):
-        report = partial(options.report, "boundaries", best=solution[0])
-        found = improve(graph, move_boundaries(graph, solution[1], k, report), k, prices)
+        found = improve(graph, move_boundaries(graph, solution[1], k, options), k, prices)
         gain = 1 - found[0] / solution[0] if solution[0] > 0 else 0.0
         solution = select([found, solution], 1)[0]
         if gain < LEAST_GAIN:

@@ -24,8 +24,8 @@ from tightcut.solvers.multilevel import coarsen, coarsest, refine, uncoarsen
 
 HANDFUL = 20  # units down to which each start is coarsened
 MIDDLE = 400  # units at which starts are compared, before the best are carried back to a larger graph
-# Graphs half as large again are searched at a coarser level of this size (benchmarks/results/multilevel.md).
-SEARCH_LIMIT = 60_000
+# Graphs of more units than the first are searched at a coarser level of the second (benchmarks/results/multilevel.md).
+DIRECT_LIMIT, SEARCH_LIMIT = 90_000, 20_000
 STARTS, STARTS_KEPT = 8, 4  # per random coarsening to the middle
 POPULATION = 12
 CHILDREN = 6  # per generation
@@ -110,7 +110,7 @@ def search(
 
 def coarsen_to_search(graph: SignedGraph, rng: np.random.Generator, options: SearchOptions) -> list[Merger]:
     """The levels down to a graph that is searched at its own level; none if this one is."""
-    if graph.n_units <= 1.5 * SEARCH_LIMIT:
+    if graph.n_units <= DIRECT_LIMIT:
         return []
     return coarsen(graph, SEARCH_LIMIT, rng, device=options.device, report=partial(options.report, "coarsen"))
 
