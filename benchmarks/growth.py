@@ -55,7 +55,7 @@ def main() -> None:
         "n = 100,000 on. Processor seconds of one thread; below two seconds, medians of five runs."
     )
     notes.append(
-        "- `cluster` searches graphs of up to 90,000 units at their own level and larger ones at a level of 20,000; with more "
+        "- `cluster` searches graphs of up to 90,000 units at their own level and larger ones at a level of 60,000; with more "
         "than two clusters, whole clusters are exchanged at the graph's own level up to 200,000 vertices. From there on "
         "the search costs the same, and what grows is coarsening, refinement and exact steps."
     )

@@ -25,7 +25,7 @@ from tightcut.solvers.multilevel import coarsen, coarsest, refine, uncoarsen
 HANDFUL = 20  # units down to which each start is coarsened
 MIDDLE = 400  # units at which starts are compared, before the best are carried back to a larger graph
 # Graphs of more units than the first are searched at a coarser level of the second (benchmarks/results/multilevel.md).
-DIRECT_LIMIT, SEARCH_LIMIT = 90_000, 20_000
+DIRECT_LIMIT, SEARCH_LIMIT = 90_000, 60_000
 STARTS, STARTS_KEPT = 8, 4  # per random coarsening to the middle
 POPULATION = 12
 CHILDREN = 6  # per generation
