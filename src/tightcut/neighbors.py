@@ -48,9 +48,9 @@ def knn_affinity(
         Neighbours per point, the point itself not counted. With fewer than `n_neighbors` others, all are taken.
     neighbors : {"auto", "sklearn", "blocked", "approximate"}, default="auto"
         How to search on the CPU. "sklearn" leaves the choice between trees and brute force to scikit-learn; "blocked"
-        multiplies blocks of points and rules out far ones, in little memory; "auto" takes it from 5,000 points on. These
-        are exact. "approximate" needs the extra `tightcut[faiss]`; `knn_affinity_and_recall` says how many of the true
-        neighbours it finds.
+        multiplies blocks of points and rules out far ones, in little memory; "auto" takes it from 5,000 points and six
+        features on. These are exact. "approximate" needs the extra `tightcut[faiss]`; `knn_affinity_and_recall` says how
+        many of the true neighbours it finds.
     connect : bool, default=True
         Join the components of a disconnected graph by their shortest links, with a warning.
     n_jobs : int, optional

@@ -14,7 +14,7 @@ from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_info
 
 from tightcut import COSC, knn_affinity
-from tightcut._search import BlockedNeighbors, approximate, blocked, cells, make_index
+from tightcut._search import BlockedNeighbors, approximate, blocked, cells, choice, make_index
 from tightcut.neighbors import cross_affinity, knn_affinity_and_recall
 
 TYPES = [np.float64, np.float32, np.uint8]
@@ -171,6 +171,29 @@ def test_cells_are_a_partition_sorted_by_distance(maker):
         away = 0.5 * np.linalg.norm(points[own] - made.centres[cell], axis=1)
         np.testing.assert_allclose(made.offsets[made.span(cell)], away)
         np.testing.assert_allclose(away, np.sort(away))
+
+
+@pytest.mark.parametrize("copies", [1, 12])
+def test_scikit_learn_in_parts(copies, monkeypatch):
+    """Parts of the queries give what all at once give; no point is its own neighbour, though an equal one may be."""
+    points = np.repeat(normal(40, 2), copies, axis=0)
+    whole = make_index(points, "sklearn").kneighbors(n_neighbors=5)
+    monkeypatch.setattr(choice, "QUERY_ROWS", 7)
+    calls = []
+    parts = make_index(points, "sklearn", progress=lambda *call: calls.append(call[:3])).kneighbors(n_neighbors=5)
+    np.testing.assert_array_equal(parts[0], whole[0])
+    everything = cdist(points, points)
+    np.fill_diagonal(everything, np.inf)
+    np.testing.assert_allclose(whole[0], np.sort(everything, axis=1)[:, :5], atol=1e-12)
+    assert (parts[1] != np.arange(len(points))[:, None]).all()
+    n_parts = -(-len(points) // 7)
+    assert calls == [("neighbours", done + 1, n_parts) for done in range(n_parts)]
+
+
+@pytest.mark.parametrize(("n", "n_features", "expected"), [(50, 9, "Scikit"), (60, 9, "Blocked"), (60, 5, "Scikit")])
+def test_auto(n, n_features, expected, monkeypatch):
+    monkeypatch.setattr(choice, "BLOCKED_FROM", 55)
+    assert type(make_index(normal(n, n_features))).__name__.startswith(expected)
 
 
 def test_far_cells_are_left_out(monkeypatch):

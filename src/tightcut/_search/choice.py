@@ -9,13 +9,15 @@ import numpy as np
 from tightcut._search.approximate import ApproximateNeighbors
 from tightcut._search.blocked import BlockedNeighbors, is_memory_mapped
 from tightcut._search.distances import pair_distances, unit_scale
-from tightcut._search.threads import Progress
+from tightcut._search.threads import STAGE, Progress
 
 CHOICES = ("auto", "sklearn", "blocked", "approximate")
 
 # Measured by `benchmarks.neighbours --crossover`: below this many points scikit-learn takes a second at most; from then
-# on blocks are 1.5 to 5 times as fast with ten features and more, and no slower at a million points in the plane.
+# on blocks are 1.5 to 5 times as fast with ten features and more, and trees as much faster with five features or fewer.
 BLOCKED_FROM = 5000
+TREE_FEATURES = 5
+QUERY_ROWS = 1 << 16  # per report of progress
 
 
 class Neighbors(Protocol):
@@ -32,24 +34,44 @@ class Neighbors(Protocol):
         """
 
 
-class SmallNeighbors:
+class ScikitLearnNeighbors:
     """scikit-learn's trees (up to 15 features) and brute force, with distances by differences.
 
     scikit-learn expands the square above 15 features, which puts exact duplicates at a distance of about 1e-8 times
     their norm; a difference puts them at 0.
     """
 
-    def __init__(self, points: np.ndarray, n_jobs: int | None = None) -> None:
+    def __init__(self, points: np.ndarray, n_jobs: int | None = None, progress: Progress | None = None) -> None:
         from sklearn.neighbors import NearestNeighbors
 
-        self._points = points
+        self._points, self._progress = points, progress
         self._index = NearestNeighbors(n_jobs=n_jobs).fit(points)
 
     def kneighbors(self, X: np.ndarray | None = None, n_neighbors: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        numbers = self._index.kneighbors(X, n_neighbors, return_distance=False)
-        distances = pair_distances(self._points if X is None else X, self._points, numbers, unit_scale(self._points))
-        order = np.argsort(distances, axis=1, kind="stable")
-        return np.take_along_axis(distances, order, axis=1), np.take_along_axis(numbers, order, axis=1)
+        queries = self._points if X is None else X
+        distances = np.empty((len(queries), n_neighbors))
+        numbers = np.empty((len(queries), n_neighbors), np.intp)
+        starts = range(0, len(queries), QUERY_ROWS)
+        for done, start in enumerate(starts):
+            rows = slice(start, start + QUERY_ROWS)
+            asked = queries[rows]
+            found = self._index.kneighbors(asked, n_neighbors + (X is None), return_distance=False)
+            if X is None:
+                found = _without_own(found, start)
+            lengths = pair_distances(asked, self._points, found, unit_scale(self._points))
+            order = np.argsort(lengths, axis=1, kind="stable")
+            distances[rows] = np.take_along_axis(lengths, order, axis=1)
+            numbers[rows] = np.take_along_axis(found, order, axis=1)
+            if self._progress is not None and len(starts) > 1:
+                self._progress(STAGE, done + 1, len(starts), float("nan"))
+        return distances, numbers
+
+
+def _without_own(found: np.ndarray, first: int) -> np.ndarray:
+    """Lists of neighbours less the point itself; less the nearest, where equal points have displaced it."""
+    own = found == np.arange(first, first + len(found))[:, None]
+    own[~own.any(axis=1), 0] = True
+    return found[~own].reshape(len(found), -1)
 
 
 def make_index(
@@ -58,10 +80,10 @@ def make_index(
     """An index over the points; see `tightcut.knn_affinity` for the choices."""
     check_choice(neighbors)
     if neighbors == "auto":
-        small = len(points) < BLOCKED_FROM and not is_memory_mapped(points)
-        neighbors = "sklearn" if small else "blocked"
+        suits = len(points) < BLOCKED_FROM or points.shape[1] <= TREE_FEATURES
+        neighbors = "sklearn" if suits and not is_memory_mapped(points) else "blocked"
     if neighbors == "sklearn":
-        return SmallNeighbors(points, n_jobs)
+        return ScikitLearnNeighbors(points, n_jobs, progress)
     search = ApproximateNeighbors if neighbors == "approximate" else BlockedNeighbors
     return search(points, n_jobs=n_jobs, progress=progress)
 
