@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tightcut._interruption import interruptible
 from tightcut._search import CHOICES
 from tightcut.constraints import Constraints
 from tightcut.gpu.device import resolve_device
@@ -259,7 +260,8 @@ as possible.
         self._check_parameters()
         weights = VERTEX_WEIGHTS[self.criterion] if vertex_weights is None else vertex_weights
         progress = ProgressLine() if self.verbose else None
-        graph = Graph.from_affinity(self._affinity(X, progress), weights)
+        with interruptible():
+            graph = Graph.from_affinity(self._affinity(X, progress), weights)
         if self.connect:
             _warn_if_disconnected(graph)
         n = graph.n_vertices

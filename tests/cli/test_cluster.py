@@ -206,12 +206,15 @@ def test_files_that_would_overwrite_each_other(run, folder, options):
     assert (folder / "moons.csv").read_text() == before
 
 
-@pytest.mark.parametrize("disguised", [False, True])
-def test_a_failure_leaves_no_file(run, folder, monkeypatch, disguised):
+@pytest.mark.parametrize("disguises", [0, 1, 3])
+def test_a_failure_leaves_no_file(run, folder, monkeypatch, disguises):
     def fail(*_, **__):
-        if disguised:
-            raise SystemError from KeyboardInterrupt()
-        raise KeyboardInterrupt
+        error = KeyboardInterrupt()
+        for _ in range(disguises):
+            disguise = SystemError("a result with an exception set")
+            disguise.__cause__ = error
+            error = disguise
+        raise error
 
     monkeypatch.setattr("tightcut.report.render", fail)
     before = set(folder.iterdir())
@@ -242,7 +245,8 @@ def test_ctrl_c(folder):
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
-    assert process.returncode == 130
+    # Python itself ends by the signal if it came inside an exec during an import; a shell shows 130 for both.
+    assert process.returncode in (130, -signal.SIGINT)
     assert "Traceback" not in err
     assert set(folder.iterdir()) == before
 

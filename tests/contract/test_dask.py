@@ -1,6 +1,7 @@
 """Restarts and experiments on a Dask cluster of two processes say what one process says."""
 
 import os
+from operator import attrgetter
 from unittest import mock
 
 import joblib
@@ -88,6 +89,8 @@ def test_a_graph_is_sent_once_and_not_with_every_task(client, graph, blobs, kind
         if kind is PartitionGraph
         else reduce_to_units(graph, constraints).graph
     )
+    # A function of the standard library: workers cannot import from the tests.
+    count_edges = attrgetter("weights.nnz" if kind is PartitionGraph else "couplings.nnz")
     with joblib.parallel_config("dask"), watched(type(client), "scatter") as scatter:
         edges = Parallel()(delayed(count_edges)(whole) for _ in range(6))
     assert edges == [count_edges(whole)] * 6
@@ -106,7 +109,3 @@ def test_experiments(blobs):
 def watched(owner, name):
     """The calls of a method, which still does its work."""
     return mock.patch.object(owner, name, autospec=True, side_effect=getattr(owner, name))
-
-
-def count_edges(graph):
-    return (graph.weights if isinstance(graph, PartitionGraph) else graph.couplings).nnz

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from tightcut import __version__
+from tightcut._interruption import interruptible
 from tightcut.cli._words import in_options
 
 BAD_INPUT, USAGE, INCONSISTENT, INTERRUPTED = 1, 2, 3, 130
@@ -73,20 +74,16 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code; messages about failures go to standard error."""
     try:
         # Not standalone, click returns the code of an Exit, and what a command returns, which is None.
-        code = app.main(
-            args=None if arguments is None else list(arguments), prog_name="tightcut", standalone_mode=False
-        )
+        with interruptible():
+            code = app.main(
+                args=None if arguments is None else list(arguments), prog_name="tightcut", standalone_mode=False
+            )
         return int(code or 0)
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return _fail("interrupted.", INTERRUPTED)
-    except SystemError as error:
-        # A Ctrl-C that arrives while a compiled kernel runs comes out of it in this disguise.
-        if isinstance(error.__cause__, KeyboardInterrupt):
-            return _fail("interrupted.", INTERRUPTED)
-        raise
     except ImportError as error:
         # The package's own hints name the extra to install; anything else is a fault of ours.
         if "pip install" in str(error):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tightcut._interruption import interruptible
 from tightcut.constraints import Constraints
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.gpu.device import resolve_device
@@ -39,6 +40,7 @@ class Limits:
             raise ValueError(f'on_inconsistent must be "raise" or "soft"; got {self.on_inconsistent!r}.')
 
 
+@interruptible()
 def cluster(
     graph: Graph,
     constraints: Constraints | None = None,
@@ -167,6 +169,7 @@ def cluster(
     return _result(graph, constraints, found.side.astype(np.int64), history=found.history)
 
 
+@interruptible()
 def tradeoff_path(
     graph: Graph,
     constraints: Constraints,
