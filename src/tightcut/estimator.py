@@ -15,12 +15,13 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tightcut._choices import check_choice
 from tightcut._interruption import interruptible
 from tightcut._search import CHOICES
 from tightcut.constraints import Constraints
 from tightcut.gpu.device import resolve_device
 from tightcut.graph import Graph
-from tightcut.neighbors import POINT_TYPES, cross_affinity, knn_affinity_and_recall
+from tightcut.neighbors import POINT_TYPES, SYMMETRIZE, cross_affinity, knn_affinity_and_recall
 from tightcut.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ class COSC(ClusterMixin, BaseEstimator):
         Neighbours per point; for `affinity="knn"`.
     neighbors : {"auto", "sklearn", "blocked", "approximate"}, default="auto"
         How neighbours are searched for, see `tightcut.knn_affinity`; all but "approximate" are exact.
+    symmetrize : {"maximum", "mean"}, default="maximum"
+        Whether an edge between points of which only one counts the other among its nearest weighs as much as any, as in
+        the paper, or half; see `tightcut.knn_affinity`.
     max_violations : float, default=0
         How much may be violated, in units of belief (pairs, where every belief is 1). 0 satisfies every constraint.
     on_inconsistent : {"raise", "soft"}, default="raise"
@@ -175,6 +179,7 @@ as possible.
         affinity: str = "knn",
         n_neighbors: int = 10,
         neighbors: str = "auto",
+        symmetrize: str = "maximum",
         max_violations: float = 0,
         on_inconsistent: str = "raise",
         inner_solver: str = "flow",
@@ -193,6 +198,7 @@ as possible.
         self.affinity = affinity
         self.n_neighbors = n_neighbors
         self.neighbors = neighbors
+        self.symmetrize = symmetrize
         self.max_violations = max_violations
         self.on_inconsistent = on_inconsistent
         self.inner_solver = inner_solver
@@ -355,12 +361,13 @@ as possible.
 
     def _check_parameters(self) -> None:
         """Refuse a wrong setting before any time is spent on the graph."""
-        _check_choice("criterion", self.criterion, VERTEX_WEIGHTS)
-        _check_choice("affinity", self.affinity, ("knn", "precomputed"))
-        _check_choice("on_inconsistent", self.on_inconsistent, ("raise", "soft"))
-        _check_choice("inner_solver", self.inner_solver, ("flow", "fista"))
-        _check_choice("strategy", self.strategy, ("direct", "recursive", "spread"))
-        _check_choice("neighbors", self.neighbors, CHOICES)
+        check_choice("criterion", self.criterion, VERTEX_WEIGHTS)
+        check_choice("affinity", self.affinity, ("knn", "precomputed"))
+        check_choice("on_inconsistent", self.on_inconsistent, ("raise", "soft"))
+        check_choice("inner_solver", self.inner_solver, ("flow", "fista"))
+        check_choice("strategy", self.strategy, ("direct", "recursive", "spread"))
+        check_choice("neighbors", self.neighbors, CHOICES)
+        check_choice("symmetrize", self.symmetrize, SYMMETRIZE)
         resolve_device(self.device)
         if self.n_clusters != "auto":
             check_scalar(self.n_clusters, "n_clusters", Integral, min_val=1)
@@ -380,6 +387,7 @@ as possible.
             self._training_points,
             self.n_neighbors,
             neighbors=self.neighbors,
+            symmetrize=self.symmetrize,
             connect=self.connect,
             n_jobs=self.n_jobs,
             device=self.device,
@@ -405,11 +413,6 @@ def _seed(random_state: Any) -> Any:
     if isinstance(random_state, (Integral, np.random.Generator)):
         return random_state
     return check_random_state(random_state)
-
-
-def _check_choice(name: str, value: Any, allowed: Any) -> None:
-    if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}.")
 
 
 def _on_samples(constraints: Constraints, n_samples: int, name: str) -> Constraints:

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tightcut._bridges import shortest_bridges
+from tightcut._choices import check_choice
 from tightcut.gpu.device import resolve_device
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 SMALLEST_BRIDGE = float(np.exp(-16.0))
 LARGEST_COORDINATE = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e37, np.dtype(np.uint8): 255}
 POINT_TYPES = (np.float64, np.float32, np.uint8)
+SYMMETRIZE = ("maximum", "mean")
 
 
 def knn_affinity(
@@ -31,6 +33,7 @@ def knn_affinity(
     n_neighbors: int = 10,
     *,
     neighbors: str = "auto",
+    symmetrize: str = "maximum",
     connect: bool = True,
     n_jobs: int | None = None,
     device: str = "cpu",
@@ -51,6 +54,10 @@ def knn_affinity(
         multiplies blocks of points and rules out far ones, in little memory; "auto" takes it from 5,000 points and six
         features on. These are exact. "approximate" needs the extra `tightcut[faiss]`; `knn_affinity_and_recall` says how
         many of the true neighbours it finds.
+    symmetrize : {"maximum", "mean"}, default="maximum"
+        What becomes of the two weights of a pair, one from each end. "maximum", as in the paper, keeps the larger: an
+        edge is as strong if only one end counts the other among its neighbours. "mean" takes the mean, with 0 from an
+        end that does not: such an edge weighs half, so that hubs and outliers hold clusters together less.
     connect : bool, default=True
         Join the components of a disconnected graph by their shortest links, with a warning.
     n_jobs : int, optional
@@ -79,7 +86,8 @@ def knn_affinity(
 
     .. math:: w_{ij} = \exp(-4 \, d_{ij}^2 / \sigma_i^2), \qquad w_{ij} \leftarrow \max(w_{ij}, w_{ji}),
 
-    so that the k-th neighbour always weighs at least :math:`e^{-4}`. Where :math:`\sigma_i = 0` (k duplicates of a
+    so that the k-th neighbour always weighs at least :math:`e^{-4}`; with `symmetrize="mean"`,
+    :math:`w_{ij} \leftarrow (w_{ij} + w_{ji}) / 2`, half that. Where :math:`\sigma_i = 0` (k duplicates of a
     point), the duplicates weigh 1. Neighbours at equal distance may be told apart by chance.
 
     The bridges form a minimum spanning tree over the components; among many points in large components, one that is
@@ -95,7 +103,7 @@ def knn_affinity(
     [[0.0, 0.0183, 0.0], [0.0183, 0.0, 0.0183], [0.0, 0.0183, 0.0]]
     """
     search = Search(neighbors, n_jobs, device, progress)
-    return _affinity(X, n_neighbors, search, connect=connect, stacklevel=stacklevel + 1, measure=False)[0]
+    return _affinity(X, n_neighbors, search, symmetrize, stacklevel + 1, connect=connect, measure=False)[0]
 
 
 def knn_affinity_and_recall(
@@ -103,6 +111,7 @@ def knn_affinity_and_recall(
     n_neighbors: int = 10,
     *,
     neighbors: str = "auto",
+    symmetrize: str = "maximum",
     connect: bool = True,
     n_jobs: int | None = None,
     device: str = "cpu",
@@ -123,7 +132,7 @@ def knn_affinity_and_recall(
     1.0
     """
     search = Search(neighbors, n_jobs, device, progress)
-    return _affinity(X, n_neighbors, search, connect=connect, stacklevel=stacklevel + 1, measure=True)
+    return _affinity(X, n_neighbors, search, symmetrize, stacklevel + 1, connect=connect, measure=True)
 
 
 @dataclass(frozen=True)
@@ -137,11 +146,12 @@ class Search:
 
 
 def _affinity(
-    X: Any, n_neighbors: int, search: Search, *, connect: bool, stacklevel: int, measure: bool
+    X: Any, n_neighbors: int, search: Search, symmetrize: str, stacklevel: int, *, connect: bool, measure: bool
 ) -> tuple[sp.csr_array, float]:
-    from tightcut._search import ApproximateNeighbors, check_choice, make_index
+    from tightcut._search import CHOICES, ApproximateNeighbors, make_index
 
-    check_choice(search.neighbors)
+    check_choice("neighbors", search.neighbors, CHOICES)
+    check_choice("symmetrize", symmetrize, SYMMETRIZE)
     on_gpu = resolve_device(search.device) == "cuda" and search.neighbors == "auto"
     points = _validate_points(X)
     n = len(points)
@@ -153,7 +163,7 @@ def _affinity(
     if on_gpu:
         from tightcut.gpu.affinity import device_affinity
 
-        affinity, scales, index, whole = device_affinity(points, k)
+        affinity, scales, index, whole = device_affinity(points, k, symmetrize)
     else:
         index = make_index(points, search.neighbors, n_jobs=search.n_jobs, progress=search.progress)
         distances, numbers = index.kneighbors(n_neighbors=k)
@@ -162,7 +172,7 @@ def _affinity(
         scales = distances[:, -1]
         weights = gaussian_similarity(distances, scales[:, None])
         directed = sp.csr_array((weights.ravel(), numbers.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
-        affinity, whole = sp.csr_array(directed.maximum(directed.T)), False
+        affinity, whole = symmetrized(directed, symmetrize), False
     if connect and not whole:
         affinity = _connected(affinity, points, scales, index, stacklevel + 1)
     affinity.sort_indices()
@@ -195,6 +205,13 @@ def gaussian_similarity(distances: np.ndarray, scales: np.ndarray) -> np.ndarray
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio = np.where(distances > 0, distances / scales, 0.0)
         return np.exp(-4.0 * ratio**2)
+
+
+def symmetrized(directed: sp.csr_array, symmetrize: str) -> sp.csr_array:
+    """The larger weight of each pair, or the mean of its two, absent ones being 0."""
+    if symmetrize == "mean":
+        return sp.csr_array(directed + directed.T) / 2
+    return sp.csr_array(directed.maximum(directed.T))
 
 
 def _connected(

@@ -93,6 +93,18 @@ def test_the_same_as_in_python(run, folder):
     assert list(labels_of(folder / "labels.csv").values()) == list(map(str, expected))
 
 
+def test_symmetrizing_by_the_mean(run, folder):
+    from tightcut import Graph, knn_affinity
+    from tightcut.objective import normalized_cut
+
+    code, out, _ = run("cluster moons.npy -k 2 --scale none --symmetrize mean -o labels.csv --report page.html --json")
+    assert code == 0
+    graph = Graph.from_affinity(knn_affinity(np.load(folder / "moons.npy"), symmetrize="mean"))
+    labels = np.array(list(labels_of(folder / "labels.csv").values()), dtype=int)
+    assert json.loads(out)["cut"] == pytest.approx(normalized_cut(graph, labels), rel=1e-12)
+    assert "mean of its two ends" in (folder / "page.html").read_text()
+
+
 def test_scaling_is_the_default_and_can_be_switched_off(run, folder):
     np.save(folder / "wide.npy", np.load(folder / "moons.npy") * [1, 1e4] + [0, 7])
     results = {}

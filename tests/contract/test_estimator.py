@@ -107,6 +107,13 @@ def test_it_has_the_defaults_of_the_function_cluster():
     assert {name: ours[name] for name in shared} == {name: defaults[name] for name in shared}
 
 
+def test_symmetrize_reaches_the_graph(X):
+    matrices = {name: quick(symmetrize=name).fit(X).affinity_matrix_ for name in ("maximum", "mean")}
+    for name, matrix in matrices.items():
+        assert (matrix != knn_affinity(X, symmetrize=name)).nnz == 0
+    assert (matrices["mean"] != matrices["maximum"]).nnz > 0
+
+
 def test_fit_predict_takes_the_same_keywords(X):
     labels = quick().fit_predict(X, must_link=MUST, cannot_link=CANNOT)
     np.testing.assert_array_equal(labels, quick().fit(X, must_link=MUST, cannot_link=CANNOT).labels_)
@@ -351,6 +358,7 @@ def test_one_cluster(X):
         ("n_clusters", 0, "n_clusters == 0, must be >= 1"),
         ("n_clusters", 2.0, "n_clusters must be an instance of int"),
         ("n_neighbors", 0, "n_neighbors == 0, must be >= 1"),
+        ("symmetrize", "min", "symmetrize must be one of 'maximum', 'mean'; got 'min'"),
         ("max_violations", -1, "max_violations == -1, must be >= 0"),
         ("max_violations", np.nan, "max_violations must be a number >= 0; got nan"),
         ("effort", "high", "effort must be an instance of"),

@@ -11,13 +11,15 @@ pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"'
 
 from tightcut.gpu.affinity import device_affinity, is_connected
 from tightcut.gpu.sparse import DeviceCsr, Groups, send
+from tightcut.neighbors import SYMMETRIZE
 
 
 @pytest.mark.parametrize("k", [1, 10])
-def test_the_same_graph_as_on_the_cpu(k, torch_device):
+@pytest.mark.parametrize("symmetrize", SYMMETRIZE)
+def test_the_same_graph_as_on_the_cpu(k, symmetrize, torch_device):
     points = make_moons(400, noise=0.1, random_state=0)[0]
-    affinity, scales, _, _ = device_affinity(points, k, torch_device)
-    expected = knn_affinity(points, k, connect=False)
+    affinity, scales, _, _ = device_affinity(points, k, symmetrize, device=torch_device)
+    expected = knn_affinity(points, k, symmetrize=symmetrize, connect=False)
     assert affinity.has_sorted_indices
     assert affinity.indices.dtype == np.int32
     np.testing.assert_array_equal(affinity.indptr, expected.indptr)
@@ -31,7 +33,7 @@ def test_the_same_graph_as_on_the_cpu(k, torch_device):
 def test_duplicates_weigh_one(torch_device):
     """More copies than neighbours: the scale is zero."""
     points = np.repeat(np.random.default_rng(0).normal(size=(3, 4)), 5, axis=0)
-    affinity, scales, _, connected = device_affinity(points, 2, torch_device)
+    affinity, scales, _, connected = device_affinity(points, 2, device=torch_device)
     assert (affinity.data == 1).all()
     assert (scales == 0).all()
     assert not connected
@@ -41,7 +43,7 @@ def test_duplicates_weigh_one(torch_device):
 def test_connectedness(n_parts, torch_device):
     centres = 1000 * np.random.default_rng(1).normal(size=(n_parts, 3))
     points, _ = make_blobs([60] * n_parts, centers=centres, random_state=2)
-    affinity, _, _, connected = device_affinity(points, 8, torch_device)
+    affinity, _, _, connected = device_affinity(points, 8, device=torch_device)
     assert connected == (sp.csgraph.connected_components(affinity)[0] == 1) == (n_parts == 1)
 
 

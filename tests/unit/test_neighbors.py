@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from tightcut import _bridges
-from tightcut.neighbors import SMALLEST_BRIDGE, knn_affinity
+from tightcut.neighbors import SMALLEST_BRIDGE, SYMMETRIZE, knn_affinity, knn_affinity_and_recall
 
 FEATURES = [2, 20]  # scikit-learn takes a tree up to 15 features and brute force above.
 
 
-def by_double_loop(points, k):
-    """The formula of the paper, written out."""
+def by_double_loop(points, k, symmetrize="maximum"):
+    """The formula, written out."""
     n = len(points)
     weights = np.zeros((n, n))
     for i in range(n):
@@ -24,10 +24,8 @@ def by_double_loop(points, k):
         neighbors = sorted((j for j in range(n) if j != i), key=lambda j: distances[j])[:k]
         scale = distances[neighbors[-1]]
         for j in neighbors:
-            weight = np.exp(-4 * distances[j] ** 2 / scale**2) if scale > 0 else 1.0
-            weights[i, j] = max(weights[i, j], weight)
-            weights[j, i] = max(weights[j, i], weight)
-    return weights
+            weights[i, j] = np.exp(-4 * distances[j] ** 2 / scale**2) if scale > 0 else 1.0
+    return np.maximum(weights, weights.T) if symmetrize == "maximum" else (weights + weights.T) / 2
 
 
 def tree_length(lengths):
@@ -57,21 +55,43 @@ def assert_well_formed(affinity, n):
     assert ((affinity.data > 0) & (affinity.data <= 1)).all()
 
 
-def added_bridges(points, k):
+def added_bridges(points, k, symmetrize="maximum"):
     """The two graphs (without and with bridges) and the pairs that the second has on top."""
-    apart = knn_affinity(points, k, connect=False)
+    apart = knn_affinity(points, k, symmetrize=symmetrize, connect=False)
     with pytest.warns(UserWarning, match="connected components"):
-        joined = knn_affinity(points, k)
+        joined = knn_affinity(points, k, symmetrize=symmetrize)
     extra = sp.triu(sp.coo_array(joined - apart))
     return apart, joined, np.column_stack([extra.row, extra.col])
 
 
-@given(st.integers(2, 25), st.integers(1, 12), st.sampled_from(FEATURES), st.integers(0, 2**32 - 1))
-def test_equals_the_double_loop(n, k, n_features, seed):
+@given(
+    st.integers(2, 25),
+    st.integers(1, 12),
+    st.sampled_from(FEATURES),
+    st.sampled_from(SYMMETRIZE),
+    st.integers(0, 2**32 - 1),
+)
+def test_equals_the_double_loop(n, k, n_features, symmetrize, seed):
     points = np.random.default_rng(seed).normal(size=(n, n_features))
-    affinity = knn_affinity(points, k, connect=False)
+    affinity = knn_affinity(points, k, symmetrize=symmetrize, connect=False)
     assert_well_formed(affinity, n)
-    np.testing.assert_allclose(affinity.toarray(), by_double_loop(points, min(k, n - 1)), rtol=1e-10)
+    np.testing.assert_allclose(affinity.toarray(), by_double_loop(points, min(k, n - 1), symmetrize), rtol=1e-10)
+
+
+def test_the_mean_halves_what_one_end_asks_for():
+    line = [[0.0], [1.0], [3.0]]
+    expected = np.exp(-4) * np.array([[0, 1, 0], [1, 0, 0.5], [0, 0.5, 0]])
+    np.testing.assert_allclose(knn_affinity(line, 1, symmetrize="mean").toarray(), expected)
+
+
+def test_both_ways_to_symmetrize_have_the_same_edges_and_bridges():
+    points = blobs(4, 15, 2, spread=20)
+    (_, strong, bridges), (apart, weak, same) = (added_bridges(points, 3, symmetrize) for symmetrize in SYMMETRIZE)
+    assert_well_formed(weak, len(points))
+    np.testing.assert_array_equal(bridges, same)
+    np.testing.assert_array_equal(weak.indices, strong.indices)
+    np.testing.assert_array_equal(weak[tuple(same.T)], strong[tuple(bridges.T)])
+    np.testing.assert_allclose(apart.toarray(), by_double_loop(points, 3, "mean"), rtol=1e-10)
 
 
 @pytest.mark.parametrize("n", [2, 3, 10])
@@ -119,9 +139,17 @@ def test_ties_keep_the_number_of_neighbours():
     np.testing.assert_array_equal(affinity.toarray(), knn_affinity(grid, 3, connect=False).toarray())
 
 
-def test_float32_gives_the_same_graph():
+def test_duplicates_of_which_one_end_asks_for_few():
+    """Four equal points of two neighbours each: a pair weighs 1 if both ask, a half if one does."""
+    weights = knn_affinity(np.ones((4, 2)), 2, symmetrize="mean", connect=False)
+    assert np.isin(weights.data, [0.5, 1.0]).all()
+    assert weights.sum() == 8
+
+
+@pytest.mark.parametrize("symmetrize", SYMMETRIZE)
+def test_float32_gives_the_same_graph(symmetrize):
     points = np.random.default_rng(3).normal(size=(80, 20)).astype(np.float32)
-    single, double = knn_affinity(points, 5), knn_affinity(points.astype(np.float64), 5)
+    single, double = (knn_affinity(own, 5, symmetrize=symmetrize) for own in (points, points.astype(np.float64)))
     assert_well_formed(single, 80)
     np.testing.assert_allclose(single.toarray(), double.toarray(), rtol=1e-12)
 
@@ -247,3 +275,10 @@ def test_extreme_units_give_finite_weights(scale):
 def test_bad_input_is_named(points, n_neighbors, error, message):
     with pytest.raises(error, match=message):
         knn_affinity(points, n_neighbors)
+
+
+@pytest.mark.parametrize("choice", ["max", None, 1, ["mean"]])
+@pytest.mark.parametrize("function", [knn_affinity, knn_affinity_and_recall])
+def test_a_wrong_way_to_symmetrize_is_named(function, choice):
+    with pytest.raises(ValueError, match="symmetrize must be one of 'maximum', 'mean'; got"):
+        function(np.ones((4, 2)), symmetrize=choice)

@@ -7,6 +7,6 @@
 
 from tightcut._search.approximate import ApproximateNeighbors
 from tightcut._search.blocked import BlockedNeighbors
-from tightcut._search.choice import CHOICES, Neighbors, check_choice, make_index
+from tightcut._search.choice import CHOICES, Neighbors, make_index
 
-__all__ = ["CHOICES", "ApproximateNeighbors", "BlockedNeighbors", "Neighbors", "check_choice", "make_index"]
+__all__ = ["CHOICES", "ApproximateNeighbors", "BlockedNeighbors", "Neighbors", "make_index"]

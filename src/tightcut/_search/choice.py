@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
+from tightcut._choices import check_choice
 from tightcut._search.approximate import ApproximateNeighbors
 from tightcut._search.blocked import BlockedNeighbors, is_memory_mapped
 from tightcut._search.distances import pair_distances, unit_scale
@@ -78,7 +79,7 @@ def make_index(
     points: np.ndarray, neighbors: str = "auto", *, n_jobs: int | None = None, progress: Progress | None = None
 ) -> Neighbors:
     """An index over the points; see `tightcut.knn_affinity` for the choices."""
-    check_choice(neighbors)
+    check_choice("neighbors", neighbors, CHOICES)
     if neighbors == "auto":
         suits = len(points) < BLOCKED_FROM or points.shape[1] <= TREE_FEATURES
         neighbors = "sklearn" if suits and not is_memory_mapped(points) else "blocked"
@@ -86,8 +87,3 @@ def make_index(
         return ScikitLearnNeighbors(points, n_jobs, progress)
     search = ApproximateNeighbors if neighbors == "approximate" else BlockedNeighbors
     return search(points, n_jobs=n_jobs, progress=progress)
-
-
-def check_choice(neighbors: Any) -> None:
-    if not isinstance(neighbors, str) or neighbors not in CHOICES:
-        raise ValueError(f"neighbors must be one of {', '.join(map(repr, CHOICES))}; got {neighbors!r}.")

@@ -54,6 +54,13 @@ def graph_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 help="How to search for neighbours; all but approximate are exact.",
             ),
             click.option(
+                "--symmetrize",
+                type=click.Choice(["maximum", "mean"]),
+                default="maximum",
+                show_default=True,
+                help="Weigh a link between neighbours by its stronger end, or by the mean of both.",
+            ),
+            click.option(
                 "--criterion",
                 type=click.Choice(["ncut", "rcut"]),
                 default="ncut",

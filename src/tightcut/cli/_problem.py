@@ -65,6 +65,7 @@ def read_problem(
     scale: str = "standard",
     n_neighbors: int = 10,
     neighbors: str = "auto",
+    symmetrize: str = "maximum",
     criterion: str = "ncut",
     jobs: int = 1,
     device: str = "cpu",
@@ -87,7 +88,13 @@ def read_problem(
     if points is not None:
         with console.warnings_as_notes(), console.progress() as progress:
             affinity, recall = knn_affinity_and_recall(
-                points, n_neighbors, neighbors=neighbors, n_jobs=jobs, device=device, progress=progress
+                points,
+                n_neighbors,
+                neighbors=neighbors,
+                symmetrize=symmetrize,
+                n_jobs=jobs,
+                device=device,
+                progress=progress,
             )
     if neighbors == "approximate" and recall is not None:
         console.note(f"Found {recall:.1%} of the true neighbours, as far as a sample of the points can tell.")

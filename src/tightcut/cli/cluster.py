@@ -74,6 +74,7 @@ def cluster(
     criterion: str,
     scale: str,
     n_neighbors: int,
+    symmetrize: str,
     **reading: Any,
 ) -> None:
     """Cluster the rows of DATA, or the vertices of a graph.
@@ -99,6 +100,7 @@ def cluster(
         constraints=constraints,
         scale=scale,
         n_neighbors=n_neighbors,
+        symmetrize=symmetrize,
         criterion=criterion,
         jobs=jobs,
         device=device,
@@ -120,12 +122,8 @@ def cluster(
         seconds = time.perf_counter() - started
         page = None
         if report is not None:
-            page = _page(
-                problem,
-                result,
-                progress,
-                {"criterion": criterion, "scale": scale, "seconds": seconds, "n_neighbors": n_neighbors, **settings},
-            )
+            graph = {"criterion": criterion, "scale": scale, "n_neighbors": n_neighbors, "symmetrize": symmetrize}
+            page = _page(problem, result, progress, {"seconds": seconds, **graph, **settings})
     _write(problem, result, target, report, page, force=force)
     if to_stdout:
         _print_labels(problem, result)
@@ -215,6 +213,8 @@ def _page(problem: Problem, result: ClusteringResult, progress: Progress | None,
         scaled = "scaled to variance 1" if settings["scale"] == "standard" else "not scaled"
         facts["Columns"] = f"{_few(data.columns)} ({scaled})"
         facts["Neighbours of each point"] = str(settings["n_neighbors"])
+        if settings["symmetrize"] == "mean":
+            facts["Weight of an edge"] = "mean of its two ends"
         if problem.neighbor_recall is not None and problem.neighbor_recall < 1:
             facts["Share of them that are true neighbours"] = f"{problem.neighbor_recall:.1%}"
     if problem.judgements is not None:

@@ -11,7 +11,7 @@ from tightcut.gpu.sparse import DeviceCsr, Groups
 
 
 def device_affinity(
-    points: np.ndarray, n_neighbors: int, device: str = "cuda"
+    points: np.ndarray, n_neighbors: int, symmetrize: str = "maximum", device: str = "cuda"
 ) -> tuple[sp.csr_array, np.ndarray, DeviceNeighbors, bool]:
     """The graph of `knn_affinity`: the points are transferred to the device, the matrix back.
 
@@ -26,18 +26,19 @@ def device_affinity(
     """
     index = DeviceNeighbors(points, device)
     distances, neighbors = index.nearest(n_neighbors=n_neighbors)
-    affinity = symmetric_affinity(distances, neighbors)
+    affinity = symmetric_affinity(distances, neighbors, symmetrize)
     return affinity.to_scipy(), distances[:, -1].cpu().numpy(), index, is_connected(affinity)
 
 
-def symmetric_affinity(distances: torch.Tensor, neighbors: torch.Tensor) -> DeviceCsr:
-    """Gaussian similarities to the nearest neighbours, each pair with the larger of its two.
+def symmetric_affinity(distances: torch.Tensor, neighbors: torch.Tensor, symmetrize: str) -> DeviceCsr:
+    """Gaussian similarities to the nearest neighbours, each pair with the larger or the mean of its two.
 
     Parameters
     ----------
     distances : Tensor of float64, shape (n, k)
         Nearest first.
     neighbors : Tensor of int64, shape (n, k)
+    symmetrize : {"maximum", "mean"}
     """
     n, k = neighbors.shape
     ratio = torch.where(distances > 0, distances / distances[:, -1:], 0.0)
@@ -45,7 +46,9 @@ def symmetric_affinity(distances: torch.Tensor, neighbors: torch.Tensor) -> Devi
     rows = torch.arange(n, device=neighbors.device).repeat_interleave(k)
     columns = neighbors.ravel()
     groups = Groups.of(torch.cat([rows * n + columns, columns * n + rows]))
-    return DeviceCsr.from_keys(groups.keys, groups.reduce(torch.cat([weights, weights]), "max"), n)
+    both = torch.cat([weights, weights])
+    data = groups.reduce(both) / 2 if symmetrize == "mean" else groups.reduce(both, "max")
+    return DeviceCsr.from_keys(groups.keys, data, n)
 
 
 def is_connected(matrix: DeviceCsr) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any
 
+from tightcut._choices import check_choice
 from tightcut.exceptions import NoGpuError
 
 DEVICES = ("cpu", "cuda", "auto")
@@ -31,8 +32,7 @@ def resolve_device(device: Any) -> str:
     >>> resolve_device("cpu")
     'cpu'
     """
-    if not isinstance(device, str) or device not in DEVICES:
-        raise ValueError(f"device must be one of {', '.join(map(repr, DEVICES))}; got {device!r}.")
+    check_choice("device", device, DEVICES)
     if device == "cpu":
         return "cpu"
     if find_spec("torch") is None:

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state, check_scalar
 from sklearn.utils.validation import validate_data
 
+from tightcut._choices import check_choice
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph
 from tightcut.neighbors import knn_affinity
@@ -94,8 +95,3 @@ class GraphClusterer(ConstrainedClusterer):
         super()._check_parameters()
         check_choice("affinity", self.affinity, ("knn", "precomputed"))
         check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
-
-
-def check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> None:
-    if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}.")

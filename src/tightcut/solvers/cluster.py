@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tightcut._choices import check_choice
 from tightcut._interruption import interruptible
 from tightcut.constraints import Constraints
 from tightcut.exceptions import InconsistentConstraintsError
@@ -118,8 +119,7 @@ def cluster(
     find_inner_solver(inner_solver)
     rng = as_generator(random_state)
     check_n_clusters(n_clusters, graph)
-    if strategy not in STRATEGIES:
-        raise ValueError(f"strategy must be one of {', '.join(map(repr, STRATEGIES))}; got {strategy!r}.")
+    check_choice("strategy", strategy, STRATEGIES)
     if not (np.isfinite(influence) and influence >= 0):
         raise ValueError(f"influence must be a number >= 0; got {influence!r}.")
     if influence > 0 and strategy != "direct":
