@@ -1,20 +1,61 @@
-"""Ctrl-C while a compiled kernel runs."""
+"""Ctrl-C while kernels run, or are being compiled."""
 
 from __future__ import annotations
 
+import sys
+import threading
+from _thread import interrupt_main
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
+
+SECONDS_UNTIL_REPEATED = 0.05
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let Ctrl-C come out as `KeyboardInterrupt`; numba wraps it in one or more SystemErrors."""
+    """Let Ctrl-C come out as `KeyboardInterrupt`.
+
+    numba wraps one that meets a kernel in SystemErrors. Python drops one that meets a finaliser or a callback of the
+    compiler, which may fail for lack of it later on; such an interrupt is repeated.
+    """
+    with _repeated() as dropped:
+        try:
+            yield
+        except Exception as error:
+            if dropped or _disguises_an_interrupt(error):
+                raise KeyboardInterrupt from None
+            raise
+
+
+@contextmanager
+def _repeated() -> Iterator[list[threading.Timer]]:
+    """Repeat interrupts that Python drops; the list has an entry for each. Only the main thread is ever interrupted."""
+    repeats: list[threading.Timer] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield repeats
+        return
+
+    def hook(dropped: Any) -> None:
+        if not issubclass(dropped.exc_type, KeyboardInterrupt):
+            former(dropped)
+            return
+        for repeat in repeats:
+            repeat.cancel()
+        # Not at once: that would be within the callback, and dropped again.
+        repeats.append(threading.Timer(SECONDS_UNTIL_REPEATED, interrupt_main))
+        repeats[-1].start()
+
+    former, sys.unraisablehook = sys.unraisablehook, hook
     try:
-        yield
-    except SystemError as error:
-        cause = error.__cause__
-        while isinstance(cause, SystemError):
-            cause = cause.__cause__
-        if isinstance(cause, KeyboardInterrupt):
-            raise cause from None
-        raise
+        yield repeats
+    finally:
+        sys.unraisablehook = former
+        for repeat in repeats:
+            repeat.cancel()
+
+
+def _disguises_an_interrupt(error: BaseException | None) -> bool:
+    while isinstance(error, SystemError):
+        error = error.__cause__
+    return isinstance(error, KeyboardInterrupt)

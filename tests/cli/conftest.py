@@ -1,6 +1,10 @@
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import tightcut
 from tightcut import datasets
 from tightcut.cli import main
 
@@ -32,3 +36,9 @@ def run(folder, capsys):  # noqa: ARG001
         return code, out, err
 
     return command
+
+
+@pytest.fixture
+def child_environment():
+    """Where another interpreter finds the package that is tested here."""
+    return os.environ | {"PYTHONPATH": str(Path(tightcut.__file__).parents[1])}

@@ -1,9 +1,7 @@
 """The command itself: help at once, nothing heavy imported, exit codes."""
 
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -16,11 +14,10 @@ HEAVY = {"numba", "sklearn", "scipy", "matplotlib", "pandas", "numpy", "joblib",
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["cluster", "--help"], ["--version"]])
-def test_help_imports_nothing_heavy(arguments):
+def test_help_imports_nothing_heavy(arguments, child_environment):
     script = f"import sys\nfrom tightcut.cli import main\ncode = main({arguments!r})\nprint(code, *sys.modules)"
-    environment = os.environ | {"PYTHONPATH": str(Path(tightcut.__file__).parents[1])}
     command = [sys.executable, "-c", script]
-    output = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
+    output = subprocess.run(command, check=True, capture_output=True, text=True, env=child_environment).stdout
     code, *modules = output.splitlines()[-1].split()
     assert code == "0"
     assert HEAVY.isdisjoint(modules)
@@ -85,9 +82,9 @@ def test_messages_speak_of_options(message, words):
     assert in_options(message) == words
 
 
-def test_python_dash_m(folder):
+def test_python_dash_m(folder, child_environment):
     command = [sys.executable, "-m", "tightcut", "cluster", "no.csv", "-k", "2"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=child_environment)
     assert done.returncode == 1
     assert done.stderr.startswith("Error: no.csv does not exist.")
     assert done.stdout == ""

@@ -1,6 +1,7 @@
 """check, audit, tradeoff, evaluate, datasets, demo, warmup and info."""
 
 import json
+import subprocess
 import sys
 
 import pytest
@@ -145,11 +146,12 @@ def test_datasets(run):
     assert json.loads(run("datasets --json")[1])[0]["name"]
 
 
-def test_info(run):
+def test_info(run, child_environment):
     code, out, _ = run("info")
     assert code == 0
     assert all(name in out for name in ("tightcut", "python", "numba", "cores", "GPU"))
-    assert "torch" not in sys.modules
+    script = "import sys\nfrom tightcut.cli import main\nmain(['info'])\nassert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", script], check=True, env=child_environment)
     assert json.loads(run("info --json")[1])["numpy"]
 
 

@@ -119,7 +119,6 @@ def test_the_gallery_can_be_drawn(tmp_path):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=300,
     )
     assert finished.returncode == 0, finished.stderr[-3000:]
     assert finished.stdout.count("figure of ") == len(QUICK)

@@ -21,7 +21,7 @@ from tightcut.experiments import run
 import numpy as np
 X = np.arange(40.0)[:, None]
 methods = {{"Sleeps": Sleeps(0.3, {folder!r})}}
-run(methods, {{"line": (X, (X[:, 0] > 20).astype(int))}}, [5], trials=40, path={csv!r}, n_jobs=2)
+run(methods, {{"line": (X, (X[:, 0] > 20).astype(int))}}, [5], trials=4000, path={csv!r}, n_jobs=2)
 """
 
 
@@ -34,7 +34,7 @@ def alive(pid):
     return not (stat.exists() and stat.read_text().rsplit(")", 1)[1].split()[0] == "Z")
 
 
-def wait_until(condition, seconds=30):
+def wait_until(condition, seconds=300):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline
@@ -53,12 +53,12 @@ def test_a_killed_run_resumes_and_leaves_no_process_behind(tmp_path):
     process.wait()
     workers = {int(text) for file in folder.iterdir() if (text := file.read_text())}
     assert workers
-    wait_until(lambda: not any(map(alive, workers)), seconds=10)
+    wait_until(lambda: not any(map(alive, workers)))
 
     with path.open("a") as file:
         file.write("line,Sleeps,5,,0.0,39,0.0,0.1")  # a line that the kill has cut short
     finished = [line for line in path.read_text().splitlines()[1:-1] if line]
-    assert 3 <= len(finished) < 40
+    assert 3 <= len(finished) < 4000
     for file in folder.iterdir():
         file.unlink()
 
@@ -93,9 +93,10 @@ def test_what_is_done_again(blobs, tmp_path):
     assert fits({"m": Sleeps(1e-6, str(folder))}, trials=3) == 3  # another parameter
     assert len(read_table(path)) == 3  # which replaces the former
     assert fits(brief, trials=3, seed=1) == 3
-    assert fits({"m": Sleeps(60.0, str(folder))}, trials=1, time_limit=0.2) == 1
-    assert fits({"m": Sleeps(60.0, str(folder))}, trials=1, time_limit=0.2) == 0  # too slow is a result
-    assert fits({"m": Sleeps(60.0, str(folder))}, trials=1, time_limit=0.2, retry=True) == 1
+    endless, limit = {"m": Sleeps(3600.0, str(folder))}, 1.5  # enough to begin a fit on a busy machine
+    assert fits(endless, trials=1, time_limit=limit) == 1
+    assert fits(endless, trials=1, time_limit=limit) == 0  # too slow is a result
+    assert fits(endless, trials=1, time_limit=limit, retry=True) == 1
 
 
 def test_several_runs_share_a_record(blobs, tmp_path):

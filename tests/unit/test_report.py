@@ -185,7 +185,7 @@ def test_a_browser_draws_it(page, tmp_path):
     flags += ["disable-component-update", "disable-sync", "hide-scrollbars", "window-size=1000,2400"]
     flags += [f"user-data-dir={tmp_path / 'profile'}", f"screenshot={tmp_path / 'page.png'}"]
     command = [browser, *(f"--{flag}" for flag in flags), (tmp_path / "report.html").as_uri()]
-    subprocess.run(command, capture_output=True, timeout=60, check=True)
+    subprocess.run(command, capture_output=True, timeout=300, check=True)
     image = pytest.importorskip("matplotlib.image").imread(tmp_path / "page.png")
     assert image.shape[:2] == (2400, 1000)
     # The map has the colours of both clusters, and of the violated constraint.
