@@ -46,6 +46,7 @@ class COSC(ClusterMixin, BaseEstimator):
         Normalized cut balances the clusters' total degree, ratio cut their number of points.
     affinity : {"knn", "precomputed"}, default="knn"
         Build the graph of `tightcut.knn_affinity`, or take X as a symmetric matrix of similarities, sparse or dense.
+        Features are not scaled: where their units differ, put a `StandardScaler` before. (The command line does.)
     n_neighbors : int, default=10
         Neighbours per point; for `affinity="knn"`.
     neighbors : {"auto", "sklearn", "blocked", "approximate"}, default="auto"

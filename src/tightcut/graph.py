@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 SYMMETRY_TOLERANCE = 1e-6
+LARGEST_WEIGHT = 1e100  # and one over it: products of sums of weights stay finite and above 0
 HASHED_AT_ONCE = 1 << 15  # entries; what a check works on fits the cache
 
 
@@ -138,6 +139,7 @@ def validate_affinity(affinity: Any) -> sp.csr_array:
             f"The affinity matrix holds a negative value ({smallest:g}); similarities must be non-negative. "
             "If these are distances, turn them into similarities first, for example exp(-d**2 / d.mean()**2)."
         )
+    _check_magnitude(largest, "similarity")
     if _looks_symmetric(matrix):
         return matrix
     transpose = matrix.T.tocsr()
@@ -151,6 +153,14 @@ def validate_affinity(affinity: Any) -> sp.csr_array:
             f"but entry ({column}, {row}) is {matrix[column, row]:g}. Symmetrise it first, for example by the maximum."
         )
     return without_diagonal(sp.csr_array((matrix + transpose) / 2))
+
+
+def _check_magnitude(largest: float, what: str) -> None:
+    if not 1 / LARGEST_WEIGHT <= largest <= LARGEST_WEIGHT:
+        raise ValueError(
+            f"The largest {what} is {largest:g}, and products of such numbers have no place among floating-point "
+            "numbers. Divide all of them by it; the clusters stay the same."
+        )
 
 
 def _looks_symmetric(matrix: sp.csr_array) -> bool:
@@ -205,4 +215,6 @@ def validate_vertex_weights(vertex_weights: Any, weights: sp.csr_array) -> np.nd
         raise ValueError(
             f"vertex_weights must be finite and positive; entry {int(np.argmin(np.isfinite(values) & (values > 0)))} is not."
         )
+    if n > 0:
+        _check_magnitude(float(values.max()), "vertex weight")
     return values

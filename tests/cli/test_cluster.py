@@ -118,6 +118,8 @@ def test_scaling_is_the_default_and_can_be_switched_off(run, folder):
         _, out, _ = run(f"cluster {name}.npy -k 2 --scale {scale} --effort 0.3 --json")
         results[name, scale] = json.loads(out)["cut"]
     assert results["wide", "standard"] == pytest.approx(results["moons", "standard"])
+    assert "Scaled the columns to mean 0 and variance 1" in run("cluster wide.npy -k 2")[2]
+    assert "Scaled" not in run("cluster wide.npy -k 2 --scale none")[2]
     assert results["wide", "none"] != pytest.approx(results["moons", "standard"])
 
 

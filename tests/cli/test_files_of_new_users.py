@@ -41,7 +41,11 @@ def test_files_that_work(run, folder, content):
             "data.csv, line 5, column 'y': 'nine' is not a number. Correct the cell.",
         ),
         (GOOD.replace("3.5,9", "3.5,"), "", "data.csv, line 5, column 'y': the cell is empty; every value is needed."),
-        (numbered(GOOD), "", "column 'name' holds text such as 'p0', not numbers. Leave it out: --drop name; or"),
+        (
+            numbered(GOOD),
+            "",
+            "column 'name' holds text such as 'p0', not numbers. Leave the column out: --drop name; or",
+        ),
         (numbered(GOOD).replace("p7", "p2"), "--id name", "line 9, column 'name': 'p2' already stands in line 4"),
         ("", "", "data.csv is empty."),
         (GOOD.replace("3.5,9", "3.5,9,1"), "", "data.csv, line 5: 3 cells where line 1 has 2 (separated by ',')."),

@@ -207,12 +207,23 @@ class TestPoints:
         assert data.points.tolist() == [[1], [2]]
         assert "taken for identifiers" in data.notes[0]
 
+    @pytest.mark.parametrize("header", ["ID,name,x", ",name,x"])
+    def test_a_column_that_numbers_the_rows_is_no_measurement(self, save, header):
+        path = save(f"{header}\n0,ann,1\n1,bob,2\n")
+        data = read_data(path, DataOptions(id="name"))
+        assert data.ids == ["ann", "bob"]
+        assert data.points.tolist() == [[1], [2]]
+        assert "is left out, as it seems to number the rows" in data.notes[0]
+        first = data.notes[0].split("'")[1]
+        assert read_data(path, DataOptions(id="name", columns=(first, "x"))).points.tolist() == [[0, 1], [1, 2]]
+
     @pytest.mark.parametrize(
         ("content", "options", "message"),
         [
             ("n,x\nann,1\nann,2\n", {"id": "n"}, "line 3, column 'n': 'ann' already stands in line 2"),
             ("n,x\nann,1\n,2\n", {"id": "n"}, "line 3, column 'n': the identifier is missing"),
             ("n,x\nann,1\n", {"id": "name"}, "no column 'name'"),
+            ("n x\nann 1\n", {"id": "n"}, "no column 'n'.*Separate cells by commas"),
             ("n,x\nann,1\n", {"drop": ("z",)}, r"no column 'z' \(--drop\)"),
             ("n,x\nann,1\n", {"labels": "z"}, r"no column 'z' \(--labels\)"),
             ("n,x\nann,1\n", {"id": "n", "drop": ("x",)}, "no columns left to cluster by"),
@@ -237,6 +248,7 @@ class TestPoints:
         ("array", "message"),
         [
             (np.arange(3.0), r"shape \(3,\).*reshape\(-1, 1\)"),
+            (np.ones((0, 3)), r"is empty: it holds an array of shape \(0, 3\)"),
             (np.array([["a", "b"]]), "values of type <U1"),
             (np.array([[1.0, np.nan]]), "row 0, column '2': the cell is empty"),
             (np.array([[None, 1]]), "Python objects"),

@@ -66,6 +66,8 @@ def test_every_real_type_is_accepted(dtype):
         (with_entry(-0.5), r"negative value \(-0.5\).*exp"),
         (PATH[:2], r"must be square; this one has shape \(2, 3\)"),
         (PATH + 1j * PATH, "must be real"),
+        (PATH * 1e300, r"largest similarity is 2e\+300.*Divide all of them by it"),
+        (PATH * 1e-300, "largest similarity is 2e-300.*Divide all of them by it"),
     ],
 )
 def test_a_bad_matrix_is_named(make, matrix, message):

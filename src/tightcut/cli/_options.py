@@ -25,7 +25,9 @@ def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--decimal", default=".", show_default=True, metavar="CHAR", help="Decimal point of the numbers."
             ),
             click.option(
-                "--graph/--no-graph", default=None, help="Whether DATA is a graph: see above.  [default: look]"
+                "--graph/--no-graph",
+                default=None,
+                help="Whether DATA is a graph: see tightcut cluster --help.  [default: look]",
             ),
         )
     ):
@@ -41,7 +43,7 @@ def graph_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 type=click.Choice(["standard", "none"]),
                 default="standard",
                 show_default=True,
-                help="Give every column mean 0 and variance 1, or leave them as they are.",
+                help="Give every column mean 0 and variance 1, or leave them as they are, as COSC in Python does.",
             ),
             click.option(
                 "--n-neighbors", type=click.IntRange(1), default=10, show_default=True, help="Neighbours of each point."

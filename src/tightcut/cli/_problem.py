@@ -99,7 +99,7 @@ def read_problem(
     if neighbors == "approximate" and recall is not None:
         console.note(f"Found {recall:.1%} of the true neighbours, as far as a sample of the points can tell.")
     graph = Graph.from_affinity(affinity, VERTEX_WEIGHTS[criterion])
-    _note_reading(content, graph, console)
+    _note_reading(content, graph, scale, console)
     return Problem(content, graph, known, points, judgements, labels, recall)
 
 
@@ -161,10 +161,12 @@ def _scaled(data: Data, scale: str, console: Console) -> np.ndarray:
     return scaled
 
 
-def _note_reading(data: Data, graph: Graph, console: Console) -> None:
+def _note_reading(data: Data, graph: Graph, scale: str, console: Console) -> None:
     if not data.is_graph:
         names = f"names from {data.id_name!r}" if data.has_ids else "rows counted from 0"
         console.note(f"Read {data.n_rows:,} rows and {len(data.columns)} columns of {data.path.name}; {names}.")
+        if scale == "standard":
+            console.note("Scaled the columns to mean 0 and variance 1; --scale none leaves them as they are.")
         return
     console.note(f"Read a graph of {graph.n_vertices:,} vertices and {graph.n_edges:,} edges from {data.path.name}.")
     count, _ = graph.components()

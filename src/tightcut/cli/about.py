@@ -56,7 +56,7 @@ def datasets(as_json: bool) -> None:
     click.echo("\nIn Python: tightcut.datasets.load(name). Files in the folder TIGHTCUT_DATA are found first.")
 
 
-@click.command()
+@click.command(short_help="Cluster handwritten digits, and save a picture.")
 @click.option("-o", "--output", type=FILE, default="demo.png", show_default=True, metavar="PNG", help="The picture.")
 @click.option("--force", is_flag=True, help="Replace the picture if it exists.")
 def demo(output: Path, force: bool) -> None:
@@ -71,7 +71,7 @@ def demo(output: Path, force: bool) -> None:
     main(["--output", str(output)])
 
 
-@click.command()
+@click.command(short_help="Compile everything now.")
 def warmup() -> None:
     """Compile everything now, so that the first clustering does not have to."""
     from tightcut.warmup import warmup as compile_kernels

@@ -24,7 +24,7 @@ HEADER = ("type", "first", "second", "belief", "price", "cut_without", "method")
 SHOWN = 20
 
 
-@click.command()
+@click.command(short_help="Tell the price of each constraint.")
 @click.argument("data", type=FILE)
 @n_clusters_option(required=True)
 @constraint_options

@@ -19,7 +19,7 @@ TRUTH_NAMES = ("class", "truth", "label", "target", "species", "category", "y")
 TABLE_LIMIT = 12
 
 
-@click.command()
+@click.command(short_help="Compare LABELS with the classes in TRUTH.")
 @click.argument("labels", type=FILE)
 @click.argument("truth", type=FILE)
 @click.option("--id", "id_", metavar="COL", help="Column of identifiers in both files.")

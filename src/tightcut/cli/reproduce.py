@@ -13,7 +13,7 @@ from tightcut.cli._options import FILE, quiet_option
 STUDIES = ("binary", "multiway", "noise", "pccc", "tradeoff", "toy")
 
 
-@click.command()
+@click.command(short_help="Run a STUDY of the paper into a folder.")
 @click.argument("study", type=click.Choice(STUDIES))
 @click.option(
     "-o", "--output", type=FILE, default="results", show_default=True, metavar="FOLDER", help="Where to write."

@@ -14,7 +14,7 @@ from tightcut.cli._problem import no_overlap, read_problem
 HEADER = ("n_violations", "violated_belief", "cut")
 
 
-@click.command()
+@click.command(short_help="Trade the cut of two clusters against violated constraints.")
 @click.argument("data", type=FILE)
 @constraint_options
 @click.option("-o", "--output", type=FILE, metavar="CSV", help="Where to write the table.")

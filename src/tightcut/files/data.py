@@ -181,10 +181,10 @@ def _mapped(path: Path, options: DataOptions) -> Data:
         return Data(path, _row_numbers(len(points)), points=points, columns=names)
     file = large.open_parquet(path)
     heading = _heading(path)
-    id_column, notes = _id_column(heading, options)
+    id_column, taken, notes = _id_column(heading, options)
     if options.labels is not None:
         heading.find(options.labels, "--labels")
-    chosen = _chosen_columns(heading, options, {id_column, options.labels}, None)
+    chosen = _chosen_columns(heading, options, {*taken, options.labels}, None)
     named = [name for name in (id_column, options.labels) if name is not None]
     cells = [column.to_numpy(zero_copy_only=False) for column in file.read(columns=named).columns]
     table = Table(path, tuple(named), tuple(cells))
@@ -218,7 +218,9 @@ def _from_npz(path: Path, options: DataOptions) -> Data:
 def _from_array(path: Path, X: np.ndarray, extra: dict[str, np.ndarray], options: DataOptions) -> Data:
     if X.dtype.kind not in "biuf":
         raise InputError(f"{path} holds values of type {X.dtype}; save an array of numbers.")
-    if X.ndim != 2 or 0 in X.shape:
+    if 0 in X.shape:
+        raise InputError(f"{path} is empty: it holds an array of shape {X.shape}.")
+    if X.ndim != 2:
         raise InputError(
             f"{path} holds an array of shape {X.shape}; it must have two dimensions, one row per point. "
             "If it is one feature, save X.reshape(-1, 1)."
@@ -232,11 +234,11 @@ def _from_array(path: Path, X: np.ndarray, extra: dict[str, np.ndarray], options
 
 
 def _points(table: Table, options: DataOptions, features: Sequence[str] | None = None) -> Data:
-    id_column, notes = _id_column(table, options)
+    id_column, taken, notes = _id_column(table, options)
     if options.labels is not None:
         table.find(options.labels, "--labels")
     ids = _row_numbers(table.n_rows) if id_column is None else _identifiers(table, id_column)
-    chosen = _chosen_columns(table, options, {id_column, options.labels}, features)
+    chosen = _chosen_columns(table, options, {*taken, options.labels}, features)
     points = table.numbers(chosen, droppable=True) if options.features else None
     labels = None if options.labels is None else _known_labels(table, options.labels)
     name = "row" if id_column is None else id_column
@@ -260,15 +262,15 @@ def _graph(
     return Data(path, ids, "row" if names is None else "vertex", affinity=affinity, notes=notes)
 
 
-def _id_column(table: Table, options: DataOptions) -> tuple[str | None, tuple[str, ...]]:
-    """The column of identifiers, given or implied, and what to say about it."""
-    if options.id is not None:
-        table.find(options.id, "--id")
-        return options.id, ()
+def _id_column(table: Table, options: DataOptions) -> tuple[str | None, set[str | None], tuple[str, ...]]:
+    """The column of identifiers, given or implied; the columns that are no measurements; what to say about them."""
     implied = None if options.columns else _implied_id(table)
-    if implied is None:
-        return None, ()
-    return implied, (f"Column {implied!r} is taken for identifiers; --columns {implied!r} would use it as data.",)
+    if options.id is None:
+        note = f"Column {implied!r} is taken for identifiers; --columns would use it as data."
+        return implied, {implied}, () if implied is None else (note,)
+    table.find(options.id, "--id")
+    note = f"Column {implied!r} is left out, as it seems to number the rows; --columns would use it as data."
+    return options.id, {options.id, implied}, () if implied in {None, options.id} else (note,)
 
 
 def _implied_id(table: Table) -> str | None:

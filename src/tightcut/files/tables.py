@@ -80,10 +80,10 @@ class Table:
         if name in self.names:
             return self.names.index(name)
         kind = "columns" if self.has_header else "columns, numbered because there is no header,"
-        raise InputError(
-            f"{self.path} has no column {name!r} ({option}); its {kind} are {listed(self.names)}."
-            f"{did_you_mean(name, self.names)}"
-        )
+        hint = did_you_mean(name, self.names)
+        if len(self.names) == 1 and " " in self.names[0]:
+            hint = " Separate cells by commas, semicolons, tabs or bars."
+        raise InputError(f"{self.path} has no column {name!r} ({option}); its {kind} are {listed(self.names)}.{hint}")
 
     def texts(self, name: str) -> list[str]:
         """A column as stripped text; missing values of typed columns are empty."""
@@ -143,7 +143,7 @@ class Table:
             one = len(textual) == 1
             raise InputError(
                 f"{self.path}: {'column' if one else 'columns'} {listed(textual)} {'holds' if one else 'hold'} text "
-                f"such as {example!r}, not numbers. {self._advice(textual) if droppable else ''}".rstrip()
+                f"such as {example!r}, not numbers. {_advice('Leave', textual) if droppable else ''}".rstrip()
             )
         return result
 
@@ -166,14 +166,7 @@ class Table:
         message = f"{self.where(row, name)}: {_complaint(texts[row])}"
         if row == 0 and len(wrong) == 1 and not self.has_header and self.lines is not None:
             message += " If this line names the columns, use --header."
-        raise InputError(f"{message} Or l{self._advice([name])[1:]}" if droppable else message)
-
-    def _advice(self, names: list[str]) -> str:
-        """What to do about columns that do not belong."""
-        return (
-            f"Leave {'it' if len(names) == 1 else 'them'} out: --drop {shlex.quote(','.join(names))}; or, if "
-            f"{'it' if len(names) == 1 else 'one'} names the rows: --id {shlex.quote(names[0])}"
-        )
+        raise InputError(f"{message} {_advice('Or leave', [name])}" if droppable else message)
 
 
 def read_table(path: Path, options: TableOptions | None = None) -> Table:
@@ -347,6 +340,15 @@ def _number(cell: Any, decimal: str) -> float:
         return float(cell.replace(decimal, ".") if isinstance(cell, str) else cell)
     except (TypeError, ValueError):
         return float("nan")
+
+
+def _advice(leave: str, names: list[str]) -> str:
+    """What to do about columns that do not belong."""
+    one = len(names) == 1
+    return (
+        f"{leave} {'the column' if one else 'these columns'} out: --drop {shlex.quote(','.join(names))}; or, if "
+        f"{'it' if one else 'one'} names the rows: --id {shlex.quote(names[0])}"
+    )
 
 
 def _complaint(text: str) -> str:
