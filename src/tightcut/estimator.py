@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state, check_scalar
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from tightcut._choices import check_choice
 from tightcut._interruption import interruptible
@@ -381,7 +381,14 @@ as possible.
     def _affinity(self, X: Any, progress: ProgressLine | None) -> Any:
         """The similarities: of the points' neighbours, or as given."""
         if self.affinity == "precomputed":
-            return validate_data(self, X, accept_sparse="csr", ensure_non_negative=True, ensure_min_samples=2)
+            similarities = validate_data(self, X, accept_sparse="csr", ensure_min_samples=2)
+            if similarities.shape[0] != similarities.shape[1]:
+                raise ValueError(
+                    f'affinity="precomputed" takes a square matrix of similarities; X has shape {similarities.shape}. '
+                    'For points and their features say affinity="knn".'
+                )
+            check_non_negative(similarities, "COSC")
+            return similarities
         # Neighbour search is fast on C order only.
         self._training_points = validate_data(self, X, dtype=POINT_TYPES, order="C", ensure_min_samples=2)
         affinity, self.neighbor_recall_ = knn_affinity_and_recall(

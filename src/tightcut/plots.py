@@ -107,9 +107,10 @@ def plot_tradeoff(points: Sequence[TradeoffPoint], y: Any = None, *, ax: Axes | 
     counted = all(point.violated_belief == point.n_violations for point in points)
     violated = [point.n_violations if counted else point.violated_belief for point in points]
     cut, error = PALETTE[0], PALETTE[1]
-    lines = ax.plot(violated, [point.cut for point in points], "o-", color=cut, label="normalized cut")
-    ax.set(xlabel="violated constraints" if counted else "violated belief", ylabel="normalized cut")
+    lines = ax.plot(violated, [point.cut for point in points], "o-", color=cut, label="cut")
+    ax.set(xlabel="violated constraints" if counted else "violated belief", ylabel="cut")
     ax.set_ylim(bottom=0)
+    ax.locator_params(axis="x", integer=counted)
     if y is not None:
         from tightcut.metrics import clustering_error
 
@@ -118,7 +119,7 @@ def plot_tradeoff(points: Sequence[TradeoffPoint], y: Any = None, *, ax: Axes | 
         lines += right.plot(violated, errors, "^--", color=error, label="clustering error")
         right.set_ylabel("clustering error")
         right.set_ylim(bottom=0)
-    ax.legend(handles=lines, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, frameon=False)
+        ax.legend(handles=lines, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, frameon=False)
     return ax
 
 

@@ -270,6 +270,8 @@ def test_ctrl_c(folder, child_environment):
         ("--drop hieght", 1, "no column 'hieght' (--drop)"),
         ("--constraints no.csv", 1, "no.csv does not exist"),
         ("-o no/labels.csv", 1, "does not exist. Create it first"),
+        ("-o labels.parquet", 1, "tables are written as CSV or TSV; name it labels.csv"),
+        ("--jobs 0", 2, "0 can do nothing; -1 means all cores"),
     ],
 )
 def test_mistakes_on_the_command_line(run, options, code, message):

@@ -88,6 +88,14 @@ class TestTradeoff:
     def test_usage(self, run):
         assert run(f"tradeoff {MOONS}")[0] == 2
 
+    @pytest.mark.parametrize("name", ["curve.xyz", "curve"])
+    def test_a_picture_that_cannot_be_written_is_refused_at_once(self, run, monkeypatch, name):
+        pytest.importorskip("matplotlib")
+        monkeypatch.setattr("tightcut.files.read_data", None)
+        code, _, err = run(f"tradeoff {MOONS} --constraints pairs.csv --plot {name}")
+        assert code == 2
+        assert "use .png, .svg or .pdf" in err
+
 
 class TestEvaluate:
     @pytest.fixture

@@ -16,6 +16,12 @@ def test_a_quick_study_writes_its_page(run, folder):
     assert {"toy.csv", "toy.png", "index.md"} <= {file.name for file in (folder / "out").iterdir()}
 
 
+def test_a_file_is_no_folder(run):
+    code, _, err = run("reproduce toy --quick -q -o moons.csv")
+    assert code == 2
+    assert "'moons.csv' is a file" in err
+
+
 def test_an_unknown_study_is_a_usage_error(run):
     code, _, err = run("reproduce everything")
     assert code == 2

@@ -313,6 +313,19 @@ def test_nan_and_infinity_are_refused(X, bad):
         quick().fit(broken)
 
 
+def test_points_where_similarities_should_be(X):
+    with pytest.raises(ValueError, match=r'square matrix of similarities; X has shape \(\d+, \d\).*affinity="knn"'):
+        quick(affinity="precomputed").fit(X)
+
+
+def test_the_function_says_what_it_takes(X):
+    affinity = knn_affinity(X)
+    with pytest.raises(TypeError, match="graph must be a Graph, not csr_array: Graph.from_affinity"):
+        cluster(affinity)
+    with pytest.raises(TypeError, match="constraints must be Constraints, not list: Constraints.from_pairs"):
+        cluster(Graph.from_affinity(affinity), MUST)
+
+
 def test_one_sample_is_refused():
     with pytest.raises(ValueError, match="1 sample.*minimum of 2"):
         quick().fit([[1.0, 2.0]])

@@ -101,7 +101,7 @@ def test_embedding():
 
 def test_tradeoff_without_the_truth(ax):
     assert plot_tradeoff(PATH, ax=ax) is ax
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("violated constraints", "normalized cut")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("violated constraints", "cut")
     np.testing.assert_allclose(ax.lines[0].get_xydata(), [[0, 0.9], [2, 0.5]])
     assert len(ax.figure.axes) == 1
 
@@ -111,7 +111,7 @@ def test_tradeoff_with_the_truth(ax):
     left, right = ax.figure.axes
     assert right.get_ylabel() == "clustering error"
     np.testing.assert_allclose(right.lines[0].get_xydata(), [[0, 0.0], [2, 0.25]])
-    assert legend_texts(left) == ["normalized cut", "clustering error"]
+    assert legend_texts(left) == ["cut", "clustering error"]
     assert right.get_legend() is None
 
 

@@ -11,6 +11,15 @@ import click
 FILE = click.Path(path_type=Path)
 
 
+class Jobs(click.ParamType):
+    """A number of threads or processes as joblib counts them: not 0."""
+
+    name = "integer"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        return click.INT.convert(value, param, ctx) or self.fail("0 can do nothing; -1 means all cores.", param, ctx)
+
+
 def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """How to read DATA and turn it into a graph."""
     for decorate in reversed(
@@ -92,7 +101,7 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 show_default=True,
                 help="The same seed gives the same result.",
             ),
-            click.option("--jobs", type=int, default=1, show_default=True, help="Threads; -1 for all cores."),
+            click.option("--jobs", type=Jobs(), default=1, show_default=True, help="Threads; -1 for all cores."),
             click.option(
                 "--device",
                 type=click.Choice(["cpu", "cuda", "auto"]),

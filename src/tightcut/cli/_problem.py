@@ -128,6 +128,16 @@ def no_overlap(*paths: Path | None) -> None:
         raise click.UsageError("The same file is named twice; input and output files must differ.")
 
 
+def check_targets(table: Path | None, other: Path | None = None, *, force: bool) -> None:
+    """Refuse outputs that cannot be written, before anything is computed."""
+    from tightcut.files.writing import check_table_writable, check_writable
+
+    if table is not None:
+        check_table_writable(table, force=force)
+    if other is not None:
+        check_writable(other, force=force)
+
+
 def _constraints(data: Data, judgements: Judgements | None) -> Constraints:
     from tightcut import Constraints
 

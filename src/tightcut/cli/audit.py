@@ -18,7 +18,7 @@ from tightcut.cli._options import (
     output_options,
     search_options,
 )
-from tightcut.cli._problem import no_overlap, read_problem
+from tightcut.cli._problem import check_targets, no_overlap, read_problem
 
 HEADER = ("type", "first", "second", "belief", "price", "cut_without", "method")
 SHOWN = 20
@@ -69,10 +69,9 @@ def audit(
     no_overlap(data, constraints, output)
     from tightcut.audit import audit as find_prices
     from tightcut.cli.cluster import solve
-    from tightcut.files.writing import check_writable, write_rows
+    from tightcut.files.writing import write_rows
 
-    if output is not None:
-        check_writable(output, force=force)
+    check_targets(output, force=force)
     console = Console(quiet=quiet)
     problem = read_problem(data, console, constraints=constraints, labels=labels, jobs=jobs, device=device, **reading)
     settings = {

@@ -19,7 +19,7 @@ from tightcut.cli._options import (
     output_options,
     search_options,
 )
-from tightcut.cli._problem import CRITERIA, Problem, no_overlap, read_problem
+from tightcut.cli._problem import CRITERIA, Problem, check_targets, no_overlap, read_problem
 
 if TYPE_CHECKING:
     from tightcut import ClusteringResult
@@ -91,7 +91,7 @@ def cluster(
         raise click.UsageError("-o - and --json both write to standard output; choose one.")
     target = None if to_stdout else output
     no_overlap(data, constraints, target, report)
-    _check_targets(target, report, force=force)
+    check_targets(target, report, force=force)
     console = Console(quiet=quiet)
     started = time.perf_counter()
     problem = read_problem(
@@ -151,14 +151,6 @@ def _choose(problem: Problem, console: Console) -> int:
         choice = choose_n_clusters(problem.graph, problem.constraints)
     console.note(f"{choice.n_clusters} clusters. {choice.reason}")
     return choice.n_clusters
-
-
-def _check_targets(*targets: Path | None, force: bool) -> None:
-    from tightcut.files.writing import check_writable
-
-    for target in targets:
-        if target is not None:
-            check_writable(target, force=force)
 
 
 def _write(

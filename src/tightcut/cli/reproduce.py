@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from tightcut.cli._console import print_facts
-from tightcut.cli._options import FILE, quiet_option
+from tightcut.cli._options import Jobs, quiet_option
 
 # Named here, so that the help needs no import of the experiments; a test compares.
 STUDIES = ("binary", "multiway", "noise", "pccc", "tradeoff", "toy")
@@ -16,12 +16,18 @@ STUDIES = ("binary", "multiway", "noise", "pccc", "tradeoff", "toy")
 @click.command(short_help="Run a STUDY of the paper into a folder.")
 @click.argument("study", type=click.Choice(STUDIES))
 @click.option(
-    "-o", "--output", type=FILE, default="results", show_default=True, metavar="FOLDER", help="Where to write."
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    default="results",
+    show_default=True,
+    metavar="FOLDER",
+    help="Where to write.",
 )
 @click.option(
     "--trials", type=click.IntRange(1), metavar="N", help="Draws of pairs, instead of the study's own number."
 )
-@click.option("--jobs", type=int, default=1, show_default=True, metavar="N", help="Cells at the same time.")
+@click.option("--jobs", type=Jobs(), default=1, show_default=True, metavar="N", help="Cells at the same time.")
 @click.option("--time-limit", type=float, default=120.0, show_default=True, metavar="S", help="Seconds per fit.")
 @click.option("--quick", is_flag=True, help="A miniature on data that need no download.")
 @quiet_option

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,10 @@ import click
 
 from tightcut.cli._console import Console, print_json
 from tightcut.cli._options import FILE, constraint_options, data_options, graph_options, output_options, search_options
-from tightcut.cli._problem import no_overlap, read_problem
+from tightcut.cli._problem import check_targets, no_overlap, read_problem
 
 HEADER = ("n_violations", "violated_belief", "cut")
+PICTURES = (".png", ".svg", ".pdf")
 
 
 @click.command(short_help="Trade the cut of two clusters against violated constraints.")
@@ -47,11 +49,11 @@ def tradeoff(
         raise click.UsageError("There is nothing to trade: give --constraints PAIRS or --labels COL.")
     no_overlap(data, constraints, output, plot)
     from tightcut import tradeoff_path
-    from tightcut.files.writing import check_writable, write_rows
+    from tightcut.files.writing import write_rows
 
-    for target in (output, plot):
-        if target is not None:
-            check_writable(target, force=force)
+    check_targets(output, plot, force=force)
+    if plot is not None:
+        _check_picture(plot)
     console = Console(quiet=quiet)
     problem = read_problem(data, console, constraints=constraints, labels=labels, jobs=jobs, device=device, **reading)
     with console.progress() as progress:
@@ -77,18 +79,23 @@ def tradeoff(
         click.echo(f"{count:8,}  {belief:8g}  {cut:.6g}")
 
 
+def _check_picture(path: Path) -> None:
+    """Refuse a picture that could not be drawn in the end."""
+    if find_spec("matplotlib") is None:
+        raise ImportError('--plot needs matplotlib: pip install "tightcut[plots]"')
+    if path.suffix.lower() not in PICTURES:
+        raise click.UsageError(
+            f"--plot cannot write {path.suffix or 'a file without a suffix'}; use .png, .svg or .pdf."
+        )
+
+
 def _draw(points: Any, path: Path, *, force: bool) -> None:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError('--plot needs matplotlib: pip install "tightcut[plots]"') from error
+    from matplotlib.figure import Figure
+
     from tightcut.files.writing import atomic_writer
     from tightcut.plots import plot_tradeoff
 
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     plot_tradeoff(points, ax=figure.subplots())
-    kind = path.suffix.lower().lstrip(".") or "png"
-    if kind not in figure.canvas.get_supported_filetypes():
-        raise click.UsageError(f"--plot cannot write .{kind}; use .png, .svg or .pdf.")
     with atomic_writer(path, "wb", force=force) as stream:
-        figure.savefig(stream, format=kind, dpi=150)
+        figure.savefig(stream, format=path.suffix.lower().lstrip("."), dpi=150)

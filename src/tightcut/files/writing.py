@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tightcut.files.errors import InputError
+from tightcut.files.tables import TEXT_SUFFIXES
 
 
 def check_writable(path: Path, *, force: bool = False) -> None:
@@ -26,6 +27,13 @@ def check_writable(path: Path, *, force: bool = False) -> None:
         raise InputError(f"The folder {folder} does not exist. Create it first: mkdir -p {folder}")
     if not os.access(folder, os.W_OK):
         raise InputError(f"You may not write to the folder {folder}; choose another one.")
+
+
+def check_table_writable(path: Path, *, force: bool = False) -> None:
+    """As `check_writable`, for a table; its name must not promise anything but text."""
+    if path.suffix.lower() not in TEXT_SUFFIXES:
+        raise InputError(f"{path}: tables are written as CSV or TSV; name it {path.with_suffix('.csv').name}.")
+    check_writable(path, force=force)
 
 
 @contextmanager
@@ -70,6 +78,7 @@ def write_rows(
     separator: str | None = None,
 ) -> None:
     """A CSV file; separated by tabs if it is named .tsv."""
+    check_table_writable(path, force=force)
     separator = separator or ("\t" if path.suffix.lower() in {".tsv", ".tab"} else ",")
     with atomic_writer(path, force=force) as stream:
         print_rows(stream, header, rows, separator)

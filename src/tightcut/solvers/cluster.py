@@ -195,8 +195,17 @@ def tradeoff_path(
 
 
 def check_points(graph: Graph, constraints: Constraints | None) -> Constraints:
+    if not isinstance(graph, Graph):
+        raise TypeError(
+            f"graph must be a Graph, not {type(graph).__name__}: Graph.from_affinity(similarities) makes one."
+        )
     if constraints is None:
         return Constraints.from_pairs(graph.n_vertices)
+    if not isinstance(constraints, Constraints):
+        raise TypeError(
+            f"constraints must be Constraints, not {type(constraints).__name__}: "
+            "Constraints.from_pairs(n_points, must_link, cannot_link) makes them of pairs."
+        )
     if constraints.n_points != graph.n_vertices:
         raise ValueError(
             f"The constraints are on {constraints.n_points} points, the graph has {graph.n_vertices} vertices."
