@@ -22,7 +22,7 @@ from tightcut.metrics import clustering_error
 images, digits = load_digits(return_X_y=True)
 pairs = sample_constraints(digits, 300, random_state=0)
 free = COSC(n_clusters=10, random_state=0).fit(images)
-model = COSC(n_clusters=10, random_state=0).fit(images, must_link=pairs.must_link, cannot_link=pairs.cannot_link)
+model = COSC(n_clusters=10, random_state=0).fit(images, constraints=pairs)
 print(f"{pairs.n_must_link} must-links and {pairs.n_cannot_link} cannot-links, {model.n_violations_} violated")
 
 # %%

@@ -21,7 +21,7 @@ toy = load_gaussian_toy()
 graph = Graph.from_affinity(knn_affinity(toy.X))
 pairs = sample_constraints(toy.y, 60, random_state=0)
 free = COSC(n_clusters=3, random_state=0).fit(toy.X)
-model = COSC(n_clusters=3, random_state=0).fit(toy.X, must_link=pairs.must_link, cannot_link=pairs.cannot_link)
+model = COSC(n_clusters=3, random_state=0).fit(toy.X, constraints=pairs)
 
 panels = {"truth": toy.y, "no pairs": free.labels_, "60 pairs": model.labels_}
 figure, axes = plt.subplots(1, 3, figsize=(13, 4.8), layout="constrained")

@@ -22,7 +22,7 @@ from tightcut.metrics import clustering_error
 X, y = load_breast_cancer(return_X_y=True)
 X = StandardScaler().fit_transform(X)
 pairs = sample_constraints(y, 100, random_state=3, noise=0.1)
-model = COSC(random_state=0).fit(X, must_link=pairs.must_link, cannot_link=pairs.cannot_link)
+model = COSC(random_state=0).fit(X, constraints=pairs)
 audit = model.audit()
 
 # %%
@@ -39,7 +39,7 @@ keep_must = [("must", i, j) not in taken_back for i, j in pairs.must_link.tolist
 keep_cannot = [("cannot", i, j) not in taken_back for i, j in pairs.cannot_link.tolist()]
 checked = pairs.select(keep_must, keep_cannot)
 again = COSC(random_state=0).fit(X, must_link=checked.must_link, cannot_link=checked.cannot_link)
-soft = COSC(max_violations=10, random_state=0).fit(X, must_link=pairs.must_link, cannot_link=pairs.cannot_link)
+soft = COSC(max_violations=10, random_state=0).fit(X, constraints=pairs)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), width_ratios=(2, 1), layout="constrained")
 shown = np.arange(25)

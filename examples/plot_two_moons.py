@@ -25,7 +25,7 @@ free = COSC(random_state=0).fit(moons.X)
 # Now somebody looks at a few pairs of points and says whether they belong together. All of these statements hold in the
 # result; that is promised, not hoped for.
 pairs = sample_constraints(moons.y, 20, random_state=0)
-model = COSC(random_state=0).fit(moons.X, must_link=pairs.must_link, cannot_link=pairs.cannot_link)
+model = COSC(random_state=0).fit(moons.X, constraints=pairs)
 assert model.n_violations_ == 0
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.6), layout="constrained")
