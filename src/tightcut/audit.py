@@ -97,13 +97,17 @@ class Audit(Sequence[ConstraintPrice]):
         return iter(self.rows)
 
     def to_dataframe(self, ids: Sequence[Any] | None = None) -> pd.DataFrame:
-        """The table as a pandas frame, with `ids[i]` in place of point i if given."""
-        import pandas as pd
+        """The table as a pandas frame, with the i-th of `ids` in place of point i if given."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError('to_dataframe needs pandas: pip install "tightcut[frames]"') from error
 
         frame = pd.DataFrame(list(map(astuple, self.rows)), columns=[field.name for field in fields(ConstraintPrice)])
         if ids is not None:
+            names = list(ids)  # a pandas Series would be indexed by its labels
             for column in ("first", "second"):
-                frame[column] = [ids[point] for point in frame[column]]
+                frame[column] = [names[point] for point in frame[column]]
         return frame
 
 
