@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
-from typing import Any
+from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as sp
+
+if TYPE_CHECKING:
+    from tightcut import Constraints, Graph
 
 N_POINTS = 60  # enough to be coarsened, which reaches every kernel of the search
 
@@ -21,21 +24,41 @@ def warmup() -> None:
     from tightcut.graph import Graph
     from tightcut.solvers.cluster import cluster
 
-    quick = partial(cluster, effort=0.3, n_init=1, random_state=0)
+    ribbon = sum(np.eye(N_POINTS, k=step) for step in (-2, -1, 1, 2))  # joined to the two before and the two after
+    graph = Graph.from_affinity(ribbon)
+    quick = partial(cluster, graph, effort=0.3, n_init=1, random_state=0)
     constraints = Constraints.from_pairs(N_POINTS, [(0, 10), (5, 40)], [(0, 50), (0, 5)])
+    contradictory = Constraints.from_pairs(N_POINTS, cannot_link=list(combinations(range(4), 2)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for index in (np.int32, np.int64):
-            graph = Graph.from_affinity(_ribbon(index))
-            quick(graph)
-            quick(graph, constraints, inner_solver="fista")
-            quick(graph, constraints, max_violations=1)
-            quick(graph, constraints, n_clusters=3)
+        quick()
+        quick(constraints, inner_solver="fista")
+        quick(constraints, max_violations=1)
+        quick(constraints, n_clusters=3)
+        quick(constraints, n_clusters=3, strategy="spread")
+        quick(contradictory, n_clusters=3, on_inconsistent="soft")
+        _steps_of_large_graphs(graph, constraints)
+        _search_for_neighbors()
 
 
-def _ribbon(index: Any) -> sp.csr_array:
-    """Every vertex joined to the two before it and the two after it, with the given type of indices."""
-    rows = np.arange(N_POINTS - 2, dtype=index)
-    ends = np.concatenate([np.stack([rows, rows + 1]), np.stack([rows, rows + 2])], axis=1)
-    upper = sp.coo_array((np.ones(ends.shape[1]), tuple(ends)), shape=(N_POINTS, N_POINTS))
-    return sp.csr_array(upper + upper.T)
+def _steps_of_large_graphs(graph: Graph, constraints: Constraints) -> None:
+    from tightcut import _kernels as kernels
+    from tightcut.partition import PartitionGraph
+    from tightcut.solvers.boundary_flow import move_boundaries
+    from tightcut.solvers.hard import reduce_to_units
+
+    partition = PartitionGraph.from_graph(graph, constraints)
+    move_boundaries(partition, np.arange(partition.n_vertices, dtype=np.int32) % 3, 3)
+    units = reduce_to_units(graph, constraints).graph
+    couplings = units.couplings
+    spins = np.where(np.arange(units.n_units) % 2, 1, -1).astype(np.int8)
+    kernels.near_the_cut(couplings.indptr, couplings.indices, couplings.data, spins, 10)
+
+
+def _search_for_neighbors() -> None:
+    from tightcut.neighbors import POINT_TYPES, cross_affinity, knn_affinity
+
+    for dtype in POINT_TYPES:
+        points = np.random.default_rng(0).uniform(0, 255, size=(N_POINTS, 3)).astype(dtype)
+        knn_affinity(points, 5, neighbors="blocked")
+        cross_affinity(points, points, 5, neighbors="blocked")

@@ -11,21 +11,42 @@ import tightcut
 from tightcut import demo
 
 SIGNATURES = """
-import numpy as np, scipy.sparse as sp
-from tightcut import Constraints, Graph, _kernels, cluster, knn_affinity
+import pkgutil, warnings
+from importlib import import_module
+from unittest import mock
+import numpy as np
+from tightcut import COSC, Constraints, Graph, _kernels, cluster, knn_affinity, tradeoff_path
+from tightcut.solvers import multiway, polish, search
 from tightcut.warmup import warmup
 
 def compiled():
-    return {name: list(f.signatures) for name, f in vars(_kernels).items() if hasattr(f, "signatures")}
+    modules = [import_module(f"tightcut._kernels.{module.name}") for module in pkgutil.iter_modules(_kernels.__path__)]
+    return {name: list(f.signatures) for home in modules for name, f in vars(home).items() if hasattr(f, "signatures")}
 
+LIMITS = [(home, f"{kind}_LIMIT") for home in (multiway, search) for kind in ("DIRECT", "SEARCH")]
+LIMITS.append((polish, "POLISH_LIMIT"))
 warmup()
 before = compiled()
-X = np.random.default_rng(0).normal(size=(150, 2))
-constraints = Constraints.from_pairs(150, [(0, 1)], [(2, 3), (4, 5)])
-for affinity in (knn_affinity(X), sp.csr_array(knn_affinity(X).toarray())):
-    graph = Graph.from_affinity(affinity)
-    cluster(graph, constraints, effort=0.2, n_init=1, random_state=0)
-    cluster(graph, constraints, max_violations=1, effort=0.2, n_init=1, random_state=0, init=np.arange(150) % 2)
+warnings.simplefilter("ignore")
+quick = {"effort": 0.2, "n_init": 1, "random_state": 0}
+X = np.random.default_rng(0).normal(size=(400, 2))
+constraints = Constraints.from_pairs(400, [(0, 1)], [(2, 3), (4, 5)])
+clique = Constraints.from_pairs(400, cannot_link=[(i, j) for i in range(5) for j in range(i)])
+graph = Graph.from_affinity(knn_affinity(X))
+for _ in range(2):
+    cluster(graph, constraints, **quick)
+    cluster(graph, constraints, max_violations=1, init=np.arange(400) % 2, **quick)
+    cluster(graph, constraints, 3, influence=1, **quick)
+    cluster(graph, constraints, 3, strategy="spread", **quick)
+    cluster(graph, constraints, 3, strategy="recursive", **quick)
+    cluster(graph, clique, 5, **quick)
+    cluster(graph, clique, 3, on_inconsistent="soft", **quick)
+    tradeoff_path(graph, constraints, **quick)
+    for home, name in LIMITS:  # the second time as on large graphs
+        mock.patch.object(home, name, 50).start()
+for dtype in (np.float64, np.float32, np.uint8):
+    points = (30 * np.abs(X)).astype(dtype)
+    COSC(neighbors="blocked", **quick).fit(points).predict(points)
 late = {name for name, signatures in compiled().items() if signatures != before[name]}
 print("late:", *sorted(late))
 """
