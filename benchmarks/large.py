@@ -45,7 +45,8 @@ TO_REACH = {"mnist": "<= 60 s", "extended_mnist": "<= 900 s, 12 GiB"}
 STANDARDISED = ("shuttle", "covertype")  # columns of different units; pixels are left as they are
 NOTES = [
     "- Random pairs (seed 0), `random_state=0`, one thread, kernels compiled before. `cluster s` is given the graph.",
-    "- `CPU s` is the processor time of `cluster`; where it is below the wall clock's, others used the machine.",
+    "- `CPU s` is the processor time of `cluster`: above the wall clock's where numpy's linear algebra took both cores,",
+    "  below it where others used the machine.",
     "- `neighbours s`: exact, on both cores, with bridges between components. given: the graph of the row above, or, for the",
     "  extended MNIST, exact lists made on an H200 (see gpu).",
     "- Features of Shuttle and Covertype are standardised. `peak GiB` is of the whole process, points and graph included.",

@@ -67,7 +67,7 @@ def show(ax, labels, title):
     ax.set_title(title)
 
 
-figure, axes = plt.subplots(1, 3, figsize=(12, 3.2), layout="constrained")
+figure, axes = plt.subplots(1, 3, figsize=(12, 3.6), layout="constrained")
 axes[0].imshow(image)
 for part, name in enumerate(("sky and water", "building", "trees")):
     y, x = np.nonzero(scribbles == part)
