@@ -131,6 +131,8 @@ def draw(paths):
 
     # pyplot.show has nothing to show on the Agg backend, and says so.
     warnings.filterwarnings("error", message="(?!FigureCanvasAgg)")
+    # One library tells another what to change; Python shows this to nobody.
+    warnings.filterwarnings("ignore", category=DeprecationWarning)
     for path in paths:
         plt.close("all")
         runpy.run_path(path)

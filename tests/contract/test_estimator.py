@@ -240,7 +240,9 @@ def test_frames_for_everything(X, frame):
         vertex_weights=frame({"v": np.ones(60)})["v"],
         init=frame({"i": np.arange(60) % 2})["i"],
     )
-    assert model.feature_names_in_.tolist() == ["width", "height"]
+    # Not every version of scikit-learn reads the names of polars.
+    reads_names = hasattr(StandardScaler().fit(frame(columns)), "feature_names_in_")
+    assert list(getattr(model, "feature_names_in_", [])) == (["width", "height"] if reads_names else [])
     assert model.constraints_.must_link_weight.tolist() == [1.0, 0.5]
     assert model.constraints_.cannot_link.tolist() == [[0, 1], [0, 20], [2, 3], [3, 9]]
 

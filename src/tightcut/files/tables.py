@@ -318,6 +318,7 @@ def _distinct_numbers(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sorted distinct values and the place of each cell among them; row numbers are counted and not sorted."""
     if cells.dtype.kind not in "iu" or cells.min() < 0 or cells.max() > 4 * len(cells):
         return np.unique(cells, return_inverse=True)
+    cells = cells.astype(np.int64)
     present = np.bincount(cells) > 0
     return np.flatnonzero(present), (np.cumsum(present) - 1)[cells]
 
