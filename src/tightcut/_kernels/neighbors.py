@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tightcut._kernels.compiled import compiled
+from tightcut._kernels.compiled import compiled, compiled_sum
 
 CHUNK = 32  # candidates that are looked at together: one comparison each, in vector registers
 
@@ -38,6 +38,15 @@ def replace_worst(distance, number, row, value, name):
 
 
 @compiled
+def _any_near(half, right_halves, products, bound, right_bounds):
+    """Whether any of a whole chunk of candidates may be entered. The fixed count lets the compiler use vectors."""
+    hits = np.int32(0)
+    for j in range(CHUNK):
+        hits += np.int32(half + right_halves[j] - products[j] <= max(bound, right_bounds[j]))
+    return hits > 0
+
+
+@compiled
 def offer_both(products, left_halves, right_halves, left, right, names, distance, number, limit, diagonal):
     """Enter each pair of a block into the lists of both its points, where it is among the best.
 
@@ -53,11 +62,10 @@ def offer_both(products, left_halves, right_halves, left, right, names, distance
         start = i + 1 if diagonal else 0
         while start < n_columns:
             stop = min(start + CHUNK, n_columns)
-            hits = 0
-            for j in range(start, stop):
-                value = half + right_halves[j] - products[i, j]
-                hits += (value <= bound) | (value <= right_limits[j])
-            if hits > 0:
+            part = slice(start, stop)
+            if stop < start + CHUNK or _any_near(
+                half, right_halves[part], products[i, part], bound, right_limits[part]
+            ):
                 for j in range(start, stop):
                     value = max(half + right_halves[j] - products[i, j], 0 * half)
                     column = right[j]
@@ -80,6 +88,7 @@ def offer_both(products, left_halves, right_halves, left, right, names, distance
 def offer_left(products, left_halves, right_halves, left, own_names, right_names, distance, number, limit):
     """Enter the columns of a block into the lists of its rows; a column with the row's own name does not count."""
     n_columns = len(right_names)
+    no_limits = np.full(n_columns, -np.inf, limit.dtype)
     for i in range(len(left)):
         row = left[i]
         half = left_halves[i]
@@ -87,10 +96,8 @@ def offer_left(products, left_halves, right_halves, left, own_names, right_names
         start = 0
         while start < n_columns:
             stop = min(start + CHUNK, n_columns)
-            hits = 0
-            for j in range(start, stop):
-                hits += half + right_halves[j] - products[i, j] <= bound
-            if hits > 0:
+            part = slice(start, stop)
+            if stop < start + CHUNK or _any_near(half, right_halves[part], products[i, part], bound, no_limits[part]):
                 for j in range(start, stop):
                     value = max(half + right_halves[j] - products[i, j], 0 * half)
                     name = right_names[j]
@@ -103,19 +110,63 @@ def offer_left(products, left_halves, right_halves, left, own_names, right_names
 
 
 @compiled
+def offer_if_near(
+    products, left_halves, right_halves, left, right, names, points, scale, distance, number, limit, diagonal
+):
+    """Enter each pair of a block whose shadows are near enough into the lists of both, with the points' own distance.
+
+    As `offer_both`, with halves and products that give a lower bound; `names` are the rows of `points`.
+    """
+    n_columns = len(right)
+    right_bounds = np.empty(n_columns, np.float32)
+    for j in range(n_columns):
+        right_bounds[j] = _above(limit[right[j]])
+    for i in range(len(left)):
+        row = left[i]
+        half = left_halves[i]
+        bound = _above(limit[row])
+        start = i + 1 if diagonal else 0
+        while start < n_columns:
+            stop = min(start + CHUNK, n_columns)
+            part = slice(start, stop)
+            if stop < start + CHUNK or _any_near(
+                half, right_halves[part], products[i, part], bound, right_bounds[part]
+            ):
+                for j in range(start, stop):
+                    lowest = half + right_halves[j] - products[i, j]
+                    if lowest > bound and lowest > right_bounds[j]:
+                        continue
+                    column = right[j]
+                    value = _half_square(points[names[row]], points[names[column]], scale)
+                    if value < limit[row] or (value == limit[row] and names[column] < number[row, 0]):
+                        replace_worst(distance, number, row, value, names[column])
+                        limit[row] = min(limit[row], distance[row, 0])
+                        bound = _above(limit[row])
+                    if value < limit[column] or (value == limit[column] and names[row] < number[column, 0]):
+                        replace_worst(distance, number, column, value, names[row])
+                        limit[column] = min(limit[column], distance[column, 0])
+                        right_bounds[j] = _above(limit[column])
+            start = stop
+
+
+@compiled
+def _above(limit):
+    """Rounded to float32, never down."""
+    return np.float32(limit * (1 + 2.0**-22))
+
+
+@compiled_sum
+def _half_square(x, y, scale):
+    """Half the squared distance, scaled: float64 differences."""
+    total = 0.0
+    for f in range(len(x)):
+        total += ((np.float64(x[f]) - np.float64(y[f])) * scale) ** 2
+    return total / 2
+
+
+@compiled
 def half_squares(points, rows, others, found, scale, out):
-    """Half the squared distances from points[rows] to others[found], scaled: float64 differences, four running sums."""
-    n_features = points.shape[1]
+    """Half the squared distances from points[rows] to others[found]."""
     for i in range(len(rows)):
-        x = points[rows[i]]
         for place in range(found.shape[1]):
-            y = others[found[i, place]]
-            a = b = c = d = 0.0
-            for f in range(0, n_features - 3, 4):
-                a += ((np.float64(x[f]) - np.float64(y[f])) * scale) ** 2
-                b += ((np.float64(x[f + 1]) - np.float64(y[f + 1])) * scale) ** 2
-                c += ((np.float64(x[f + 2]) - np.float64(y[f + 2])) * scale) ** 2
-                d += ((np.float64(x[f + 3]) - np.float64(y[f + 3])) * scale) ** 2
-            for f in range(n_features - n_features % 4, n_features):
-                a += ((np.float64(x[f]) - np.float64(y[f])) * scale) ** 2
-            out[i, place] = ((a + b) + (c + d)) / 2
+            out[i, place] = _half_square(points[rows[i]], others[found[i, place]], scale)

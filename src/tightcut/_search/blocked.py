@@ -9,15 +9,19 @@
 4. Certificate: no point outside the candidates can be nearer than the k-th, given the rounding error of float32. Rows
    that fail it, such as those with many equal distances, are searched again with products in float64.
 
-Memory beyond the points: k + `EXTRA` candidates of 8 bytes per point, and per thread a product of two cells with their
-coordinates in float32. Points stay what they are: float64, float32 or uint8, in memory or memory-mapped.
+Where points of many features lie near few directions, shadows of them decide which pairs are measured at all; see
+`tightcut._search.shadows`. Distances are by float64 differences then, and nothing is left to check.
+
+Memory beyond the points: k + `EXTRA` candidates of 8 bytes and a shadow of at most 1 KiB per point, and per thread a
+product of two cells with their coordinates in float32. Points stay what they are: float64, float32 or uint8, in memory
+or memory-mapped; these cast no shadows.
 """
 
 from __future__ import annotations
 
 import mmap
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,6 +29,7 @@ import numpy as np
 from tightcut._search.cells import Cells, consecutive_cells, near_cells
 from tightcut._search.distances import half_square_distances, largest_coordinate, unit_scale
 from tightcut._search.meeting import NOBODY, Lists, Meeting, Quest, rounding_error
+from tightcut._search.shadows import ShadowMeeting, Shadows, cast_shadows
 from tightcut._search.threads import Progress, Team
 
 EXTRA = 6  # candidates beyond k
@@ -58,12 +63,17 @@ class BlockedNeighbors:
         self._scale = unit_scale(points)
         self._points = np.asarray(points)
         self._team = Team(n_jobs, progress)
-        self._make_cells = _cell_maker(points)
-        self._cells = self._make_cells(self._points, np.arange(len(points)), self._scale)
+        self._mapped = is_memory_mapped(points)
         self.n_repeated = 0
+
+    @cached_property
+    def _cells(self) -> Cells:
+        return self._make_cells(self._points, np.arange(len(self._points)))
 
     def kneighbors(self, X: np.ndarray | None = None, n_neighbors: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Distances to the nearest points and their numbers, nearest first; the smaller number first among equals.
+
+        Of more points at the distance of the last one than there are places, any may be taken.
 
         Parameters
         ----------
@@ -79,14 +89,24 @@ class BlockedNeighbors:
         """
         own = X is None
         queries = self._points if X is None else np.ascontiguousarray(X)
-        n_others = len(self._points) - own
-        m = min(n_neighbors + EXTRA, n_others)
-        cells = self._cells if own else self._make_cells(queries, np.arange(len(queries)), self._scale)
-        lists = Lists.empty(len(queries), m, np.float32 if self._extent(queries) < FAR else np.float64)
         answer = Answer.empty(len(queries), n_neighbors)
+        shadows = cast_shadows(self._points, n_neighbors, self._scale) if own and not self._mapped else None
+        if shadows is None:
+            self._search(queries, answer, own=own)
+        else:
+            self._search_shadows(shadows, answer)
+        return np.sqrt(2 * answer.halves) / self._scale, answer.numbers
+
+    def _search(self, queries: np.ndarray, answer: Answer, *, own: bool) -> None:
+        """Candidates by products of the points; their order is checked."""
+        n_others = len(self._points) - own
+        m = min(answer.numbers.shape[1] + EXTRA, n_others)
+        cells = self._cells if own else self._make_cells(queries, np.arange(len(queries)))
+        lists = Lists.empty(len(queries), m, np.float32 if self._extent(queries) < FAR else np.float64)
         with self._team.working((4 if own else 1) * cells.n_cells + -(-len(queries) // RANKED)):
             if own:
-                self._meet_each_other(lists)
+                meeting = Meeting(self._points, cells, self._scale, lists)
+                self._meet_reachable(meeting, self._meet_near(meeting))
             else:
                 self._meet_points(queries, cells, lists, own=False)
             self._rank(queries, cells, lists, answer)
@@ -94,44 +114,53 @@ class BlockedNeighbors:
             self.n_repeated = len(unsure)
             if len(unsure):
                 self._repeat(queries, unsure, answer, m, own=own)
-        return np.sqrt(2 * answer.halves) / self._scale, answer.numbers
 
-    def _meet_each_other(self, lists: Lists) -> None:
-        """Fill the lists of the points themselves, each pair of cells once."""
-        meeting = Meeting(self._points, self._cells, self._scale, lists)
-        n_cells = self._cells.n_cells
-        near = np.zeros((n_cells, n_cells), dtype=bool)
-        for cell in range(n_cells):
-            near[cell, self._nearest_cells(self._cells.centres[cell], NEAR + 1)] = True
-        near |= near.T
-        self._team.each(meeting.meet_itself, range(n_cells))
-        self._team.each(lambda cell: meeting.visit(cell, near), range(n_cells))
-        if not near.all():
-            wanted = np.zeros_like(near)
+    def _search_shadows(self, shadows: Shadows, answer: Answer) -> None:
+        """Neighbours of the points themselves: the nearest shadows tell how far to look, then all are compared."""
+        n, k = answer.numbers.shape
+        cells = near_cells(shadows.points, np.arange(n), CELL, 1.0)
+        guess, lists = Lists.empty(n, k + EXTRA, np.float32), Lists.empty(n, k, np.float64)
+        with self._team.working(5 * cells.n_cells + 2 * -(-n // RANKED)):
+            self._meet_near(Meeting(shadows.points, cells, 1.0, guess))
+            self._rank(self._points, cells, guess, answer)
+            lists.limit[:] = answer.halves[cells.rows, -1]
+            meeting = ShadowMeeting(shadows, cells, lists, self._points, self._scale)
+            self._team.each(meeting.meet_itself, range(cells.n_cells))
+            self._meet_reachable(meeting, np.eye(cells.n_cells, dtype=bool))
+            self._rank(self._points, cells, lists, answer)
+        self.n_repeated = 0
 
-            def look_around(cell: int) -> None:
-                wanted[cell, meeting.within_reach(cell)] = True
+    def _meet_near(self, meeting: Meeting) -> np.ndarray:
+        """Every cell meets itself and the nearest ones; returns which have met."""
+        near = meeting.nearest_cells(NEAR)
+        self._team.each(meeting.meet_itself, range(len(near)))
+        self._team.each(lambda cell: meeting.visit(cell, near), range(len(near)))
+        return near
 
-            self._team.each(look_around, range(n_cells))
-            wanted |= wanted.T
-            wanted &= ~near
-            self._team.each(lambda cell: meeting.visit(cell, wanted), range(n_cells))
+    def _meet_reachable(self, meeting: Meeting, met: np.ndarray) -> None:
+        """Every cell meets those within its reach that it has not met, each pair of cells once."""
+        if met.all():
+            return
+        wanted = np.zeros_like(met)
+
+        def look_around(cell: int) -> None:
+            wanted[cell, meeting.within_reach(cell)] = True
+
+        self._team.each(look_around, range(len(met)))
+        wanted |= wanted.T
+        wanted &= ~met
+        self._team.each(lambda cell: meeting.visit(cell, wanted), range(len(met)))
 
     def _meet_points(self, queries: np.ndarray, cells: Cells, lists: Lists, *, own: bool) -> None:
         """Fill the lists of queries, cell by cell."""
         quest = Quest(self._points, self._cells, self._scale, queries, cells, lists, own=own)
 
         def visit(cell: int) -> None:
-            near = self._nearest_cells(cells.centres[cell], NEAR)
+            near = self._cells.nearest(cells.centres[cell], NEAR, self._scale)
             quest.ask(cell, near)
             quest.ask(cell, np.setdiff1d(quest.within_reach(cell), near))
 
         self._team.each(visit, range(cells.n_cells))
-
-    def _nearest_cells(self, centre: np.ndarray, count: int) -> np.ndarray:
-        difference = (self._cells.centres - centre) * self._scale
-        squares = np.einsum("ij,ij->i", difference, difference)
-        return np.argsort(squares, kind="stable")[:count]
 
     def _rank(self, queries: np.ndarray, cells: Cells, lists: Lists, answer: Answer) -> None:
         """Write the answers of all rows in `cells`."""
@@ -157,13 +186,18 @@ class BlockedNeighbors:
         error = rounding_error(lists.widest, last, self._points.shape[1], lists.limit.dtype)
         return (last + error < lists.limit) | (last == 0)
 
+    def _make_cells(self, some: np.ndarray, rows: np.ndarray) -> Cells:
+        if self._mapped:
+            return consecutive_cells(some, rows, MAPPED_CELL, self._scale)
+        return near_cells(some, rows, SMALL_CELL if some.shape[1] <= FEW_FEATURES else CELL, self._scale)
+
     def _extent(self, queries: np.ndarray) -> float:
         """Largest coordinate of the queries, that of the points being between 1/4 and 1/2."""
         return largest_coordinate(queries) * self._scale
 
     def _repeat(self, queries: np.ndarray, rows: np.ndarray, answer: Answer, m: int, *, own: bool) -> None:
         """Search for the neighbours of some rows with products in float64, given how far the last one is at most."""
-        cells = self._make_cells(queries, rows, self._scale)
+        cells = self._make_cells(queries, rows)
         lists = Lists.empty(len(rows), m, np.float64)
         last, n_features = answer.halves[cells.rows, -1], self._points.shape[1]
         widest = n_features * (1 + self._extent(queries)) ** 2 / 2
@@ -191,10 +225,3 @@ def is_memory_mapped(array: Any) -> bool:
             return True
         array = getattr(array, "base", None)
     return False
-
-
-def _cell_maker(points: np.ndarray) -> Callable[[np.ndarray, np.ndarray, float], Cells]:
-    if is_memory_mapped(points):
-        return lambda some, rows, scale: consecutive_cells(some, rows, MAPPED_CELL, scale)
-    size = SMALL_CELL if points.shape[1] <= FEW_FEATURES else CELL
-    return lambda some, rows, scale: near_cells(some, rows, size, scale)

@@ -49,6 +49,12 @@ class Cells:
     def span(self, cell: int) -> slice:
         return slice(int(self.starts[cell]), int(self.starts[cell + 1]))
 
+    def nearest(self, place: np.ndarray, count: int, scale: float) -> np.ndarray:
+        """The cells whose centres are nearest to a place."""
+        difference = (self.centres - place) * scale
+        squares = np.einsum("ij,ij->i", difference, difference)
+        return np.argsort(squares, kind="stable")[:count]
+
 
 def near_cells(points: np.ndarray, rows: np.ndarray, size: int, scale: float) -> Cells:
     """Cells of at most `size` rows, split again and again across their widest direction, where the variance falls most.

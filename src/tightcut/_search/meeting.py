@@ -52,6 +52,14 @@ class Meeting:
         self._slack = _slack(points.shape[1])
         self._locks = [threading.Lock() for _ in range(cells.n_cells)]
 
+    def nearest_cells(self, count: int) -> np.ndarray:
+        """For each two cells, whether one is among the nearest of the other, or the same."""
+        n_cells = self._cells.n_cells
+        near = np.zeros((n_cells, n_cells), dtype=bool)
+        for cell, centre in enumerate(self._cells.centres):
+            near[cell, self._cells.nearest(centre, count + 1, self._scale)] = True
+        return near | near.T
+
     def visit(self, cell: int, wanted: np.ndarray) -> None:
         """One cell meets half of those that it should; the others come to it."""
         n_cells = self._cells.n_cells
@@ -71,7 +79,7 @@ class Meeting:
 
     def within_reach(self, cell: int) -> np.ndarray:
         """The cells that this one should meet."""
-        block, reach = self._block(cell, cell).astype(np.float64), self._lists.reach(self._cells.span(cell))
+        block, reach = self._block(cell, cell).astype(np.float64), self._reach(self._cells.span(cell))
         return _within_reach(block, reach, self._cells.centres[cell], self._cells, self._scale)
 
     def _meet(self, one: int, other: int) -> None:
@@ -85,8 +93,8 @@ class Meeting:
         left_halves, right_halves = _halves(left), _halves(right)
         shift = (self._cells.centres[other] - self._cells.centres[one]) * self._scale
         from_one = np.sqrt(2 * _halves(right + shift.astype(right.dtype)))
-        left_lowest = np.sqrt(2 * left_halves) * (1 - self._slack) - lists.reach(near)
-        right_lowest = from_one * (1 - self._slack) - lists.reach(far) - self._slack * np.linalg.norm(shift)
+        left_lowest = np.sqrt(2 * left_halves) * (1 - self._slack) - self._reach(near)
+        right_lowest = from_one * (1 - self._slack) - self._reach(far) - self._slack * np.linalg.norm(shift)
         left_eager = left_lowest <= self._radii[other]
         right_eager = right_lowest <= self._radii[one]
         left_asked = self._cells.offsets[near] >= right_lowest.min()
@@ -102,6 +110,9 @@ class Meeting:
             lists.widen(np.flatnonzero(right_eager) + far.start, right_halves[right_eager])
             for offer in offers:
                 self._offer(*offer, diagonal=False)
+
+    def _reach(self, part: slice) -> np.ndarray:
+        return self._lists.reach(part)
 
     def _offer(self, *block: np.ndarray, diagonal: bool) -> None:
         from tightcut._kernels.neighbors import offer_both

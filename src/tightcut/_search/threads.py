@@ -13,6 +13,15 @@ STAGE = "neighbours"
 Progress = Callable[[str, int, int, float], None]
 
 
+@contextmanager
+def one_core_products() -> Iterator[None]:
+    """Inside, BLAS runs on the calling thread alone."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="blas"):
+        yield
+
+
 class Team:
     """Threads that share the tasks of a search.
 
@@ -35,10 +44,8 @@ class Team:
     @contextmanager
     def working(self, n_tasks: int) -> Iterator[None]:
         """Set the number of tasks to come; inside, BLAS runs on the calling thread alone."""
-        from threadpoolctl import threadpool_limits
-
         self._done, self._total = 0, n_tasks
-        with threadpool_limits(1, user_api="blas"):
+        with one_core_products():
             yield
         if self._progress is not None and self._done < self._total:
             self._progress(STAGE, self._total, self._total, float("nan"))
