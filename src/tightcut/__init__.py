@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tightcut.exceptions import InconsistentConstraintsError
     from tightcut.graph import Graph
     from tightcut.neighbors import knn_affinity
+    from tightcut.scaling import MustLinkScaler
     from tightcut.solvers.cluster import cluster, tradeoff_path
     from tightcut.solvers.result import ClusteringResult
 
@@ -34,6 +35,7 @@ __all__ = [
     "Constraints",
     "Graph",
     "InconsistentConstraintsError",
+    "MustLinkScaler",
     "__version__",
     "cluster",
     "knn_affinity",
@@ -46,6 +48,7 @@ _HOMES = {
     "Constraints": "tightcut.constraints",
     "Graph": "tightcut.graph",
     "InconsistentConstraintsError": "tightcut.exceptions",
+    "MustLinkScaler": "tightcut.scaling",
     "cluster": "tightcut.solvers.cluster",
     "knn_affinity": "tightcut.neighbors",
     "tradeoff_path": "tightcut.solvers.cluster",
