@@ -118,8 +118,8 @@ def relative_whitening(points: np.ndarray, component: np.ndarray) -> np.ndarray:
         Must-link component of each point: 0, ..., c - 1.
     """
     unchanged = np.eye(points.shape[1])
-    centred = np.subtract(points, points.mean(axis=0, dtype=np.float64), dtype=np.float64)
-    centred /= np.abs(centred).max() or 1.0
+    centred = np.divide(points, np.abs(points).max() or 1.0, dtype=np.float64)
+    centred -= centred.mean(axis=0)
     variances, axes = np.linalg.eigh(centred.T @ centred / len(centred))
     kept = variances > ROUNDING * max(points.shape) * variances[-1]
     deviations, axes = np.sqrt(variances[kept]), axes[:, kept]
