@@ -10,7 +10,12 @@ from toys import nearest_neighbour_graph
 
 from tightcut import Constraints, Graph, cluster, knn_affinity
 from tightcut.datasets import sample_constraints
-from tightcut.solvers import multiway, search
+from tightcut.partition import PartitionGraph
+from tightcut.signed import SignedGraph
+from tightcut.solvers import multilevel, multiway, partition_levels, search
+from tightcut.solvers.hard import reduce_to_units
+
+OPTIONS = search.SearchOptions(n_jobs=1)
 
 
 @pytest.fixture
@@ -33,8 +38,78 @@ def test_any_number_of_clusters(k, graph):
     found = cluster(graph, pairs, k, random_state=0)
     assert found.n_violations == 0
     assert len(np.unique(found.labels)) == k
-    threads = cluster(graph, pairs, k, random_state=0, n_jobs=2)
-    np.testing.assert_array_equal(found.labels, threads.labels)
+    for n_jobs in (1, 2):
+        again = cluster(graph, pairs, k, random_state=0, n_jobs=n_jobs)
+        np.testing.assert_array_equal(found.labels, again.labels)
+
+
+@pytest.mark.usefixtures("small_limit")
+@pytest.mark.parametrize("effort", [0, 1])
+@pytest.mark.parametrize("k", [2, 3])
+def test_never_worse_than_the_start(k, effort, graph):
+    """Also with one start and no generation, where little else is found."""
+    pairs = Constraints.from_pairs(300, [(0, 1), (5, 9)], [(2, 3), (4, 7), (3, 12)])
+    start = cluster(graph, pairs, k, random_state=1, effort=5)
+    found = cluster(graph, pairs, k, random_state=0, effort=effort, n_init=1, init=start.labels)
+    assert found.n_violations == 0
+    assert found.cut <= start.cut * (1 + 1e-9)
+
+
+def test_every_level_only_improves_two_clusters(graph):
+    rng = np.random.default_rng(0)
+    whole = reduce_to_units(graph, Constraints.from_pairs(300, [(0, 1)], [(2, 3), (4, 7)])).graph
+    levels = multilevel.coarsen(whole, 20, rng)
+    assert len(levels) >= 3
+    spins = rng.choice(np.array([-1, 1], np.int8), levels[-1].graph.n_units)
+    ratio = levels[-1].graph.ratio(spins)
+    for fine, merger in multilevel.upwards(whole, levels):
+        spins = merger.lift(spins)
+        assert fine.ratio(spins) == pytest.approx(ratio)
+        multilevel.refine(fine, spins)
+        assert fine.ratio(spins) <= ratio * (1 + 1e-9)
+        ratio = fine.ratio(spins)
+
+
+def test_every_level_only_improves_many_clusters(graph):
+    rng = np.random.default_rng(0)
+    whole = PartitionGraph.from_graph(graph, Constraints.from_pairs(300))
+    small, levels = partition_levels.coarsen(whole, 20, rng)
+    assert len(levels) >= 3
+    labels = (np.arange(small.n_vertices) % 4).astype(np.int32)
+    cut = small.cut(labels, 4)
+    for fine, unit in reversed(levels):
+        labels = labels[unit]
+        assert fine.cut(labels, 4) == pytest.approx(cut)
+        partition_levels.refine(fine, labels, 4, 0.0)
+        assert fine.cut(labels, 4) <= cut * (1 + 1e-9)
+        cut = fine.cut(labels, 4)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_joined_solutions_are_at_least_as_good_as_each_of_them(seed, graph):
+    rng = np.random.default_rng(seed)
+    signed = reduce_to_units(graph, Constraints.from_pairs(300, [(0, 1)], [(2, 3), (4, 7)])).graph
+    draws = [rng.choice(np.array([-1, 1], np.int8), signed.n_units) for _ in range(3)]
+    spins = search.select([(signed.ratio(draw), draw) for draw in draws])
+    joined = search._join(signed, rng, OPTIONS, spins)
+    assert joined[0][0] < spins[0][0]
+    assert joined[0][0] == pytest.approx(signed.ratio(joined[0][1]))
+
+    whole = PartitionGraph.from_graph(graph, Constraints.from_pairs(300, [(0, 1)], [(2, 3), (4, 7)]))
+    prices = multiway.Prices.prohibitive(whole, 3)
+    drawn = [rng.permutation(np.arange(300, dtype=np.int32) % 3) for _ in range(3)]
+    labels = multiway.select([multiway.judge(whole, draw, 3, prices) for draw in drawn])
+    joined = multiway._join(whole, 3, rng, OPTIONS, prices, labels)
+    assert joined[0][0] < labels[0][0]
+    assert joined[0][0] == pytest.approx(multiway.judge(whole, joined[0][1], 3, prices)[0])
+
+
+def test_solutions_that_agree_are_left_alone():
+    """One connected region of agreement leaves nothing to join."""
+    ring = Graph.from_affinity(np.roll(np.eye(30), 1, axis=0) + np.roll(np.eye(30), -1, axis=0))
+    halves = np.where(np.arange(30) < 15, 1, -1).astype(np.int8)
+    population = [(0.1, halves)]
+    assert search._join(SignedGraph.from_graph(ring), np.random.default_rng(0), OPTIONS, population) is population
 
 
 @pytest.mark.usefixtures("small_limit")
@@ -59,14 +134,14 @@ def bundled(name):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("name", "k"), [("moons", 2), ("breast_cancer", 2), ("blobs", 5), ("digits", 10)])
 def test_coarsening_costs_at_most_two_percent_of_the_cut(name, k, seed, monkeypatch):
-    """Against the search at the graph's own level, with a limit of half the vertices."""
+    """Against the search at the graph's own level, with a limit of a quarter of the vertices."""
     X, y = bundled(name)
     graph = Graph.from_affinity(knn_affinity(X, connect=False))
     constraints = sample_constraints(y, len(y) // 50, random_state=seed)
     direct = cluster(graph, constraints, k, random_state=seed)
     for module in (search, multiway):
-        monkeypatch.setattr(module, "SEARCH_LIMIT", len(y) // 2)
-        monkeypatch.setattr(module, "DIRECT_LIMIT", len(y) // 2)
+        monkeypatch.setattr(module, "SEARCH_LIMIT", len(y) // 4)
+        monkeypatch.setattr(module, "DIRECT_LIMIT", len(y) // 4)
     stages = set()
     coarse = cluster(graph, constraints, k, random_state=seed, progress=lambda *call: stages.add(call[0]))
     assert {"coarsen", "refine"} <= stages

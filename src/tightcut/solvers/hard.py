@@ -10,11 +10,11 @@ from tightcut.constraints import Constraints
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.graph import Graph
 from tightcut.signed import Merger, SignedGraph
-from tightcut.solvers.multilevel import coarsest, upwards
 from tightcut.solvers.polish import Polished, polish
-from tightcut.solvers.search import SearchOptions, coarsen_to_search, refined_copy, search
+from tightcut.solvers.search import SearchOptions, search, searched_directly
 
-POLISHED = 3  # how many of the best solutions RatioDCA starts from
+# How many of the best solutions RatioDCA starts from. In a large graph, where those are joined and much alike, it is one.
+POLISHED = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,32 +78,15 @@ def hard_bipartition(
     """
     merger = reduce_to_units(graph, constraints)
     spins = [vote(merger, side) for side in known or []]
-    levels = coarsen_to_search(merger.graph, rng, options)
-    small = coarsest(merger.graph, levels)
-    chosen = search(small, rng, options, [] if levels else spins)[:POLISHED]
-    polished = []
+    found = search(merger.graph, rng, options, spins)
+    chosen = found[: POLISHED if searched_directly(merger.graph) else 1]
+    polished: list[Polished] = []
     for done, solution in enumerate(chosen):
         options.report("polish", done, len(chosen), chosen[0][0])
-        polished.append(polish(small, solution, inner))
+        polished.append(polish(merger.graph, solution, inner))
     options.report("polish", len(chosen), len(chosen), min(map(_ratio, polished)))
-    found = [_carried_up(merger.graph, levels, min(polished, key=_ratio), inner, options)]
-    if levels:
-        found += [polish(merger.graph, refined_copy(merger.graph, given), inner) for given in spins]
-    (cut, best), history = min(found, key=_ratio)
+    (cut, best), history = min(polished, key=_ratio)
     return Bipartition(merger.lift(best) > 0, cut, history)
-
-
-def _carried_up(
-    graph: SignedGraph, levels: list[Merger], polished: Polished, inner: str, options: SearchOptions
-) -> Polished:
-    """A solution of the coarsest graph on its way back to the finest: refined and polished at every level."""
-    (ratio, spins), history = polished
-    for done, (fine, merger) in enumerate(upwards(graph, levels)):
-        refined = refined_copy(fine, merger.lift(spins))
-        (ratio, spins), falling = polish(fine, refined, inner, max_rounds=100 if fine is graph else 1)
-        history += tuple(value for value in falling if value < history[-1])
-        options.report("refine", done + 1, len(levels), ratio)
-    return (ratio, spins), history
 
 
 def _ratio(polished: Polished) -> float:

@@ -4,6 +4,9 @@
 2. Generations: take two to four good solutions, tie everything on which they agree, solve the small graph that is
    left, lift, refine. A child is never worse than its best parent (the merging lemma).
 
+A large graph is coarsened in several independent ways and searched at the coarsest level of each. The solutions are
+carried back up and joined: everything on which all agree is tied, and they evolve in the small graph that is left.
+
 A generation's children depend only on the population before it and on their own seeds, so the result is the same
 for every number of threads.
 """
@@ -11,7 +14,7 @@ for every number of threads.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
@@ -26,6 +29,7 @@ HANDFUL = 20  # units down to which each start is coarsened
 MIDDLE = 400  # units at which starts are compared, before the best are carried back to a larger graph
 # Graphs of more units than the first are searched at a coarser level of the second (benchmarks/results/multilevel.md).
 DIRECT_LIMIT, SEARCH_LIMIT = 90_000, 60_000
+HIERARCHIES = 4  # independent ways down from a graph that is not searched at its own level
 STARTS, STARTS_KEPT = 8, 4  # per random coarsening to the middle
 POPULATION = 12
 CHILDREN = 6  # per generation
@@ -69,6 +73,19 @@ class SearchOptions:
     def generations(self) -> int:
         return int(np.ceil(6 * self.effort))
 
+    def part(self, number: int, count: int) -> SearchOptions:
+        """The options for one of `count` parts of a search: its share of the starts and of the progress, half the effort."""
+
+        def progress(stage: str, done: int, total: int, best: float) -> None:
+            self.report(stage, number * total + done, count * total, best)
+
+        return replace(
+            self,
+            effort=self.effort / 2,
+            n_init=-(-self.n_init // count),
+            progress=None if self.progress is None else progress,
+        )
+
     def report(self, stage: str, done: int, total: int, best: float = float("nan")) -> None:
         """Tell how far a stage is; NaN stands for a cut that is not known yet."""
         if self.progress is not None:
@@ -99,20 +116,52 @@ def search(
 ) -> list[Solution]:
     """Good distinct solutions, best first. `known` spins take part and are never lost."""
     refined = [refined_copy(graph, spins) for spins in known or []]
-    levels = coarsen_to_search(graph, rng, options)
-    if levels:
-        found = search(coarsest(graph, levels), rng, options)
-        carried = options.map(_carried, [(graph, levels, spins) for _, spins in found[:STARTS_KEPT]], "refine")
-        return select(refined + carried)
+    if not searched_directly(graph):
+        return _join(graph, rng, options, select(refined + _carried_up(graph, rng, options)))
     tasks = [(graph, child, options.starts) for child in rng.spawn(options.n_init)]
     return _evolve(graph, rng, options, select(refined + options.map(_starts, tasks, "start")))
 
 
-def coarsen_to_search(graph: SignedGraph, rng: np.random.Generator, options: SearchOptions) -> list[Merger]:
-    """The levels down to a graph that is searched at its own level; none if this one is."""
-    if graph.n_units <= DIRECT_LIMIT:
-        return []
-    return coarsen(graph, SEARCH_LIMIT, rng, device=options.device, report=partial(options.report, "coarsen"))
+def searched_directly(graph: SignedGraph) -> bool:
+    """Whether a graph is searched at its own level, and not through coarser ones."""
+    return graph.n_units <= DIRECT_LIMIT
+
+
+def _carried_up(graph: SignedGraph, rng: np.random.Generator, options: SearchOptions) -> list[Solution]:
+    """The best solutions of independent hierarchies, refined at every level."""
+    count = min(HIERARCHIES, options.n_init)
+    solutions: list[Solution] = []
+    for number in range(count):
+        part = options.part(number, count)
+        levels = coarsen(graph, SEARCH_LIMIT, rng, device=part.device, report=partial(part.report, "coarsen"))
+        found = search(coarsest(graph, levels), rng, part)
+        solutions += options.map(_uncoarsened, [(graph, levels, spins) for _, spins in found[:STARTS_KEPT]])
+        options.report("refine", number + 1, count, min(ratio for ratio, _ in solutions))
+    return solutions
+
+
+def _join(
+    graph: SignedGraph, rng: np.random.Generator, options: SearchOptions, population: list[Solution]
+) -> list[Solution]:
+    """Tie everything on which all solutions agree and let them evolve in the small graph that is left.
+
+    Each hierarchy has merged a few units across the best cut, but not the same ones as the others. All solutions are
+    solutions of the small graph, so the best is at least as good as the best of them.
+    """
+    merger = _agreement(graph, population)
+    small = merger.graph
+    if small.n_units < 3:
+        return population
+    known = select([refined_copy(small, merger.project(spins)) for _, spins in population])
+    evolved = _evolve(small, rng, options, known, "join")
+    lifted = options.map(_refined, [(graph, merger.lift(spins)) for _, spins in evolved[:STARTS_KEPT]])
+    return select(population + lifted)
+
+
+def _agreement(graph: SignedGraph, population: list[Solution]) -> Merger:
+    """The graph with everything tied on which the solutions agree, each turned to be like the first."""
+    first = population[0][1]
+    return graph.consensus([spins if (spins == first).mean() >= 0.5 else -spins for _, spins in population])
 
 
 def select(population: list[Solution], size: int = POPULATION) -> list[Solution]:
@@ -130,7 +179,11 @@ def refined_copy(graph: SignedGraph, spins: np.ndarray) -> Solution:
     return refine(graph, spins), spins
 
 
-def _carried(graph: SignedGraph, levels: list[Merger], spins: np.ndarray) -> list[Solution]:
+def _refined(graph: SignedGraph, spins: np.ndarray) -> list[Solution]:
+    return [refined_copy(graph, spins)]
+
+
+def _uncoarsened(graph: SignedGraph, levels: list[Merger], spins: np.ndarray) -> list[Solution]:
     return [uncoarsen(graph, levels, spins)]
 
 
@@ -151,18 +204,22 @@ def _start(graph: SignedGraph, rng: np.random.Generator) -> Solution:
 
 
 def _evolve(
-    graph: SignedGraph, rng: np.random.Generator, options: SearchOptions, population: list[Solution]
+    graph: SignedGraph,
+    rng: np.random.Generator,
+    options: SearchOptions,
+    population: list[Solution],
+    stage: str = "search",
 ) -> list[Solution]:
     stale = 0
     for generation in range(options.generations):
-        options.report("search", generation, options.generations, population[0][0])
+        options.report(stage, generation, options.generations, population[0][0])
         if len(population) < 2 or stale == STALE:
             break
         best = population[0][0]
         tasks = [(graph, child, population) for child in rng.spawn(CHILDREN)]
         population = select(population + options.map(_child, tasks))
         stale = 0 if population[0][0] < best * (1 - 1e-12) else stale + 1
-    options.report("search", options.generations, options.generations, population[0][0])
+    options.report(stage, options.generations, options.generations, population[0][0])
     return population
 
 
@@ -170,7 +227,7 @@ def _child(graph: SignedGraph, rng: np.random.Generator, population: list[Soluti
     count = min(len(population), int(rng.integers(2, 5)))
     parents = [population[t] for t in sorted(rng.choice(len(population), count, replace=False))]
     ratio, best = parents[0]
-    merger = graph.consensus([spins if (spins == best).mean() >= 0.5 else -spins for _, spins in parents])
+    merger = _agreement(graph, parents)
     small = merger.graph
     if small.n_units < 3:
         return []
