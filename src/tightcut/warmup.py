@@ -56,9 +56,17 @@ def _steps_of_large_graphs(graph: Graph, constraints: Constraints) -> None:
 
 
 def _search_for_neighbors() -> None:
+    from tightcut._search.cells import near_cells
+    from tightcut._search.distances import unit_scale
+    from tightcut._search.meeting import Lists
+    from tightcut._search.shadows import ShadowMeeting, Shadows
     from tightcut.neighbors import POINT_TYPES, cross_affinity, knn_affinity
 
     for dtype in POINT_TYPES:
         points = np.random.default_rng(0).uniform(0, 255, size=(N_POINTS, 3)).astype(dtype)
         knn_affinity(points, 5, neighbors="blocked")
         cross_affinity(points, points, 5, neighbors="blocked")
+        scale = unit_scale(points)
+        shadows = Shadows(np.multiply(points, scale, dtype=np.float32), 1e-6)
+        cells = near_cells(shadows.points, np.arange(N_POINTS), N_POINTS, 1.0)
+        ShadowMeeting(shadows, cells, Lists.empty(N_POINTS, 5, np.float64), points, scale).meet_itself(0)

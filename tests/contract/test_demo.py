@@ -16,6 +16,7 @@ from importlib import import_module
 from unittest import mock
 import numpy as np
 from tightcut import COSC, Constraints, Graph, _kernels, cluster, knn_affinity, tradeoff_path
+from tightcut._search import shadows
 from tightcut.solvers import multiway, polish, search
 from tightcut.warmup import warmup
 
@@ -25,6 +26,7 @@ def compiled():
 
 LIMITS = [(home, f"{kind}_LIMIT") for home in (multiway, search) for kind in ("DIRECT", "SEARCH")]
 LIMITS.append((polish, "POLISH_LIMIT"))
+SMALL = {"FEWEST_POINTS": 400, "SAMPLE": 100, "QUERIES": 20, "MOST": 64, "DIFFERENCE": 0}
 warmup()
 before = compiled()
 warnings.simplefilter("ignore")
@@ -47,6 +49,8 @@ for _ in range(2):
 for dtype in (np.float64, np.float32, np.uint8):
     points = (30 * np.abs(X)).astype(dtype)
     COSC(neighbors="blocked", **quick).fit(points).predict(points)
+    with mock.patch.multiple(shadows, **SMALL):
+        knn_affinity(np.repeat(points, 40, axis=1), neighbors="blocked")
 late = {name for name, signatures in compiled().items() if signatures != before[name]}
 print("late:", *sorted(late))
 """
