@@ -74,14 +74,13 @@ class SearchOptions:
         return int(np.ceil(6 * self.effort))
 
     def part(self, number: int, count: int) -> SearchOptions:
-        """The options for one of `count` parts of a search: its share of the starts and of the progress, half the effort."""
+        """The options for one of `count` parts of a search: its share of the starts and of the progress."""
 
         def progress(stage: str, done: int, total: int, best: float) -> None:
             self.report(stage, number * total + done, count * total, best)
 
         return replace(
             self,
-            effort=self.effort / 2,
             n_init=-(-self.n_init // count),
             progress=None if self.progress is None else progress,
         )
