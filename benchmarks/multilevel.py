@@ -2,8 +2,8 @@
 
     python -m benchmarks.multilevel
 
-Graphs of more than `DIRECT_LIMIT` units are coarsened to `SEARCH_LIMIT` in several independent ways, searched there,
-refined on the way back and joined by consensus. *Direct* searches at the graph's own level, whatever its size;
+Graphs of more than `DIRECT_LIMIT` units are coarsened to `SEARCH_LIMIT`, searched there and refined on the way back; for
+two clusters in two independent ways, joined by consensus. *Direct* searches at the graph's own level, whatever its size;
 *multilevel* is forced on smaller sets by a limit of a quarter of their points. Same graph, pairs and random_state,
 eight draws of these; ratios are multilevel over direct, `within 2 %` counts those up to 1.02.
 *RatioDCA* is the paper's way, with no coarsening anywhere: from four smooth random starts, a doubling penalty until

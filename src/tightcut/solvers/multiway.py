@@ -30,10 +30,8 @@ from tightcut.solvers.search import (
 # A solution is (cut + full price * violated belief, labels).
 Solution = tuple[float, np.ndarray]
 
-HIERARCHIES = 2  # independent ways down from a large graph; each ends in exchanges, which cost as much as the starts
 MAX_EXCHANGES = 5
-# Vertices; in larger graphs whole clusters are exchanged at the coarser level only, and fewer solutions carried back.
-EXCHANGE_LIMIT = 200_000
+EXCHANGE_LIMIT = 200_000  # vertices; in larger graphs whole clusters are exchanged at the coarser level only
 MAX_SWEEPS, LEAST_GAIN = 3, 0.01  # over the boundaries of a large graph
 
 
@@ -77,55 +75,14 @@ def search_partition(
     limit = max(SEARCH_LIMIT, 40 * k)
     if graph.n_vertices <= max(DIRECT_LIMIT, 1.5 * limit):
         return _search_level(graph, k, rng, options, prices, given + options.map(_improved, improvements))
-    given += options.map(_improved, improvements)
-    population = select(given + _carried_up(graph, limit, k, rng, options, prices))
-    population = _join(graph, k, rng, options, prices, population)
+    small, levels = coarsen(graph, limit, rng, device=options.device, report=partial(options.report, "coarsen"))
+    found = _search_level(small, k, rng, options, prices, [])
+    carried = [(graph, labels, k, prices, levels) for _, labels in found[:STARTS_KEPT]]
+    population = select(given + options.map(_improved, improvements + carried, "refine"))
     best = _with_moved_boundaries(graph, population[0], k, prices, options)
     if graph.n_vertices <= EXCHANGE_LIMIT:
         best = exchange(graph, best, k, rng, prices, options)
     return select([*population, best])
-
-
-def _carried_up(
-    graph: PartitionGraph, limit: int, k: int, rng: np.random.Generator, options: SearchOptions, prices: Prices
-) -> list[Solution]:
-    """The best solutions of independent hierarchies, refined at every level."""
-    count = min(HIERARCHIES, options.n_init)
-    solutions: list[Solution] = []
-    for number in range(count):
-        part = options.part(number, count)
-        small, levels = coarsen(graph, limit, rng, device=part.device, report=partial(part.report, "coarsen"))
-        found = _search_level(small, k, rng, part, prices, [])
-        best = found[: STARTS_KEPT if graph.n_vertices <= EXCHANGE_LIMIT else STARTS_KEPT // count]
-        solutions += options.map(_improved, [(graph, labels, k, prices, levels) for _, labels in best])
-        options.report("refine", number + 1, count, min(score for score, _ in solutions))
-    return solutions
-
-
-def _join(
-    graph: PartitionGraph,
-    k: int,
-    rng: np.random.Generator,
-    options: SearchOptions,
-    prices: Prices,
-    population: list[Solution],
-) -> list[Solution]:
-    """Contract everything on which all solutions agree and let them evolve in the small graph that is left."""
-    unit = graph.consensus([labels for _, labels in population])
-    small = graph.contract(unit)
-    if small.n_vertices <= k + 1:
-        return population
-    known = [improve(small, _projected(labels, unit, small), k, prices) for _, labels in population]
-    evolved = _evolve(small, k, rng, options, prices, select(known), "join")
-    lifted = [(graph, labels[unit], k, prices) for _, labels in evolved[:1]]
-    return select(population + options.map(_improved, lifted))
-
-
-def _projected(labels: np.ndarray, unit: np.ndarray, small: PartitionGraph) -> np.ndarray:
-    """Labels of the contracted graph, for labels that are the same within each unit."""
-    projected = np.empty(small.n_vertices, np.int32)
-    projected[unit] = labels
-    return projected
 
 
 def _search_level(
@@ -235,18 +192,17 @@ def _evolve(
     options: SearchOptions,
     prices: Prices,
     population: list[Solution],
-    stage: str = "search",
 ) -> list[Solution]:
     stale = 0
     for generation in range(options.generations):
-        options.report(stage, generation, options.generations, population[0][0])
+        options.report("search", generation, options.generations, population[0][0])
         if len(population) < 2 or stale == STALE:
             break
         best = population[0][0]
         tasks = [(graph, k, child, prices, population) for child in rng.spawn(CHILDREN)]
         population = select(population + options.map(_child, tasks))
         stale = 0 if population[0][0] < best * (1 - 1e-12) else stale + 1
-    options.report(stage, options.generations, options.generations, population[0][0])
+    options.report("search", options.generations, options.generations, population[0][0])
     return population
 
 
@@ -260,8 +216,7 @@ def _child(
     small = graph.contract(unit)
     if small.n_vertices <= k + 1:
         return []
-    found = [
-        improve(small, _projected(parents[0], unit, small), k, prices),
-        *_starts(small, k, rng, STARTS // 2, prices),
-    ]
+    best = np.empty(small.n_vertices, np.int32)
+    best[unit] = parents[0]
+    found = [improve(small, best, k, prices), *_starts(small, k, rng, STARTS // 2, prices)]
     return [improve(graph, select(found, 1)[0][1][unit], k, prices)]

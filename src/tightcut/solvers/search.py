@@ -29,7 +29,7 @@ HANDFUL = 20  # units down to which each start is coarsened
 MIDDLE = 400  # units at which starts are compared, before the best are carried back to a larger graph
 # Graphs of more units than the first are searched at a coarser level of the second (benchmarks/results/multilevel.md).
 DIRECT_LIMIT, SEARCH_LIMIT = 90_000, 60_000
-HIERARCHIES = 4  # independent ways down from a graph that is not searched at its own level
+HIERARCHIES = 2  # independent ways down from a graph that is not searched at its own level
 STARTS, STARTS_KEPT = 8, 4  # per random coarsening to the middle
 POPULATION = 12
 CHILDREN = 6  # per generation
