@@ -89,9 +89,14 @@ class SignedGraph:
         return self.offset - 0.5 * float(agreement[agreement < 0].sum())
 
     def ratio(self, spins: np.ndarray) -> float:
-        """The two-cluster objective: what each side sends away over what it weighs, summed over both sides."""
+        """The two-cluster objective: what each side sends away over what it weighs, summed over both sides.
+
+        Infinite where a side weighs less than the rounding error of the whole.
+        """
         imbalance, tilt, cut = float(self.moment @ spins), float(self.external @ spins), self.cut(spins)
         plus, minus = (self.volume + imbalance) / 2, (self.volume - imbalance) / 2
+        if min(plus, minus) <= 0:
+            return np.inf
         return max(cut + (self.outside + tilt) / 2, 0) / plus + max(cut + (self.outside - tilt) / 2, 0) / minus
 
     def merge(self, unit: np.ndarray, sign: np.ndarray, contract: Contract | None = None) -> Merger:

@@ -16,8 +16,8 @@ from strategies import (
     random_graph,
 )
 
+from tightcut import Graph, cluster, tradeoff_path
 from tightcut import _kernels as kernels
-from tightcut import cluster, tradeoff_path
 from tightcut.objective import normalized_cut, penalized_cut
 from tightcut.signed import SignedGraph
 from tightcut.solvers.multilevel import coarsen, refine, uncoarsen
@@ -74,6 +74,23 @@ def test_tabu_search(drawn, patience, seed):
     start = signed.ratio(spins)
     reported = kernels.tabu_search(*signed.arrays, spins, patience, np.array([seed], dtype=np.uint64))
     assert_honest(signed, reported, spins, start)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_weights_below_the_rounding_error_of_their_sum(seed):
+    """A side made of such vertices alone might weigh less than nothing; the search once ran for ever on that."""
+    rng = np.random.default_rng(seed)
+    weights = rng.uniform(size=(20, 20)) * (rng.random((20, 20)) < 0.3)
+    weights[:3] *= 1e-17
+    weights[:, :3] *= 1e-17
+    mass = np.where(np.arange(20) < 3, 1e-18, rng.uniform(size=20))
+    graph = Graph.from_affinity(np.triu(weights, 1) + np.triu(weights, 1).T, mass)
+    signed = SignedGraph.from_graph(graph)
+    spins = rng.choice(np.array([-1, 1], np.int8), 20)
+    assert kernels.tabu_search(*signed.arrays, spins, 200, np.array([seed + 1], np.uint64)) >= 0
+    assert signed.ratio(spins) >= 0
+    assert refine(signed, spins) >= 0
+    assert cluster(graph, random_state=seed).cut >= 0
 
 
 @given(oriented(), st.randoms(use_true_random=False), st.floats(0.1, 2), st.integers(0, 3))

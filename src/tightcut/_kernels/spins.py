@@ -20,8 +20,10 @@ from tightcut._kernels.random_numbers import next_random
 
 @compiled
 def _ratio(cut, imbalance, tilt, volume, outside):
-    """The two-cluster objective; what rounding makes negative is zero."""
+    """The two-cluster objective; what rounding makes negative is zero, a side that it makes empty is no cluster."""
     plus, minus = 0.5 * (volume + imbalance), 0.5 * (volume - imbalance)
+    if not (plus > 0.0 and minus > 0.0):
+        return np.inf
     return max(cut + 0.5 * (outside + tilt), 0.0) / plus + max(cut + 0.5 * (outside - tilt), 0.0) / minus
 
 
