@@ -162,7 +162,8 @@ def tabu_search(
     """One-flip tabu search: always take the best flip that is not forbidden; a flipped unit rests for a while.
 
     Changes `spins` to the best orientation seen and returns its ratio; stops after `patience` flips without a new
-    best. Every flip scans all units, which beats a heap up to a few thousand of them.
+    best, and in any case after 100 times as many: rounding may go on finding "better" ones where the cut is tiny. Every
+    flip scans all units, which beats a heap up to a few thousand of them.
     """
     n = len(spins)
     field = np.empty(n)
@@ -173,7 +174,7 @@ def tabu_search(
     best_spins = spins.copy()
     tenure = min(10 + n // 100, n // 4)
     step, since_best = 0, 0
-    while since_best < patience:
+    while since_best < patience and step < 100 * patience:
         step += 1
         since_best += 1
         chosen, chosen_value = -1, np.inf
