@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import (
@@ -74,6 +75,30 @@ def test_tabu_search(drawn, patience, seed):
     start = signed.ratio(spins)
     reported = kernels.tabu_search(*signed.arrays, spins, patience, np.array([seed], dtype=np.uint64))
     assert_honest(signed, reported, spins, start)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rounding_errors_do_not_add_up_to_a_better_cut(seed):
+    """Almost nothing is cut at the best spins and much on the way there and back; the search once ran for ever on that."""
+    rng = np.random.default_rng(seed)
+    n = 17
+    weights = np.triu(rng.uniform(1, 40, (n, n)), 1)
+    moment = rng.uniform(1000, 5000, n)
+    signed = SignedGraph(
+        couplings=sp.csr_array(weights + weights.T),
+        mass=moment,
+        moment=moment,
+        external=np.zeros(n),
+        mixed=np.ones(n, bool),
+        offset=0.02,
+        volume=1.01 * moment.sum(),
+        outside=0.0,
+    )
+    spins = np.ones(n, np.int8)
+    spins[: n // 2] = -1
+    reported = kernels.tabu_search(*signed.arrays, spins, 20_000, np.array([seed + 1], np.uint64))
+    assert abs(spins.sum()) == n
+    assert reported == pytest.approx(signed.ratio(spins), rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -162,8 +162,8 @@ def tabu_search(
     """One-flip tabu search: always take the best flip that is not forbidden; a flipped unit rests for a while.
 
     Changes `spins` to the best orientation seen and returns its ratio; stops after `patience` flips without a new
-    best, and in any case after 100 times as many: rounding may go on finding "better" ones where the cut is tiny. Every
-    flip scans all units, which beats a heap up to a few thousand of them.
+    best. Every flip scans all units, which beats a heap up to a few thousand of them. The cut is measured anew after
+    every `patience` flips: where it is tiny, rounding errors that add up would go on finding "better" ones for ever.
     """
     n = len(spins)
     field = np.empty(n)
@@ -174,7 +174,10 @@ def tabu_search(
     best_spins = spins.copy()
     tenure = min(10 + n // 100, n // 4)
     step, since_best = 0, 0
-    while since_best < patience and step < 100 * patience:
+    while since_best < patience:
+        if step > 0 and step % patience == 0:
+            cut, imbalance, tilt, n_plus = measure(indptr, indices, coupling, moment, external, spins, field)
+            cut += offset
         step += 1
         since_best += 1
         chosen, chosen_value = -1, np.inf
@@ -196,4 +199,5 @@ def tabu_search(
             best, since_best = chosen_value, 0
             best_spins[:] = spins
     spins[:] = best_spins
-    return best
+    cut, imbalance, tilt, n_plus = measure(indptr, indices, coupling, moment, external, spins, field)
+    return _ratio(cut + offset, imbalance, tilt, volume, outside)
