@@ -37,8 +37,8 @@ from tightcut.objective import penalty_bound
 from tightcut.relaxation import Relaxation
 from tightcut.solvers.fista import FistaProx
 from tightcut.solvers.many_clusters import merge_must_links
+from tightcut.solvers.multilevel import DEVICE_LIMIT
 from tightcut.solvers.partition_levels import coarsen
-from tightcut.solvers.search import SEARCH_LIMIT
 from tightcut.warmup import warmup
 
 COMMAND = "python -m benchmarks.gpu"
@@ -206,12 +206,12 @@ def two_clusters(table: Table, name: str, graph: Graph, y: np.ndarray) -> None:
 
 
 def levels(table: Table, name: str, graph: Graph, constraints: Constraints) -> None:
-    """Coarsening to the size at which the search runs."""
+    """Coarsening, as far as the device does it."""
     top = merge_must_links(graph, constraints, 10).graph
-    heaviest = 3 * float(top.mass.sum()) / SEARCH_LIMIT
+    heaviest = 3 * float(top.mass.sum()) / DEVICE_LIMIT
     ways = {
-        "cuda": lambda: coarsen_partition(top, SEARCH_LIMIT, heaviest, np.random.default_rng(0)),
-        "cpu": lambda: coarsen(top, SEARCH_LIMIT, np.random.default_rng(0)),
+        "cuda": lambda: coarsen_partition(top, DEVICE_LIMIT, heaviest, np.random.default_rng(0)),
+        "cpu": lambda: coarsen(top, DEVICE_LIMIT, np.random.default_rng(0)),
     }
     for device, way in ways.items():
         way()

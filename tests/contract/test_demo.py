@@ -24,8 +24,7 @@ def compiled():
     modules = [import_module(f"tightcut._kernels.{module.name}") for module in pkgutil.iter_modules(_kernels.__path__)]
     return {name: list(f.signatures) for home in modules for name, f in vars(home).items() if hasattr(f, "signatures")}
 
-LIMITS = [(home, f"{kind}_LIMIT") for home in (multiway, search) for kind in ("DIRECT", "SEARCH")]
-LIMITS.append((polish, "POLISH_LIMIT"))
+LIMITS = [(multiway, "DIRECT_LIMIT"), (search, "DIRECT_LIMIT"), (polish, "POLISH_LIMIT")]
 SMALL = {"FEWEST_POINTS": 400, "SAMPLE": 100, "QUERIES": 20, "MOST": 64, "DIFFERENCE": 0}
 warmup()
 before = compiled()

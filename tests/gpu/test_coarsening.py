@@ -8,7 +8,7 @@ from strategies import random_graph
 from tightcut import Constraints, Graph, cluster, knn_affinity
 from tightcut.partition import PartitionGraph
 from tightcut.signed import SignedGraph
-from tightcut.solvers import many_clusters, multiway, search
+from tightcut.solvers import many_clusters, multilevel, multiway, partition_levels, search
 
 pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"')
 
@@ -178,8 +178,8 @@ def test_levels_without_edges_are_left_to_the_cpu(torch_device):
 @pytest.fixture
 def small_limit(monkeypatch, torch_device):
     """The device path on graphs small enough for a test, on the device at hand."""
-    for module in (search, multiway, many_clusters):
-        monkeypatch.setattr(module, "SEARCH_LIMIT", 100)
+    for module in (multilevel, partition_levels, many_clusters):
+        monkeypatch.setattr(module, "DEVICE_LIMIT", 100)
     for module in (search, multiway):
         monkeypatch.setattr(module, "DIRECT_LIMIT", 150)
     for name in ("coarsen_signed", "coarsen_partition", "contract_graph"):

@@ -1,4 +1,4 @@
-"""Graphs larger than the search limit: searched at a coarser level, for any number of clusters and constraints."""
+"""Graphs larger than the direct limit: starts joined by consensus, for any number of clusters and constraints."""
 
 import itertools
 
@@ -21,7 +21,6 @@ OPTIONS = search.SearchOptions(n_jobs=1)
 @pytest.fixture
 def small_limit(monkeypatch):
     for module in (search, multiway):
-        monkeypatch.setattr(module, "SEARCH_LIMIT", 40)
         monkeypatch.setattr(module, "DIRECT_LIMIT", 60)
 
 
@@ -33,7 +32,6 @@ def graph():
 @pytest.mark.usefixtures("small_limit")
 @pytest.mark.parametrize("k", [2, 3, 5])
 def test_any_number_of_clusters(k, graph):
-    """A coarsest level has 40 vertices per cluster or more: with several clusters, more than the limit."""
     pairs = Constraints.from_pairs(300, [(0, 1), (5, 9)], [(2, 3), (4, 7), (3, 12)])
     found = cluster(graph, pairs, k, random_state=0)
     assert found.n_violations == 0
@@ -86,7 +84,7 @@ def test_every_level_only_improves_many_clusters(graph):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_joined_solutions_are_at_least_as_good_as_each_of_them(seed, graph):
+def test_joined_bipartitions_are_at_least_as_good_as_each_of_them(seed, graph):
     rng = np.random.default_rng(seed)
     signed = reduce_to_units(graph, Constraints.from_pairs(300, [(0, 1)], [(2, 3), (4, 7)])).graph
     draws = [rng.choice(np.array([-1, 1], np.int8), signed.n_units) for _ in range(3)]
@@ -96,12 +94,45 @@ def test_joined_solutions_are_at_least_as_good_as_each_of_them(seed, graph):
     assert joined[0][0] == pytest.approx(signed.ratio(joined[0][1]))
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_joined_partitions_are_at_least_as_good_as_each_of_them(seed, graph):
+    rng = np.random.default_rng(seed)
+    whole = PartitionGraph.from_graph(graph, Constraints.from_pairs(300, cannot_link=[(2, 3), (4, 7)]))
+    prices = multiway.Prices.prohibitive(whole, 4)
+    draws = [rng.integers(4, size=300).astype(np.int32) for _ in range(3)]
+    starts = multiway.select([multiway.improve(whole, draw, 4, prices) for draw in draws])
+    joined = multiway._join(whole, 4, rng, prices, OPTIONS, starts)
+    assert joined[0][0] <= starts[0][0]
+    assert joined[0][0] == pytest.approx(whole.cut(joined[0][1], 4))
+    assert whole.violated(joined[0][1]) == 0
+
+
 def test_solutions_that_agree_are_left_alone():
-    """One connected region of agreement leaves nothing to join."""
+    """Connected regions of agreement leave nothing to join."""
     ring = Graph.from_affinity(np.roll(np.eye(30), 1, axis=0) + np.roll(np.eye(30), -1, axis=0))
     halves = np.where(np.arange(30) < 15, 1, -1).astype(np.int8)
     population = [(0.1, halves)]
-    assert search._join(SignedGraph.from_graph(ring), np.random.default_rng(0), OPTIONS, population) is population
+    assert search._join(SignedGraph.from_graph(ring), np.random.default_rng(0), OPTIONS, population) == population
+    whole = PartitionGraph.from_graph(ring, Constraints.from_pairs(30))
+    thirds = [(0.2, (np.arange(30) // 10).astype(np.int32))]
+    prices = multiway.Prices.prohibitive(whole, 3)
+    assert multiway._join(whole, 3, np.random.default_rng(0), prices, OPTIONS, thirds) == thirds
+
+
+@pytest.mark.parametrize(("scores", "n_made"), [((5, 4, 3, 2), 4), ((5, 4.99, 4.98, 2), 2), ((5, 5, 1, 1), 2)])
+def test_batches_end_when_they_no_longer_pay(scores, n_made):
+    """The first has nothing to be compared with; a later one is the last if it gains less than half a percent."""
+    made, reported = [], []
+
+    def make(part):
+        made.append(part.n_init)
+        return [(scores[len(made) - 1], np.zeros(1))]
+
+    options = search.SearchOptions(n_init=8, progress=lambda *call: reported.append(call))
+    best = search.in_batches(make, lambda _, population: sorted(population, key=lambda one: one[0]), [], options)
+    assert made == [search.BATCH] * n_made
+    assert best[0][0] == min(scores[:n_made])
+    assert reported == [("join", 4 * options.generations, 4 * options.generations, best[0][0])]
 
 
 @pytest.mark.usefixtures("small_limit")
@@ -125,17 +156,18 @@ def bundled(name):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("name", "k"), [("moons", 2), ("breast_cancer", 2), ("blobs", 5), ("digits", 10)])
-def test_coarsening_costs_at_most_two_percent_of_the_cut(name, k, seed, monkeypatch):
-    """Against the search at the graph's own level, with a limit of half the vertices."""
+def test_joining_costs_at_most_two_percent_of_the_cut(name, k, seed, monkeypatch):
+    """Against generations in the graph itself."""
     X, y = bundled(name)
     graph = Graph.from_affinity(knn_affinity(X, connect=False))
     constraints = sample_constraints(y, len(y) // 50, random_state=seed)
-    direct = cluster(graph, constraints, k, random_state=seed)
-    for module in (search, multiway):
-        monkeypatch.setattr(module, "SEARCH_LIMIT", len(y) // 2)
-        monkeypatch.setattr(module, "DIRECT_LIMIT", len(y) // 2)
-    stages = set()
-    coarse = cluster(graph, constraints, k, random_state=seed, progress=lambda *call: stages.add(call[0]))
-    assert {"coarsen", "refine"} <= stages
-    assert coarse.n_violations == 0
-    assert coarse.cut <= 1.02 * direct.cut
+    stages, cuts = [set(), set()], []
+    for limit, seen in zip((len(y), 0), stages, strict=True):
+        for module in (search, multiway):
+            monkeypatch.setattr(module, "DIRECT_LIMIT", limit)
+        found = cluster(graph, constraints, k, random_state=seed, progress=lambda *call, seen=seen: seen.add(call[0]))
+        assert found.n_violations == 0
+        cuts.append(found.cut)
+    assert stages[1] - stages[0] >= {"refine", "join"}
+    direct, joined = cuts
+    assert joined <= 1.02 * direct

@@ -80,7 +80,6 @@ def test_a_problem_solved_level_by_level_is_as_good_and_respects_its_pairs(known
     constraints = Constraints.from_pairs(600, pairs[same], pairs[~same])
     options = {"random_state": 0, "init": halves if known else None}
     whole = cluster(graph, constraints, **options)
-    monkeypatch.setattr(searching, "SEARCH_LIMIT", 100)
     monkeypatch.setattr(searching, "DIRECT_LIMIT", 150)
     monkeypatch.setattr(polishing, "POLISH_LIMIT", 100)
     stages = []
@@ -89,11 +88,12 @@ def test_a_problem_solved_level_by_level_is_as_good_and_respects_its_pairs(known
     assert found.cut <= whole.cut * 1.02
     assert all(later < earlier for earlier, later in itertools.pairwise(found.history))
     order = list(dict.fromkeys(stage for stage, _, _ in stages))
-    assert [stage for stage in order if stage != "join"] == ["coarsen", "start", "search", "refine", "polish"]
+    assert order == ["start", "refine", "join", "polish"]
     for stage in order:
         done = [(done, total) for name, done, total in stages if name == stage]
         assert done == sorted(done)
-        assert done[-1][0] == done[-1][1]
+        # Batches that no longer pay are not made, so starts may end early.
+        assert done[-1][0] == done[-1][1] or stage in ("start", "refine")
 
 
 @pytest.mark.parametrize("n_units", [1, 3, 150])

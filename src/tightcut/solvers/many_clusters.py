@@ -16,9 +16,10 @@ from tightcut.objective import normalized_cut
 from tightcut.partition import PartitionGraph
 from tightcut.solvers.feasibility import Colourability, fill_empty, find_colouring, repair
 from tightcut.solvers.influence import neighbour_relations, with_influence
+from tightcut.solvers.multilevel import DEVICE_LIMIT
 from tightcut.solvers.multiway import Prices, Solution, improve, search_partition, select
 from tightcut.solvers.release import release_pairs, satisfied
-from tightcut.solvers.search import SEARCH_LIMIT, SearchOptions
+from tightcut.solvers.search import SearchOptions
 
 QUICK = SearchOptions(effort=0, n_init=2, n_jobs=1)
 HALVINGS = 10  # prices on the way from satisfying everything to ignoring everything
@@ -158,7 +159,7 @@ def merge_must_links(graph: Graph, constraints: Constraints, k: int, device: str
 
 
 def _contracted(graph: Graph, component: np.ndarray, device: str) -> Graph:
-    if device == "cpu" or graph.n_vertices <= SEARCH_LIMIT:
+    if device == "cpu" or graph.n_vertices <= DEVICE_LIMIT:
         return graph.contract(component)
     from tightcut.gpu.coarsening import contract_graph
 

@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from tightcut import _kernels as kernels
 from tightcut.signed import Merger, SignedGraph
 
+DEVICE_LIMIT = 60_000  # units; smaller levels are made on the CPU, which a GPU is no faster than there
 # Flips without a new best before a refinement pass ends, and passes per level.
 PATIENCE, PASSES = 50, 10
 
 
-def coarsen(
-    graph: SignedGraph,
-    target: int,
-    rng: np.random.Generator,
-    *,
-    device: str = "cpu",
-    report: Callable[[int, int], None] | None = None,
-) -> list[Merger]:
+def coarsen(graph: SignedGraph, target: int, rng: np.random.Generator, *, device: str = "cpu") -> list[Merger]:
     """Heavy-edge matchings until at most about `target` units are left. Each level halves the graph: O(arcs) in all.
 
-    Constraints need no care here: they live inside the units. With `device="cuda"` the GPU makes the levels, as far as
-    its matchings reach. `report` is told after every level how many units are gone and how many shall go.
+    Constraints need no care here: they live inside the units. With `device="cuda"` the GPU makes the large levels, as
+    far as its matchings reach.
     """
     levels: list[Merger] = []
-    n_units = graph.n_units
     # A unit much heavier than the others could not change sides any more.
     heaviest = 3 * graph.volume / target
-    if device == "cuda":
+    if device == "cuda" and graph.n_units > DEVICE_LIMIT:
         from tightcut.gpu.coarsening import coarsen_signed
 
-        levels = coarsen_signed(graph, target, heaviest, rng)
+        levels = coarsen_signed(graph, max(target, DEVICE_LIMIT), heaviest, rng)
         graph = coarsest(graph, levels)
     while graph.n_units > target:
         c, order = graph.couplings, rng.permutation(graph.n_units).astype(np.int32)
@@ -44,8 +35,6 @@ def coarsen(
         merger = graph.merge(unit, sign)
         levels.append(merger)
         graph = merger.graph
-        if report is not None:
-            report(min(n_units - graph.n_units, n_units - target), n_units - target)
     return levels
 
 

@@ -20,18 +20,18 @@ from tightcut.solvers.search import (
     CHILDREN,
     DIRECT_LIMIT,
     POPULATION,
-    SEARCH_LIMIT,
     STALE,
     STARTS,
     STARTS_KEPT,
     SearchOptions,
+    in_batches,
 )
 
 # A solution is (cut + full price * violated belief, labels).
 Solution = tuple[float, np.ndarray]
 
 MAX_EXCHANGES = 5
-EXCHANGE_LIMIT = 200_000  # vertices; in larger graphs whole clusters are exchanged at the coarser level only
+EXCHANGE_LIMIT = 100_000  # vertices; in larger graphs whole clusters are exchanged where solutions are joined only
 MAX_SWEEPS, LEAST_GAIN = 3, 0.01  # over the boundaries of a large graph
 
 
@@ -71,18 +71,48 @@ def search_partition(
     """Good distinct partitions into k non-empty clusters, best first. `known` ones take part and are never lost."""
     prices = prices or Prices.prohibitive(graph, k)
     given = [judge(graph, labels.astype(np.int32), k, prices) for labels in known or []]
-    improvements = [(graph, labels, k, prices) for _, labels in given]
-    limit = max(SEARCH_LIMIT, 40 * k)
-    if graph.n_vertices <= max(DIRECT_LIMIT, 1.5 * limit):
-        return _search_level(graph, k, rng, options, prices, given + options.map(_improved, improvements))
-    small, levels = coarsen(graph, limit, rng, device=options.device, report=partial(options.report, "coarsen"))
-    found = _search_level(small, k, rng, options, prices, [])
-    carried = [(graph, labels, k, prices, levels) for _, labels in found[:STARTS_KEPT]]
-    population = select(given + options.map(_improved, improvements + carried, "refine"))
+    improved = options.map(_improved, [(graph, labels, k, prices) for _, labels in given])
+    if graph.n_vertices <= DIRECT_LIMIT:
+        return _search_level(graph, k, rng, options, prices, given + improved)
+    make, join = partial(_made, graph, k, rng, prices), partial(_join, graph, k, rng, prices)
+    population = in_batches(make, join, select(given + improved), options)
     best = _with_moved_boundaries(graph, population[0], k, prices, options)
     if graph.n_vertices <= EXCHANGE_LIMIT:
         best = exchange(graph, best, k, rng, prices, options)
     return select([*population, best])
+
+
+def _made(
+    graph: PartitionGraph, k: int, rng: np.random.Generator, prices: Prices, options: SearchOptions
+) -> list[Solution]:
+    """Solutions of a large graph by a few random coarsenings."""
+    tasks = [(graph, k, child, options.starts, prices, options.device) for child in rng.spawn(options.n_init)]
+    found = options.map(_middle, tasks, "start")
+    return options.map(_improved, [(graph, labels, k, prices, levels) for _, labels, levels in found], "refine")
+
+
+def _join(
+    graph: PartitionGraph,
+    k: int,
+    rng: np.random.Generator,
+    prices: Prices,
+    options: SearchOptions,
+    population: list[Solution],
+) -> list[Solution]:
+    """Contract everything on which all solutions agree and search the small graph that is left, with them as starts."""
+    population = select(population)
+    unit = graph.consensus([labels for _, labels in population])
+    small = graph.contract(unit)
+    if small.n_vertices <= k + 1:
+        return population
+    known = []
+    for _, labels in population:
+        projected = np.empty(small.n_vertices, np.int32)
+        projected[unit] = labels
+        known.append(improve(small, projected, k, prices))
+    evolved = _evolve(small, k, rng, options, prices, select(known), "join")
+    evolved = select([*evolved, exchange(small, evolved[0], k, rng, prices, options)], STARTS_KEPT)
+    return select(population + options.map(_improved, [(graph, labels[unit], k, prices) for _, labels in evolved]))
 
 
 def _search_level(
@@ -164,10 +194,18 @@ def select(population: list[Solution], size: int = POPULATION) -> list[Solution]
 
 
 def _starts(graph: PartitionGraph, k: int, rng: np.random.Generator, count: int, prices: Prices) -> list[Solution]:
+    found = _middle(graph, k, rng, count, prices)
+    return [improve(graph, uncoarsen(levels, labels, k, prices.low), k, prices) for _, labels, levels in found]
+
+
+def _middle(
+    graph: PartitionGraph, k: int, rng: np.random.Generator, count: int, prices: Prices, device: str = "cpu"
+) -> list[tuple[float, np.ndarray, list[Level]]]:
+    """The best starts of a random coarsening to some vertices per cluster, with its levels."""
     middle = max(400, 40 * k)
-    small, levels = coarsen(graph, middle, rng) if graph.n_vertices > 1.5 * middle else (graph, [])
+    small, levels = coarsen(graph, middle, rng, device=device) if graph.n_vertices > 1.5 * middle else (graph, [])
     found = select([_start(small, k, rng, prices) for _ in range(count)], STARTS_KEPT)
-    return [improve(graph, uncoarsen(levels, labels, k, prices.low), k, prices) for _, labels in found]
+    return [(score, labels, levels) for score, labels in found]
 
 
 def _start(graph: PartitionGraph, k: int, rng: np.random.Generator, prices: Prices) -> Solution:
@@ -192,17 +230,18 @@ def _evolve(
     options: SearchOptions,
     prices: Prices,
     population: list[Solution],
+    stage: str = "search",
 ) -> list[Solution]:
     stale = 0
     for generation in range(options.generations):
-        options.report("search", generation, options.generations, population[0][0])
+        options.report(stage, generation, options.generations, population[0][0])
         if len(population) < 2 or stale == STALE:
             break
         best = population[0][0]
         tasks = [(graph, k, child, prices, population) for child in rng.spawn(CHILDREN)]
         population = select(population + options.map(_child, tasks))
         stale = 0 if population[0][0] < best * (1 - 1e-12) else stale + 1
-    options.report("search", options.generations, options.generations, population[0][0])
+    options.report(stage, options.generations, options.generations, population[0][0])
     return population
 
 

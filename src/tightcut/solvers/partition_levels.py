@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from tightcut import _kernels as kernels
 from tightcut.partition import PartitionGraph
-from tightcut.solvers.multilevel import pair_up
+from tightcut.solvers.multilevel import DEVICE_LIMIT, pair_up
 
 PATIENCE, PASSES = 50, 10
 
@@ -16,26 +14,19 @@ Level = tuple[PartitionGraph, np.ndarray]
 
 
 def coarsen(
-    graph: PartitionGraph,
-    target: int,
-    rng: np.random.Generator,
-    *,
-    device: str = "cpu",
-    report: Callable[[int, int], None] | None = None,
+    graph: PartitionGraph, target: int, rng: np.random.Generator, *, device: str = "cpu"
 ) -> tuple[PartitionGraph, list[Level]]:
     """Heavy-edge matchings, never across a cannot-link, until about `target` vertices are left.
 
     Returns the coarsest graph and the levels above it, each with the unit that its vertices went into. With
-    `device="cuda"` the GPU makes the levels, as far as its matchings reach. `report` is told after every level how many
-    vertices are gone and how many shall go.
+    `device="cuda"` the GPU makes the large levels, as far as its matchings reach.
     """
-    n_vertices = graph.n_vertices
     levels: list[Level] = []
     heaviest = 3 * float(graph.mass.sum()) / target
-    if device == "cuda":
+    if device == "cuda" and graph.n_vertices > DEVICE_LIMIT:
         from tightcut.gpu.coarsening import coarsen_partition
 
-        graph, levels = coarsen_partition(graph, target, heaviest, rng)
+        graph, levels = coarsen_partition(graph, max(target, DEVICE_LIMIT), heaviest, rng)
     while graph.n_vertices > target:
         w, r, order = graph.weights, graph.relations, rng.permutation(graph.n_vertices).astype(np.int32)
         unit, _ = kernels.heavy_edge_matching(
@@ -48,8 +39,6 @@ def coarsen(
             break
         levels.append((graph, unit))
         graph = coarser
-        if report is not None:
-            report(min(n_vertices - graph.n_vertices, n_vertices - target), n_vertices - target)
     return graph, levels
 
 

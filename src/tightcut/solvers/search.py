@@ -4,8 +4,9 @@
 2. Generations: take two to four good solutions, tie everything on which they agree, solve the small graph that is
    left, lift, refine. A child is never worse than its best parent (the merging lemma).
 
-A large graph is coarsened in several independent ways and searched at the coarsest level of each. The solutions are
-carried back up and joined: everything on which all agree is tied, and they evolve in the small graph that is left.
+In a large graph, where every child costs passes over all of it, starts are made a few at a time and joined with the best
+so far: everything on which all agree is tied once, and the generations pass in the small graph that is left. Each
+random coarsening merges a few units across the best cut, but not the same ones as the others.
 
 A generation's children depend only on the population before it and on their own seeds, so the result is the same
 for every number of threads.
@@ -27,9 +28,9 @@ from tightcut.solvers.multilevel import coarsen, coarsest, refine, uncoarsen
 
 HANDFUL = 20  # units down to which each start is coarsened
 MIDDLE = 400  # units at which starts are compared, before the best are carried back to a larger graph
-# Graphs of more units than the first are searched at a coarser level of the second (benchmarks/results/multilevel.md).
-DIRECT_LIMIT, SEARCH_LIMIT = 90_000, 60_000
-HIERARCHIES = 2  # independent ways down from a graph that is not searched at its own level
+DIRECT_LIMIT = 2_000  # units up to which the generations pass in the graph itself (benchmarks/results/multilevel.md)
+BATCH = 2  # random coarsenings of a larger graph whose starts are joined at a time
+LEAST_GAIN = 0.005  # of a batch, or it is the last
 STARTS, STARTS_KEPT = 8, 4  # per random coarsening to the middle
 POPULATION = 12
 CHILDREN = 6  # per generation
@@ -56,7 +57,7 @@ class SearchOptions:
     progress : callable or None
         Called with (stage, done, total, best ratio).
     device : {"cpu", "cuda"}
-        Where graphs too large to be searched at their own level are coarsened.
+        Where large graphs are coarsened.
     """
 
     effort: float = 1.0
@@ -116,27 +117,40 @@ def search(
     """Good distinct solutions, best first. `known` spins take part and are never lost."""
     refined = [refined_copy(graph, spins) for spins in known or []]
     if not searched_directly(graph):
-        return _join(graph, rng, options, select(refined + _carried_up(graph, rng, options)))
+        return in_batches(partial(_made, graph, rng), partial(_join, graph, rng), select(refined), options)
     tasks = [(graph, child, options.starts) for child in rng.spawn(options.n_init)]
     return _evolve(graph, rng, options, select(refined + options.map(_starts, tasks, "start")))
 
 
 def searched_directly(graph: SignedGraph) -> bool:
-    """Whether a graph is searched at its own level, and not through coarser ones."""
+    """Whether the generations pass in the graph itself, and not in small graphs made of it."""
     return graph.n_units <= DIRECT_LIMIT
 
 
-def _carried_up(graph: SignedGraph, rng: np.random.Generator, options: SearchOptions) -> list[Solution]:
-    """The best solutions of independent hierarchies, refined at every level."""
-    count = min(HIERARCHIES, options.n_init)
-    solutions: list[Solution] = []
+def in_batches(
+    make: Callable[[SearchOptions], list[Solution]],
+    join: Callable[[SearchOptions, list[Solution]], list[Solution]],
+    population: list[Solution],
+    options: SearchOptions,
+) -> list[Solution]:
+    """Make solutions a few at a time and join them with the best so far, as long as that pays."""
+    count = -(-options.n_init // BATCH)
     for number in range(count):
         part = options.part(number, count)
-        levels = coarsen(graph, SEARCH_LIMIT, rng, device=part.device, report=partial(part.report, "coarsen"))
-        found = search(coarsest(graph, levels), rng, part)
-        solutions += options.map(_uncoarsened, [(graph, levels, spins) for _, spins in found[:STARTS_KEPT]])
-        options.report("refine", number + 1, count, min(ratio for ratio, _ in solutions))
-    return solutions
+        before = population[0][0] if population else np.inf
+        population = join(part, population[:STARTS_KEPT] + make(part))
+        if number > 0 and population[0][0] > (1 - LEAST_GAIN) * before:
+            break
+    everything = count * options.generations
+    options.report("join", everything, everything, population[0][0])
+    return population
+
+
+def _made(graph: SignedGraph, rng: np.random.Generator, options: SearchOptions) -> list[Solution]:
+    """Solutions of a large graph by a few random coarsenings."""
+    tasks = [(graph, child, options.starts, options.device) for child in rng.spawn(options.n_init)]
+    found = options.map(_middle, tasks, "start")
+    return options.map(_uncoarsened, [(graph, levels, spins) for _, spins, levels in found], "refine")
 
 
 def _join(
@@ -144,9 +158,11 @@ def _join(
 ) -> list[Solution]:
     """Tie everything on which all solutions agree and let them evolve in the small graph that is left.
 
-    Each hierarchy has merged a few units across the best cut, but not the same ones as the others. All solutions are
-    solutions of the small graph, so the best is at least as good as the best of them.
+    All solutions are solutions of the small graph, so the best is at least as good as the best of them.
     """
+    population = select(population)
+    if options.generations == 0:
+        return population
     merger = _agreement(graph, population)
     small = merger.graph
     if small.n_units < 3:
@@ -187,9 +203,18 @@ def _uncoarsened(graph: SignedGraph, levels: list[Merger], spins: np.ndarray) ->
 
 
 def _starts(graph: SignedGraph, rng: np.random.Generator, count: int) -> list[Solution]:
-    levels = coarsen(graph, MIDDLE, rng) if graph.n_units > 1.5 * MIDDLE else []
+    if graph.n_units <= 1.5 * MIDDLE:
+        return [_start(graph, rng) for _ in range(count)]
+    return [uncoarsen(graph, levels, spins) for _, spins, levels in _middle(graph, rng, count)]
+
+
+def _middle(
+    graph: SignedGraph, rng: np.random.Generator, count: int, device: str = "cpu"
+) -> list[tuple[float, np.ndarray, list[Merger]]]:
+    """The best starts of a random coarsening to the middle, with its levels."""
+    levels = coarsen(graph, MIDDLE, rng, device=device)
     found = [_start(coarsest(graph, levels), rng) for _ in range(count)]
-    return [uncoarsen(graph, levels, spins) for _, spins in select(found, STARTS_KEPT)] if levels else found
+    return [(ratio, spins, levels) for ratio, spins in select(found, STARTS_KEPT)]
 
 
 def _start(graph: SignedGraph, rng: np.random.Generator) -> Solution:
