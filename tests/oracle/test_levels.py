@@ -36,7 +36,7 @@ def test_any_number_of_clusters(k, graph):
     found = cluster(graph, pairs, k, random_state=0)
     assert found.n_violations == 0
     assert len(np.unique(found.labels)) == k
-    for n_jobs in (1, 2):
+    for n_jobs in (1, 2, 4):
         again = cluster(graph, pairs, k, random_state=0, n_jobs=n_jobs)
         np.testing.assert_array_equal(found.labels, again.labels)
 
@@ -119,19 +119,25 @@ def test_solutions_that_agree_are_left_alone():
     assert multiway._join(whole, 3, np.random.default_rng(0), prices, OPTIONS, thirds) == thirds
 
 
-@pytest.mark.parametrize(("scores", "n_made"), [((5, 4, 3, 2), 4), ((5, 4.99, 4.98, 2), 2), ((5, 5, 1, 1), 2)])
-def test_batches_end_when_they_no_longer_pay(scores, n_made):
+@pytest.mark.parametrize("n_jobs", [1, 8])
+@pytest.mark.parametrize(("scores", "n_joined"), [((5, 4, 3, 2), 4), ((5, 4.99, 4.98, 2), 2), ((5, 5, 1, 1), 2)])
+def test_batches_end_when_they_no_longer_pay(scores, n_joined, n_jobs):
     """The first has nothing to be compared with; a later one is the last if it gains less than half a percent."""
-    made, reported = [], []
+    made, joined, reported = [], [], []
 
-    def make(part):
-        made.append(part.n_init)
-        return [(scores[len(made) - 1], np.zeros(1))]
+    def make(_, generators):
+        made.append(len(generators))
+        return [[(scores[generator.bit_generator.seed_seq.spawn_key[0] // 2], np.zeros(1))] for generator in generators]
 
-    options = search.SearchOptions(n_init=8, progress=lambda *call: reported.append(call))
-    best = search.in_batches(make, lambda _, population: sorted(population, key=lambda one: one[0]), [], options)
-    assert made == [search.BATCH] * n_made
-    assert best[0][0] == min(scores[:n_made])
+    def join(_, population):
+        joined.append(len(population))
+        return sorted(population, key=lambda one: one[0])
+
+    options = search.SearchOptions(n_init=8, n_jobs=n_jobs, progress=lambda *call: reported.append(call))
+    best = search.in_batches(make, join, [], np.random.default_rng(0), options)
+    assert made == ([2] * n_joined if n_jobs == 1 else [8])
+    assert joined == [2, 4, 6, 6][:n_joined]
+    assert best[0][0] == min(scores[:n_joined])
     assert reported == [("join", 4 * options.generations, 4 * options.generations, best[0][0])]
 
 

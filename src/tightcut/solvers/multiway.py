@@ -25,6 +25,7 @@ from tightcut.solvers.search import (
     STARTS_KEPT,
     SearchOptions,
     in_batches,
+    regrouped,
 )
 
 # A solution is (cut + full price * violated belief, labels).
@@ -74,8 +75,8 @@ def search_partition(
     improved = options.map(_improved, [(graph, labels, k, prices) for _, labels in given])
     if graph.n_vertices <= DIRECT_LIMIT:
         return _search_level(graph, k, rng, options, prices, given + improved)
-    make, join = partial(_made, graph, k, rng, prices), partial(_join, graph, k, rng, prices)
-    population = in_batches(make, join, select(given + improved), options)
+    make, join = partial(_made, graph, k, prices), partial(_join, graph, k, rng, prices)
+    population = in_batches(make, join, select(given + improved), rng, options)
     best = _with_moved_boundaries(graph, population[0], k, prices, options)
     if graph.n_vertices <= EXCHANGE_LIMIT:
         best = exchange(graph, best, k, rng, prices, options)
@@ -83,12 +84,13 @@ def search_partition(
 
 
 def _made(
-    graph: PartitionGraph, k: int, rng: np.random.Generator, prices: Prices, options: SearchOptions
-) -> list[Solution]:
-    """Solutions of a large graph by a few random coarsenings."""
-    tasks = [(graph, k, child, options.starts, prices, options.device) for child in rng.spawn(options.n_init)]
-    found = options.map(_middle, tasks, "start")
-    return options.map(_improved, [(graph, labels, k, prices, levels) for _, labels, levels in found], "refine")
+    graph: PartitionGraph, k: int, prices: Prices, options: SearchOptions, generators: list[np.random.Generator]
+) -> list[list[Solution]]:
+    """Solutions of a large graph, several for each random coarsening."""
+    starts = [(graph, k, rng, options.starts, prices, options.device) for rng in generators]
+    found = options.map(_middle, starts, "start")
+    tasks = [(graph, labels, k, prices, levels) for _, kept, levels in found for labels in kept]
+    return regrouped(options.map(_improved, tasks, "refine"), [len(kept) for _, kept, _ in found])
 
 
 def _join(
@@ -194,18 +196,18 @@ def select(population: list[Solution], size: int = POPULATION) -> list[Solution]
 
 
 def _starts(graph: PartitionGraph, k: int, rng: np.random.Generator, count: int, prices: Prices) -> list[Solution]:
-    found = _middle(graph, k, rng, count, prices)
-    return [improve(graph, uncoarsen(levels, labels, k, prices.low), k, prices) for _, labels, levels in found]
+    ((_, kept, levels),) = _middle(graph, k, rng, count, prices)
+    return [improve(graph, uncoarsen(levels, labels, k, prices.low), k, prices) for labels in kept]
 
 
 def _middle(
     graph: PartitionGraph, k: int, rng: np.random.Generator, count: int, prices: Prices, device: str = "cpu"
-) -> list[tuple[float, np.ndarray, list[Level]]]:
-    """The best starts of a random coarsening to some vertices per cluster, with its levels."""
+) -> list[tuple[float, list[np.ndarray], list[Level]]]:
+    """One random coarsening to some vertices per cluster: the best score there, the best starts, and the levels."""
     middle = max(400, 40 * k)
     small, levels = coarsen(graph, middle, rng, device=device) if graph.n_vertices > 1.5 * middle else (graph, [])
     found = select([_start(small, k, rng, prices) for _ in range(count)], STARTS_KEPT)
-    return [(score, labels, levels) for score, labels in found]
+    return [(found[0][0], [labels for _, labels in found], levels)]
 
 
 def _start(graph: PartitionGraph, k: int, rng: np.random.Generator, prices: Prices) -> Solution:

@@ -17,10 +17,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain, islice
 from typing import TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 
 from tightcut import _kernels as kernels
 from tightcut.signed import Merger, SignedGraph
@@ -117,7 +118,7 @@ def search(
     """Good distinct solutions, best first. `known` spins take part and are never lost."""
     refined = [refined_copy(graph, spins) for spins in known or []]
     if not searched_directly(graph):
-        return in_batches(partial(_made, graph, rng), partial(_join, graph, rng), select(refined), options)
+        return in_batches(partial(_made, graph), partial(_join, graph, rng), select(refined), rng, options)
     tasks = [(graph, child, options.starts) for child in rng.spawn(options.n_init)]
     return _evolve(graph, rng, options, select(refined + options.map(_starts, tasks, "start")))
 
@@ -128,17 +129,27 @@ def searched_directly(graph: SignedGraph) -> bool:
 
 
 def in_batches(
-    make: Callable[[SearchOptions], list[Solution]],
+    make: Callable[[SearchOptions, list[np.random.Generator]], list[list[Solution]]],
     join: Callable[[SearchOptions, list[Solution]], list[Solution]],
     population: list[Solution],
+    rng: np.random.Generator,
     options: SearchOptions,
 ) -> list[Solution]:
-    """Make solutions a few at a time and join them with the best so far, as long as that pays."""
+    """Make solutions by a few random coarsenings at a time and join them with the best so far, as long as that pays.
+
+    `make` returns the solutions of each of the generators it is given. Where there are threads for more than a batch, it
+    gets all of them at once; the result is the same.
+    """
     count = -(-options.n_init // BATCH)
+    generators = rng.spawn(options.n_init)
+    ahead = effective_n_jobs(options.n_jobs) >= 2 * BATCH
+    made: list[list[Solution]] = make(options, generators) if ahead else []
     for number in range(count):
-        part = options.part(number, count)
+        part, now = options.part(number, count), slice(number * BATCH, (number + 1) * BATCH)
+        if not ahead:
+            made += make(part, generators[now])
         before = population[0][0] if population else np.inf
-        population = join(part, population[:STARTS_KEPT] + make(part))
+        population = join(part, population[:STARTS_KEPT] + list(chain.from_iterable(made[now])))
         if number > 0 and population[0][0] > (1 - LEAST_GAIN) * before:
             break
     everything = count * options.generations
@@ -146,11 +157,17 @@ def in_batches(
     return population
 
 
-def _made(graph: SignedGraph, rng: np.random.Generator, options: SearchOptions) -> list[Solution]:
-    """Solutions of a large graph by a few random coarsenings."""
-    tasks = [(graph, child, options.starts, options.device) for child in rng.spawn(options.n_init)]
-    found = options.map(_middle, tasks, "start")
-    return options.map(_uncoarsened, [(graph, levels, spins) for _, spins, levels in found], "refine")
+def _made(graph: SignedGraph, options: SearchOptions, generators: list[np.random.Generator]) -> list[list[Solution]]:
+    """Solutions of a large graph, several for each random coarsening."""
+    found = options.map(_middle, [(graph, rng, options.starts, options.device) for rng in generators], "start")
+    tasks = [(graph, levels, spins) for _, kept, levels in found for spins in kept]
+    return regrouped(options.map(_uncoarsened, tasks, "refine"), [len(kept) for _, kept, _ in found])
+
+
+def regrouped(solutions: list[Solution], sizes: list[int]) -> list[list[Solution]]:
+    """Consecutive groups of the given sizes."""
+    rest = iter(solutions)
+    return [list(islice(rest, size)) for size in sizes]
 
 
 def _join(
@@ -205,16 +222,17 @@ def _uncoarsened(graph: SignedGraph, levels: list[Merger], spins: np.ndarray) ->
 def _starts(graph: SignedGraph, rng: np.random.Generator, count: int) -> list[Solution]:
     if graph.n_units <= 1.5 * MIDDLE:
         return [_start(graph, rng) for _ in range(count)]
-    return [uncoarsen(graph, levels, spins) for _, spins, levels in _middle(graph, rng, count)]
+    ((_, kept, levels),) = _middle(graph, rng, count)
+    return [uncoarsen(graph, levels, spins) for spins in kept]
 
 
 def _middle(
     graph: SignedGraph, rng: np.random.Generator, count: int, device: str = "cpu"
-) -> list[tuple[float, np.ndarray, list[Merger]]]:
-    """The best starts of a random coarsening to the middle, with its levels."""
+) -> list[tuple[float, list[np.ndarray], list[Merger]]]:
+    """One random coarsening to the middle: the best ratio there, the best starts, and the levels."""
     levels = coarsen(graph, MIDDLE, rng, device=device)
-    found = [_start(coarsest(graph, levels), rng) for _ in range(count)]
-    return [(ratio, spins, levels) for ratio, spins in select(found, STARTS_KEPT)]
+    found = select([_start(coarsest(graph, levels), rng) for _ in range(count)], STARTS_KEPT)
+    return [(found[0][0], [spins for _, spins in found], levels)]
 
 
 def _start(graph: SignedGraph, rng: np.random.Generator) -> Solution:
