@@ -65,14 +65,14 @@ class PartitionGraph:
 
     def consensus(self, population: list[np.ndarray]) -> np.ndarray:
         """The connected regions on which all the given labellings are constant."""
-        code = np.zeros(self.n_vertices, np.int64)
+        code, n_codes = np.zeros(self.n_vertices, np.int64), 1
         for labels in population:
-            _, code = np.unique(code * (int(labels.max()) + 1) + labels, return_inverse=True)
-        w = self.weights
-        sources = np.repeat(np.arange(self.n_vertices, dtype=np.int32), np.diff(w.indptr))
-        agree = code[sources] == code[w.indices]
-        pattern = sp.coo_array((np.ones(int(agree.sum()), np.int8), (sources[agree], w.indices[agree])), shape=w.shape)
-        return sp.csgraph.connected_components(pattern, directed=False)[1]
+            k = int(labels.max()) + 1
+            if n_codes * k > 2**62:
+                found, code = np.unique(code, return_inverse=True)
+                n_codes = len(found)
+            code, n_codes = code * k + labels, n_codes * k
+        return kernels.connected_regions(self.weights.indptr, self.weights.indices, code)
 
     def cut(self, labels: np.ndarray, k: int) -> float:
         """Sum over clusters of cut(C, rest) / vol(C)."""

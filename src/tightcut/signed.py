@@ -128,13 +128,7 @@ class SignedGraph:
         code = np.zeros(self.n_units, np.int64)
         for other in population[1:]:
             code = 2 * code + (other != first)
-        sources = self.sources
-        agree = code[sources] == code[self.couplings.indices]
-        pattern = sp.coo_array(
-            (np.ones(int(agree.sum()), np.int8), (sources[agree], self.couplings.indices[agree])),
-            shape=self.couplings.shape,
-        )
-        _, unit = sp.csgraph.connected_components(pattern, directed=False)
+        unit = kernels.connected_regions(self.couplings.indptr, self.couplings.indices, code)
         return self.merge(unit, first)
 
 

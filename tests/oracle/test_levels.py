@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.datasets import load_breast_cancer, load_digits, make_blobs, make_moons
 from sklearn.preprocessing import StandardScaler
 from toys import nearest_neighbour_graph
@@ -105,6 +106,21 @@ def test_joined_partitions_are_at_least_as_good_as_each_of_them(seed, graph):
     assert joined[0][0] <= starts[0][0]
     assert joined[0][0] == pytest.approx(whole.cut(joined[0][1], 4))
     assert whole.violated(joined[0][1]) == 0
+
+
+@pytest.mark.parametrize(("n_labellings", "k"), [(1, 2), (3, 4), (12, 3), (12, 10**6)])
+def test_regions_of_agreement_are_the_components_of_the_edges_inside_them(n_labellings, k, graph):
+    """Also of more combinations of labels than 64 bits can tell apart."""
+    rng = np.random.default_rng(k)
+    blocks = np.arange(300) // 20
+    population = [rng.integers(k, size=15)[blocks].astype(np.int32) for _ in range(n_labellings)]
+    found = PartitionGraph.from_graph(graph, Constraints.from_pairs(300)).consensus(population)
+    inside = graph.weights.toarray() > 0
+    for labels in population:
+        inside &= labels[:, None] == labels
+    _, expected = sp.csgraph.connected_components(inside)
+    np.testing.assert_array_equal(found[:, None] == found, expected[:, None] == expected)
+    np.testing.assert_array_equal(np.unique(found), np.arange(found.max() + 1))
 
 
 def test_solutions_that_agree_are_left_alone():

@@ -4,7 +4,7 @@ numba notices an edit in the file of the function it compiled, not in the files 
 `heap.py` or `random_numbers.py`, run `make clean-kernels`.
 """
 
-from tightcut._kernels.coarsening import contract, heavy_edge_matching
+from tightcut._kernels.coarsening import connected_regions, contract, heavy_edge_matching
 from tightcut._kernels.colouring import colour_by_tabu, colour_exactly, complete_labels, peel
 from tightcut._kernels.fista import fista_steps
 from tightcut._kernels.minimum_cut import UNREACHED, reverse_arcs, route_excess, total_variation_prox
@@ -24,6 +24,7 @@ __all__ = [
     "colour_by_tabu",
     "colour_exactly",
     "complete_labels",
+    "connected_regions",
     "contract",
     "cut_changes",
     "fista_steps",

@@ -42,6 +42,31 @@ def heavy_edge_matching(indptr, indices, coupling, mass, order, heaviest, apart_
 
 
 @compiled
+def connected_regions(indptr, indices, code):
+    """Number the connected regions of equal code 0, 1, ... by their first vertex. O(arcs)."""
+    n = len(code)
+    region = np.full(n, -1, np.int32)
+    stack = np.empty(n, np.int32)
+    count = 0
+    for first in range(n):
+        if region[first] >= 0:
+            continue
+        region[first] = count
+        stack[0], size = first, 1
+        while size > 0:
+            size -= 1
+            u = stack[size]
+            for a in range(indptr[u], indptr[u + 1]):
+                v = indices[a]
+                if region[v] < 0 and code[v] == code[u]:
+                    region[v] = count
+                    stack[size] = v
+                    size += 1
+        count += 1
+    return region
+
+
+@compiled
 def _sort(values, count):
     """Sort the first `count` values. Insertion: the general sort costs microseconds, however few there are."""
     if count > 100:
