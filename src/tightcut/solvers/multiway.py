@@ -32,7 +32,7 @@ from tightcut.solvers.search import (
 Solution = tuple[float, np.ndarray]
 
 MAX_EXCHANGES = 5
-EXCHANGE_LIMIT = 100_000  # vertices; in larger graphs whole clusters are exchanged where solutions are joined only
+EXCHANGE_LIMIT = 50_000  # vertices; in larger graphs whole clusters are exchanged where solutions are joined only
 MAX_SWEEPS, LEAST_GAIN = 3, 0.01  # over the boundaries of a large graph
 
 
