@@ -371,6 +371,8 @@ as possible.
         check_choice("symmetrize", self.symmetrize, SYMMETRIZE)
         resolve_device(self.device)
         if self.n_clusters != "auto":
+            if isinstance(self.n_clusters, bool):  # an int to Python
+                raise TypeError(f"n_clusters must be an instance of int, not bool; got {self.n_clusters}.")
             check_scalar(self.n_clusters, "n_clusters", Integral, min_val=1)
         check_scalar(self.influence, "influence", Real, min_val=0)
         check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)

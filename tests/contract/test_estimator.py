@@ -372,6 +372,7 @@ def test_one_cluster(X):
         ("criterion", ["ncut"], "criterion must be one of"),
         ("n_clusters", 0, "n_clusters == 0, must be >= 1"),
         ("n_clusters", 2.0, "n_clusters must be an instance of int"),
+        ("n_clusters", True, "n_clusters must be an instance of int, not bool"),
         ("n_neighbors", 0, "n_neighbors == 0, must be >= 1"),
         ("symmetrize", "min", "symmetrize must be one of 'maximum', 'mean'; got 'min'"),
         ("max_violations", -1, "max_violations == -1, must be >= 0"),
