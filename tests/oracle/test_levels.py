@@ -135,10 +135,14 @@ def test_solutions_that_agree_are_left_alone():
     assert multiway._join(whole, 3, np.random.default_rng(0), prices, OPTIONS, thirds) == thirds
 
 
+@pytest.mark.parametrize("patient", [False, True])
 @pytest.mark.parametrize("n_jobs", [1, 8])
 @pytest.mark.parametrize(("scores", "n_joined"), [((5, 4, 3, 2), 4), ((5, 4.99, 4.98, 2), 2), ((5, 5, 1, 1), 2)])
-def test_batches_end_when_they_no_longer_pay(scores, n_joined, n_jobs):
-    """The first has nothing to be compared with; a later one is the last if it gains less than half a percent."""
+def test_batches_end_when_they_no_longer_pay(scores, n_joined, n_jobs, patient):
+    """The first has nothing to be compared with; a later one is the last if it gains less than half a percent.
+
+    With patience all are made.
+    """
     made, joined, reported = [], [], []
 
     def make(_, generators):
@@ -150,7 +154,8 @@ def test_batches_end_when_they_no_longer_pay(scores, n_joined, n_jobs):
         return sorted(population, key=lambda one: one[0])
 
     options = search.SearchOptions(n_init=8, n_jobs=n_jobs, progress=lambda *call: reported.append(call))
-    best = search.in_batches(make, join, [], np.random.default_rng(0), options)
+    best = search.in_batches(make, join, [], np.random.default_rng(0), options, patient=patient)
+    n_joined = 4 if patient else n_joined
     assert made == ([2] * n_joined if n_jobs == 1 else [8])
     assert joined == [2, 4, 6, 6][:n_joined]
     assert best[0][0] == min(scores[:n_joined])

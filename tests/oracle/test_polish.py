@@ -92,8 +92,8 @@ def test_a_problem_solved_level_by_level_is_as_good_and_respects_its_pairs(known
     for stage in order:
         done = [(done, total) for name, done, total in stages if name == stage]
         assert done == sorted(done)
-        # Batches that no longer pay are not made, so starts may end early.
-        assert done[-1][0] == done[-1][1] or stage in ("start", "refine")
+        # Not every coarsening gives as many solutions as are counted on.
+        assert done[-1][0] == done[-1][1] or stage == "refine"
 
 
 @pytest.mark.parametrize("n_units", [1, 3, 150])

@@ -19,6 +19,7 @@ from tightcut.solvers.partition_levels import Level, agglomerate, coarsen, refin
 from tightcut.solvers.search import (
     CHILDREN,
     DIRECT_LIMIT,
+    PATIENT_LIMIT,
     POPULATION,
     STALE,
     STARTS,
@@ -76,7 +77,8 @@ def search_partition(
     if graph.n_vertices <= DIRECT_LIMIT:
         return _search_level(graph, k, rng, options, prices, given + improved)
     make, join = partial(_made, graph, k, prices), partial(_join, graph, k, rng, prices)
-    population = in_batches(make, join, select(given + improved), rng, options)
+    patient = graph.n_vertices <= PATIENT_LIMIT
+    population = in_batches(make, join, select(given + improved), rng, options, patient=patient)
     best = _with_moved_boundaries(graph, population[0], k, prices, options)
     if graph.n_vertices <= EXCHANGE_LIMIT:
         best = exchange(graph, best, k, rng, prices, options)
@@ -90,7 +92,8 @@ def _made(
     starts = [(graph, k, rng, options.starts, prices, options.device) for rng in generators]
     found = options.map(_middle, starts, "start")
     tasks = [(graph, labels, k, prices, levels) for _, kept, levels in found for labels in kept]
-    return regrouped(options.map(_improved, tasks, "refine"), [len(kept) for _, kept, _ in found])
+    solutions = options.map(_improved, tasks, "refine", STARTS_KEPT * len(generators))
+    return regrouped(solutions, [len(kept) for _, kept, _ in found])
 
 
 def _join(

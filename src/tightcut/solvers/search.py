@@ -31,7 +31,7 @@ HANDFUL = 20  # units down to which each start is coarsened
 MIDDLE = 400  # units at which starts are compared, before the best are carried back to a larger graph
 DIRECT_LIMIT = 2_000  # units up to which the generations pass in the graph itself (benchmarks/results/multilevel.md)
 BATCH = 2  # random coarsenings of a larger graph whose starts are joined at a time
-LEAST_GAIN = 0.005  # of a batch, or it is the last
+PATIENT_LIMIT, LEAST_GAIN = 100_000, 0.005  # in larger graphs a batch that gains less is the last
 STARTS, STARTS_KEPT = 8, 4  # per random coarsening to the middle
 POPULATION = 12
 CHILDREN = 6  # per generation
@@ -92,10 +92,16 @@ class SearchOptions:
         if self.progress is not None:
             self.progress(stage, done, total, best)
 
-    def map(self, function: Callable[..., list[Result]], tasks: list[tuple], stage: str | None = None) -> list[Result]:
+    def map(
+        self,
+        function: Callable[..., list[Result]],
+        tasks: list[tuple],
+        stage: str | None = None,
+        total: int | None = None,
+    ) -> list[Result]:
         """Run the tasks, in threads or where `joblib.parallel_config` says, and chain their results in order.
 
-        With a `stage`, every finished task, which gave solutions, is reported under its name.
+        With a `stage`, every finished task, which gave solutions, is reported under its name, as one of `total`.
         """
         results: Iterable[list[Result]]
         if self.n_jobs == 1 or len(tasks) == 1:  # joblib's Dask back end would send these away, too
@@ -108,7 +114,8 @@ class SearchOptions:
         for done, solutions in enumerate(results):
             chained += solutions
             if stage is not None:
-                self.report(stage, done + 1, len(tasks), min((result[0] for result in chained), default=np.nan))
+                best = min((result[0] for result in chained), default=np.nan)
+                self.report(stage, done + 1, total or len(tasks), best)
         return chained
 
 
@@ -118,7 +125,8 @@ def search(
     """Good distinct solutions, best first. `known` spins take part and are never lost."""
     refined = [refined_copy(graph, spins) for spins in known or []]
     if not searched_directly(graph):
-        return in_batches(partial(_made, graph), partial(_join, graph, rng), select(refined), rng, options)
+        make, join = partial(_made, graph), partial(_join, graph, rng)
+        return in_batches(make, join, select(refined), rng, options, patient=graph.n_units <= PATIENT_LIMIT)
     tasks = [(graph, child, options.starts) for child in rng.spawn(options.n_init)]
     return _evolve(graph, rng, options, select(refined + options.map(_starts, tasks, "start")))
 
@@ -134,11 +142,13 @@ def in_batches(
     population: list[Solution],
     rng: np.random.Generator,
     options: SearchOptions,
+    *,
+    patient: bool,
 ) -> list[Solution]:
-    """Make solutions by a few random coarsenings at a time and join them with the best so far, as long as that pays.
+    """Make solutions by a few random coarsenings at a time and join them with the best so far.
 
     `make` returns the solutions of each of the generators it is given. Where there are threads for more than a batch, it
-    gets all of them at once; the result is the same.
+    gets all of them at once; the result is the same. Unless `patient`, a batch that gains little is the last.
     """
     count = -(-options.n_init // BATCH)
     generators = rng.spawn(options.n_init)
@@ -150,7 +160,7 @@ def in_batches(
             made += make(part, generators[now])
         before = population[0][0] if population else np.inf
         population = join(part, population[:STARTS_KEPT] + list(chain.from_iterable(made[now])))
-        if number > 0 and population[0][0] > (1 - LEAST_GAIN) * before:
+        if number > 0 and not patient and population[0][0] > (1 - LEAST_GAIN) * before:
             break
     everything = count * options.generations
     options.report("join", everything, everything, population[0][0])
@@ -161,7 +171,8 @@ def _made(graph: SignedGraph, options: SearchOptions, generators: list[np.random
     """Solutions of a large graph, several for each random coarsening."""
     found = options.map(_middle, [(graph, rng, options.starts, options.device) for rng in generators], "start")
     tasks = [(graph, levels, spins) for _, kept, levels in found for spins in kept]
-    return regrouped(options.map(_uncoarsened, tasks, "refine"), [len(kept) for _, kept, _ in found])
+    solutions = options.map(_uncoarsened, tasks, "refine", STARTS_KEPT * len(generators))
+    return regrouped(solutions, [len(kept) for _, kept, _ in found])
 
 
 def regrouped(solutions: list[Solution], sizes: list[int]) -> list[list[Solution]]:
