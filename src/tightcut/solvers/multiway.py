@@ -75,7 +75,7 @@ def search_partition(
     given = [judge(graph, labels.astype(np.int32), k, prices) for labels in known or []]
     improved = options.map(_improved, [(graph, labels, k, prices) for _, labels in given])
     if graph.n_vertices <= DIRECT_LIMIT:
-        return _search_level(graph, k, rng, options, prices, given + improved)
+        return _search_directly(graph, k, rng, options, prices, given + improved)
     make, join = partial(_made, graph, k, prices), partial(_join, graph, k, rng, prices)
     patient = graph.n_vertices <= PATIENT_LIMIT
     population = in_batches(make, join, select(given + improved), rng, options, patient=patient)
@@ -120,7 +120,7 @@ def _join(
     return select(population + options.map(_improved, [(graph, labels[unit], k, prices) for _, labels in evolved]))
 
 
-def _search_level(
+def _search_directly(
     graph: PartitionGraph,
     k: int,
     rng: np.random.Generator,
@@ -128,7 +128,7 @@ def _search_level(
     prices: Prices,
     given: list[Solution],
 ) -> list[Solution]:
-    """The search at one level: starts, generations, exchange."""
+    """Starts, generations in the graph itself, exchange."""
     tasks = [(graph, k, child, options.starts, prices) for child in rng.spawn(options.n_init)]
     population = _evolve(graph, k, rng, options, prices, select(given + options.map(_starts, tasks, "start")))
     return select([*population, exchange(graph, population[0], k, rng, prices, options)])
