@@ -55,9 +55,8 @@ def main() -> None:
         "n = 100,000 on. Processor seconds of one thread; below two seconds, medians of five runs."
     )
     notes.append(
-        "- `cluster` searches graphs of up to 90,000 units at their own level and larger ones at a level of 60,000; with more "
-        "than two clusters, whole clusters are exchanged at the graph's own level up to 200,000 vertices. From there on "
-        "the search costs the same, and what grows is coarsening, refinement and exact steps."
+        "- Above 2,000 units `cluster` joins solutions of random coarsenings; above 100,000 it keeps half as many and "
+        "stops when a batch of them gains less than 0.5 %."
     )
     draw(rows)
     write("growth", rows, notes, "python -m benchmarks.growth")

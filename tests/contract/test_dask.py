@@ -16,6 +16,7 @@ from tightcut.datasets import sample_constraints
 from tightcut.experiments import run
 from tightcut.partition import PartitionGraph
 from tightcut.signed import SignedGraph
+from tightcut.solvers import multiway, search
 from tightcut.solvers.hard import reduce_to_units
 
 distributed = pytest.importorskip("distributed")
@@ -63,6 +64,22 @@ def test_restarts(graph, blobs, k, options):
     assert submit.called  # or this would compare one process with itself
     np.testing.assert_array_equal(there.labels, here.labels)
     assert (there.cut, there.n_violations, there.history) == (here.cut, here.n_violations, here.history)
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_a_graph_whose_solutions_are_joined(graph, blobs, k, monkeypatch):
+    """Levels, larger than the graph, do not travel: each start is refined where it is made."""
+    stages = set()
+    for module in (search, multiway):
+        monkeypatch.setattr(module, "DIRECT_LIMIT", 100)
+    constraints = sample_constraints(blobs[1] % k, 80, random_state=0)
+    here = cluster(graph, constraints, k, **QUICK)
+    with joblib.parallel_config("dask"), watched(DaskDistributedBackend, "submit") as submit:
+        there = cluster(graph, constraints, k, progress=lambda *call: stages.add(call[0]), **QUICK)
+    assert submit.called
+    assert {"start", "join"} <= stages
+    assert "refine" not in stages
+    np.testing.assert_array_equal(there.labels, here.labels)
 
 
 def test_the_estimator(blobs):

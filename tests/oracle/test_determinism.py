@@ -22,10 +22,13 @@ def test_same_seed_same_labels_for_any_number_of_threads(options):
         assert (run.cut, run.history) == (runs[0].cut, runs[0].history)
 
 
-def test_same_seed_same_labels_on_a_graph_that_is_coarsened():
-    graph, constraints = problem(1, n=1500, n_pairs=80)
-    runs = [cluster(graph, constraints, random_state=3, n_jobs=jobs, effort=0.2, n_init=2) for jobs in (1, 2)]
-    np.testing.assert_array_equal(runs[0].labels, runs[1].labels)
+@pytest.mark.parametrize("k", [2, 3])
+def test_same_seed_same_labels_where_solutions_are_joined(k):
+    """Four threads make all solutions ahead of the joins, fewer one batch at a time."""
+    graph, constraints = problem(1, n=2500, n_pairs=80)
+    runs = [cluster(graph, constraints, k, random_state=3, n_jobs=jobs, effort=0.2, n_init=3) for jobs in (1, 2, 4)]
+    for run in runs[1:]:
+        np.testing.assert_array_equal(run.labels, runs[0].labels)
     assert runs[0].n_violations == 0
 
 

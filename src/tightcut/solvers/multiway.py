@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from tightcut.solvers.search import (
     STARTS_KEPT,
     SearchOptions,
     in_batches,
+    kept,
     regrouped,
 )
 
@@ -89,11 +91,23 @@ def _made(
     graph: PartitionGraph, k: int, prices: Prices, options: SearchOptions, generators: list[np.random.Generator]
 ) -> list[list[Solution]]:
     """Solutions of a large graph, several for each random coarsening."""
-    starts = [(graph, k, rng, options.starts, prices, options.device) for rng in generators]
+    keep = kept(graph.n_vertices)
+    starts = [(graph, k, rng, options.starts, prices, keep, options.device) for rng in generators]
+    if not options.workers[1]:  # levels are large; they stay where they are made
+        return [solutions for _, solutions in options.map(_made_alone, starts, "start")]
     found = options.map(_middle, starts, "start")
-    tasks = [(graph, labels, k, prices, levels) for _, kept, levels in found for labels in kept]
-    solutions = options.map(_improved, tasks, "refine", STARTS_KEPT * len(generators))
-    return regrouped(solutions, [len(kept) for _, kept, _ in found])
+    tasks = [(graph, labels, k, prices, levels) for _, chosen, levels in found for labels in chosen]
+    solutions = options.map(_improved, tasks, "refine", keep * len(generators))
+    return regrouped(solutions, [len(chosen) for _, chosen, _ in found])
+
+
+def _made_alone(
+    graph: PartitionGraph, k: int, rng: np.random.Generator, count: int, prices: Prices, *settings: Any
+) -> list[tuple[float, list[Solution]]]:
+    """The solutions of one random coarsening, and the best score."""
+    ((_, chosen, levels),) = _middle(graph, k, rng, count, prices, *settings)
+    solutions = [improve(graph, uncoarsen(levels, labels, k, prices.low), k, prices) for labels in chosen]
+    return [(min(score for score, _ in solutions), solutions)]
 
 
 def _join(
@@ -199,17 +213,23 @@ def select(population: list[Solution], size: int = POPULATION) -> list[Solution]
 
 
 def _starts(graph: PartitionGraph, k: int, rng: np.random.Generator, count: int, prices: Prices) -> list[Solution]:
-    ((_, kept, levels),) = _middle(graph, k, rng, count, prices)
-    return [improve(graph, uncoarsen(levels, labels, k, prices.low), k, prices) for labels in kept]
+    ((_, solutions),) = _made_alone(graph, k, rng, count, prices)
+    return solutions
 
 
 def _middle(
-    graph: PartitionGraph, k: int, rng: np.random.Generator, count: int, prices: Prices, device: str = "cpu"
+    graph: PartitionGraph,
+    k: int,
+    rng: np.random.Generator,
+    count: int,
+    prices: Prices,
+    keep: int = STARTS_KEPT,
+    device: str = "cpu",
 ) -> list[tuple[float, list[np.ndarray], list[Level]]]:
     """One random coarsening to some vertices per cluster: the best score there, the best starts, and the levels."""
     middle = max(400, 40 * k)
     small, levels = coarsen(graph, middle, rng, device=device) if graph.n_vertices > 1.5 * middle else (graph, [])
-    found = select([_start(small, k, rng, prices) for _ in range(count)], STARTS_KEPT)
+    found = select([_start(small, k, rng, prices) for _ in range(count)], keep)
     return [(found[0][0], [labels for _, labels in found], levels)]
 
 

@@ -18,10 +18,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
+from joblib.parallel import get_active_backend
 
 from tightcut import _kernels as kernels
 from tightcut.signed import Merger, SignedGraph
@@ -31,8 +32,9 @@ HANDFUL = 20  # units down to which each start is coarsened
 MIDDLE = 400  # units at which starts are compared, before the best are carried back to a larger graph
 DIRECT_LIMIT = 2_000  # units up to which the generations pass in the graph itself (benchmarks/results/multilevel.md)
 BATCH = 2  # random coarsenings of a larger graph whose starts are joined at a time
-PATIENT_LIMIT, LEAST_GAIN = 100_000, 0.005  # in larger graphs a batch that gains less is the last
 STARTS, STARTS_KEPT = 8, 4  # per random coarsening to the middle
+# Above so many units half as many starts are kept, and a batch that gains less than this share of the cut is the last.
+PATIENT_LIMIT, LEAST_GAIN = 100_000, 0.005
 POPULATION = 12
 CHILDREN = 6  # per generation
 STALE = 3  # generations without progress before the search ends
@@ -52,7 +54,7 @@ class SearchOptions:
     effort : float
         Scales the starts and the generations; 0 leaves one start per `n_init` and no generation.
     n_init : int
-        Independent random coarsenings to start from.
+        Independent random coarsenings to start from; in large graphs at most so many.
     n_jobs : int or None
         Threads, as in joblib; another back end is chosen by `joblib.parallel_config`. The result depends on neither.
     progress : callable or None
@@ -76,16 +78,21 @@ class SearchOptions:
         return int(np.ceil(6 * self.effort))
 
     def part(self, number: int, count: int) -> SearchOptions:
-        """The options for one of `count` parts of a search: its share of the starts and of the progress."""
+        """The options for one of `count` parts of a search: its share of the progress."""
 
         def progress(stage: str, done: int, total: int, best: float) -> None:
             self.report(stage, number * total + done, count * total, best)
 
-        return replace(
-            self,
-            n_init=-(-self.n_init // count),
-            progress=None if self.progress is None else progress,
-        )
+        return replace(self, progress=None if self.progress is None else progress)
+
+    @property
+    def workers(self) -> tuple[int, bool]:
+        """How many tasks run at a time, and whether they share memory."""
+        backend, n_jobs = get_active_backend(prefer="threads")
+        if self.n_jobs == 1:
+            return 1, True
+        n_workers = backend.effective_n_jobs(n_jobs if self.n_jobs is None else self.n_jobs)
+        return n_workers, getattr(backend, "supports_sharedmem", False)
 
     def report(self, stage: str, done: int, total: int, best: float = float("nan")) -> None:
         """Tell how far a stage is; NaN stands for a cut that is not known yet."""
@@ -152,7 +159,7 @@ def in_batches(
     """
     count = -(-options.n_init // BATCH)
     generators = rng.spawn(options.n_init)
-    ahead = effective_n_jobs(options.n_jobs) >= 2 * BATCH
+    ahead = options.workers[0] >= 2 * BATCH
     made: list[list[Solution]] = make(options, generators) if ahead else []
     for number in range(count):
         part, now = options.part(number, count), slice(number * BATCH, (number + 1) * BATCH)
@@ -160,7 +167,7 @@ def in_batches(
             made += make(part, generators[now])
         before = population[0][0] if population else np.inf
         population = join(part, population[:STARTS_KEPT] + list(chain.from_iterable(made[now])))
-        if number > 0 and not patient and population[0][0] > (1 - LEAST_GAIN) * before:
+        if number > 0 and not patient and population[0][0] >= (1 - LEAST_GAIN) * before:
             break
     everything = count * options.generations
     options.report("join", everything, everything, population[0][0])
@@ -169,10 +176,26 @@ def in_batches(
 
 def _made(graph: SignedGraph, options: SearchOptions, generators: list[np.random.Generator]) -> list[list[Solution]]:
     """Solutions of a large graph, several for each random coarsening."""
-    found = options.map(_middle, [(graph, rng, options.starts, options.device) for rng in generators], "start")
-    tasks = [(graph, levels, spins) for _, kept, levels in found for spins in kept]
-    solutions = options.map(_uncoarsened, tasks, "refine", STARTS_KEPT * len(generators))
-    return regrouped(solutions, [len(kept) for _, kept, _ in found])
+    keep = kept(graph.n_units)
+    starts = [(graph, rng, options.starts, keep, options.device) for rng in generators]
+    if not options.workers[1]:  # levels are large; they stay where they are made
+        return [solutions for _, solutions in options.map(_made_alone, starts, "start")]
+    found = options.map(_middle, starts, "start")
+    tasks = [(graph, levels, spins) for _, chosen, levels in found for spins in chosen]
+    solutions = options.map(_uncoarsened, tasks, "refine", keep * len(generators))
+    return regrouped(solutions, [len(chosen) for _, chosen, _ in found])
+
+
+def _made_alone(graph: SignedGraph, *settings: Any) -> list[tuple[float, list[Solution]]]:
+    """The solutions of one random coarsening, and the best ratio."""
+    ((_, chosen, levels),) = _middle(graph, *settings)
+    solutions = [uncoarsen(graph, levels, spins) for spins in chosen]
+    return [(min(ratio for ratio, _ in solutions), solutions)]
+
+
+def kept(size: int) -> int:
+    """How many starts of a random coarsening are carried back to a graph of this size."""
+    return STARTS_KEPT if size <= PATIENT_LIMIT else STARTS_KEPT // 2
 
 
 def regrouped(solutions: list[Solution], sizes: list[int]) -> list[list[Solution]]:
@@ -233,16 +256,16 @@ def _uncoarsened(graph: SignedGraph, levels: list[Merger], spins: np.ndarray) ->
 def _starts(graph: SignedGraph, rng: np.random.Generator, count: int) -> list[Solution]:
     if graph.n_units <= 1.5 * MIDDLE:
         return [_start(graph, rng) for _ in range(count)]
-    ((_, kept, levels),) = _middle(graph, rng, count)
-    return [uncoarsen(graph, levels, spins) for spins in kept]
+    ((_, solutions),) = _made_alone(graph, rng, count)
+    return solutions
 
 
 def _middle(
-    graph: SignedGraph, rng: np.random.Generator, count: int, device: str = "cpu"
+    graph: SignedGraph, rng: np.random.Generator, count: int, keep: int = STARTS_KEPT, device: str = "cpu"
 ) -> list[tuple[float, list[np.ndarray], list[Merger]]]:
     """One random coarsening to the middle: the best ratio there, the best starts, and the levels."""
     levels = coarsen(graph, MIDDLE, rng, device=device)
-    found = select([_start(coarsest(graph, levels), rng) for _ in range(count)], STARTS_KEPT)
+    found = select([_start(coarsest(graph, levels), rng) for _ in range(count)], keep)
     return [(found[0][0], [spins for _, spins in found], levels)]
 
 
