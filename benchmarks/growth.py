@@ -55,8 +55,8 @@ def main() -> None:
         "n = 100,000 on. Processor seconds of one thread; below two seconds, medians of five runs."
     )
     notes.append(
-        "- Above 2,000 units `cluster` joins solutions of random coarsenings; above 100,000 it keeps half as many and "
-        "stops when a batch of them gains less than 0.5 %."
+        "- Above 2,000 units, 10,000 for more than two clusters, `cluster` joins solutions of random coarsenings; above "
+        "100,000 it keeps half as many and stops when a batch of them gains less than 0.5 %."
     )
     draw(rows)
     write("growth", rows, notes, "python -m benchmarks.growth")

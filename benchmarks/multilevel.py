@@ -54,7 +54,7 @@ def main() -> None:
     for name, (k, n_pairs) in SETS.items():
         own, problems = made(name, k, n_pairs) if name in MADE else (graph(name), stored(name, n_pairs))
         n = own.n_vertices
-        chosen = n > search.DIRECT_LIMIT
+        chosen = n > (search if k == 2 else multiway).DIRECT_LIMIT
         direct, coarse = ([solved(limit, own, problems[draw], k, draw) for draw in DRAWS] for limit in (n, 0))
         ratios = [theirs[0] / ours[0] for theirs, ours in zip(coarse, direct, strict=True)]
         compared = k == 2 and n <= RATIO_DCA_LIMIT

@@ -5,6 +5,7 @@ import pytest
 from strategies import random_constraints, random_graph
 
 from tightcut import cluster, tradeoff_path
+from tightcut.solvers import multiway, search
 
 
 def problem(seed, n=60, n_pairs=20):
@@ -23,8 +24,10 @@ def test_same_seed_same_labels_for_any_number_of_threads(options):
 
 
 @pytest.mark.parametrize("k", [2, 3])
-def test_same_seed_same_labels_where_solutions_are_joined(k):
+def test_same_seed_same_labels_where_solutions_are_joined(k, monkeypatch):
     """Four threads make all solutions ahead of the joins, fewer one batch at a time."""
+    for module in (search, multiway):
+        monkeypatch.setattr(module, "DIRECT_LIMIT", 2000)
     graph, constraints = problem(1, n=2500, n_pairs=80)
     runs = [cluster(graph, constraints, k, random_state=3, n_jobs=jobs, effort=0.2, n_init=3) for jobs in (1, 2, 4)]
     for run in runs[1:]:

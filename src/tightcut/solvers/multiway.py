@@ -19,7 +19,6 @@ from tightcut.solvers.exchange import resplit_pairs, split_and_merge
 from tightcut.solvers.partition_levels import Level, agglomerate, coarsen, refine, uncoarsen
 from tightcut.solvers.search import (
     CHILDREN,
-    DIRECT_LIMIT,
     PATIENT_LIMIT,
     POPULATION,
     STALE,
@@ -34,6 +33,9 @@ from tightcut.solvers.search import (
 # A solution is (cut + full price * violated belief, labels).
 Solution = tuple[float, np.ndarray]
 
+DIRECT_LIMIT = (
+    10_000  # vertices up to which the generations pass in the graph itself (benchmarks/results/multilevel.md)
+)
 MAX_EXCHANGES = 5
 EXCHANGE_LIMIT = 50_000  # vertices; in larger graphs whole clusters are exchanged where solutions are joined only
 MAX_SWEEPS, LEAST_GAIN = 3, 0.01  # over the boundaries of a large graph
