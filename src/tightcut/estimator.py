@@ -64,7 +64,7 @@ class COSC(ClusterMixin, BaseEstimator):
     effort : float, default=1.0
         How long to search; 0.3 is quick, 5 is thorough.
     n_init : int, default=8
-        Independent random starts of the search.
+        Independent random starts of the search; on more than 100,000 points at most so many.
     strategy : {"direct", "recursive", "spread"}, default="direct"
         "direct" searches for all clusters at once. "recursive" splits in two again and again as the paper does; it keeps
         all must-links but may violate cannot-links, whatever `max_violations` says. "spread" starts from the points that

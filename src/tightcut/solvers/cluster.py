@@ -77,7 +77,7 @@ def cluster(
     effort : float, default=1.0
         How long to search; 0.3 is quick, 5 is thorough.
     n_init : int, default=8
-        Independent random starts.
+        Independent random starts; on more than 100,000 points at most so many.
     n_jobs : int, optional
         Threads. The result does not depend on it.
     random_state : int, Generator, RandomState or None
