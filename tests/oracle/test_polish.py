@@ -97,8 +97,7 @@ def test_a_problem_solved_level_by_level_is_as_good_and_respects_its_pairs(known
 
 
 @pytest.mark.parametrize("n_units", [1, 3, 150])
-def test_contraction_sorts_short_and_long_rows(n_units):
-    """A row with more than a hundred neighbours takes another sort than a short one."""
+def test_contraction(n_units):
     rng = np.random.default_rng(n_units)
     upper = np.triu(rng.normal(size=(300, 300)), 1)
     couplings = sp.csr_array(upper + upper.T)
@@ -114,3 +113,13 @@ def test_contraction_sorts_short_and_long_rows(n_units):
     merged = sp.csr_array((data, indices, indptr), shape=(n_units, n_units))
     np.testing.assert_allclose(merged.toarray(), expected, atol=1e-9)
     assert all((np.diff(indices[a:b]) > 0).all() for a, b in itertools.pairwise(indptr.tolist()))
+
+
+def test_contraction_where_a_sum_cancels_in_one_direction_only():
+    """(0.2 + 0.1) + 0.3 is more than 0.6, (0.2 + 0.3) + 0.1 is 0.6: an arc one way, and none the other."""
+    across = np.array([[0.2, 0.1], [0.3, -0.6]])
+    couplings = sp.csr_array(np.block([[np.zeros((2, 2)), across], [across.T, np.zeros((2, 2))]]))
+    unit, sign = np.array([0, 0, 1, 1], np.int32), np.ones(4, np.int8)
+    indptr, indices, data, _ = kernels.contract(couplings.indptr, couplings.indices, couplings.data, unit, sign, 2)
+    assert len(indices) == len(data) == indptr[-1] == 1
+    np.testing.assert_allclose(data, 0, atol=1e-15)

@@ -1,4 +1,4 @@
-"""The graph: validation, vertex weights, contraction, subgraphs."""
+"""The graph: validation, vertex weights, contraction, subgraphs, numbering."""
 
 import re
 
@@ -7,8 +7,13 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.datasets import make_blobs
 
+from tightcut import Constraints, cluster, knn_affinity
+from tightcut.datasets import sample_constraints
+from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.graph import HASHED_AT_ONCE, Graph, validate_affinity
+from tightcut.metrics import clustering_error
 
 PATH = np.array([[0.0, 2.0, 0.0], [2.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
 
@@ -254,3 +259,49 @@ def test_a_subgraph_is_the_block_of_the_matrix(n, seed):
     assert part.weights.has_sorted_indices
     np.testing.assert_array_equal(part.weights.toarray(), matrix[np.ix_(vertices, vertices)])
     np.testing.assert_array_equal(part.vertex_weights, graph.vertex_weights[vertices])
+
+
+@pytest.fixture
+def nothing_is_cached(monkeypatch):
+    monkeypatch.setattr("tightcut.graph.CACHED_LIMIT", 0)
+
+
+@pytest.mark.usefixtures("nothing_is_cached")
+def test_numbers_follow_a_walk_through_the_graph():
+    """A path of which the vertices were shuffled is found again."""
+    n, rng = 500, np.random.default_rng(0)
+    shuffled = rng.permutation(n)
+    one_way = sp.coo_array((np.ones(n - 1), (shuffled[:-1], shuffled[1:])), (n, n))
+    path = Graph.from_affinity(one_way + one_way.T)
+    number = path.numbered_nearby(np.arange(n))
+    assert sorted(number) == list(range(n))
+    assert (np.abs(np.diff(number[shuffled])) == 1).all()
+
+
+@pytest.mark.parametrize("n_groups", [1, 7, 40])
+@pytest.mark.usefixtures("nothing_is_cached")
+def test_groups_stay_the_same_under_other_numbers(n_groups):
+    rng = np.random.default_rng(n_groups)
+    graph = Graph.from_affinity(sp.csr_array((40, 40)) if n_groups == 7 else np.ones((40, 40)))
+    groups = rng.permutation(np.arange(40) % n_groups)
+    number = graph.numbered_nearby(groups)
+    assert len(set(zip(groups, number, strict=True))) == n_groups == len(set(number)) == number.max() + 1
+
+
+def test_small_graphs_keep_their_numbers():
+    groups = np.arange(40)
+    assert Graph.from_affinity(np.ones((40, 40))).numbered_nearby(groups) is groups
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.usefixtures("nothing_is_cached")
+def test_other_numbers_inside_do_not_show_outside(k):
+    """Labels and contradictions are told in the caller's numbers."""
+    X, y = make_blobs(150, centers=k, cluster_std=0.5, random_state=3)
+    graph = Graph.from_affinity(knn_affinity(X, connect=False))
+    result = cluster(graph, sample_constraints(y, 30, random_state=0), k, random_state=0)
+    assert clustering_error(y, result.labels) == 0
+    torn = Constraints.from_pairs(150, must_link=[(3, 70), (70, 149)], cannot_link=[(149, 3)])
+    with pytest.raises(InconsistentConstraintsError) as caught:
+        cluster(graph, torn, k, random_state=0)
+    assert {vertex for _, *ends in caught.value.witness for vertex in ends} == {3, 70, 149}

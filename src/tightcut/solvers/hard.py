@@ -35,9 +35,8 @@ def reduce_to_units(
     cluster empty.
     """
     colouring = constraints.require_two_colourable()
-    merger = SignedGraph.from_graph(graph, external).merge(
-        colouring.component, (1 - 2 * colouring.colour).astype(np.int8)
-    )
+    sign = (1 - 2 * colouring.colour).astype(np.int8)
+    merger = SignedGraph.from_graph(graph, external).merge(graph.numbered_nearby(colouring.component), sign)
     if merger.graph.n_units == 1 and not merger.graph.mixed.any() and not allow_single:
         raise InconsistentConstraintsError(
             message=f"The must-links join all {graph.n_vertices} points into one set, which leaves the second cluster empty."

@@ -154,6 +154,7 @@ def merge_must_links(graph: Graph, constraints: Constraints, k: int, device: str
         raise InconsistentConstraintsError(
             message=f"The must-links leave {count} separate sets of points, too few for {k} non-empty clusters."
         )
+    component = graph.numbered_nearby(component)
     pairs = Constraints.from_pairs(count, cannot_link=component[constraints.cannot_link])
     return Reduced(PartitionGraph.from_graph(_contracted(graph, component, device), pairs), component)
 
