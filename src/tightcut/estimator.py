@@ -5,7 +5,6 @@ The estimator validates, builds the graph, gathers the constraints and calls `ti
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 from tightcut._choices import check_choice
 from tightcut._interruption import interruptible
 from tightcut._search import CHOICES
+from tightcut._warning import warn
 from tightcut.constraints import Constraints
 from tightcut.gpu.device import resolve_device
 from tightcut.graph import Graph
@@ -402,7 +402,6 @@ as possible.
             n_jobs=self.n_jobs,
             device=self.device,
             progress=progress,
-            stacklevel=4,
         )
         return affinity
 
@@ -410,11 +409,9 @@ as possible.
 def _warn_if_disconnected(graph: Graph) -> None:
     count, _ = graph.components()
     if count > 1:
-        warnings.warn(
+        warn(
             f"The affinity graph has {count} connected components, so the cut may be 0 and say nothing about the data. "
-            "Add similarities that join them, or pass connect=False to accept the graph as it is.",
-            UserWarning,
-            stacklevel=3,
+            "Add similarities that join them, or pass connect=False to accept the graph as it is."
         )
 
 

@@ -6,7 +6,6 @@ says nothing about the data. `knn_affinity` therefore joins the pieces by their 
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ import scipy.sparse as sp
 
 from tightcut._bridges import shortest_bridges
 from tightcut._choices import check_choice
+from tightcut._warning import warn
 from tightcut.gpu.device import resolve_device
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ def knn_affinity(
     n_jobs: int | None = None,
     device: str = "cpu",
     progress: Progress | None = None,
-    stacklevel: int = 2,
 ) -> sp.csr_array:
     r"""Gaussian similarities between nearest neighbours, scaled by the local density.
 
@@ -67,8 +66,6 @@ def knn_affinity(
         where there is one. The graph is the same up to ties.
     progress : callable, optional
         Called with (stage, done, total, value); see `tightcut.progress.ProgressLine`.
-    stacklevel : int, default=2
-        Which caller the warning points at, as in `warnings.warn`.
 
     Returns
     -------
@@ -103,7 +100,7 @@ def knn_affinity(
     [[0.0, 0.0183, 0.0], [0.0183, 0.0, 0.0183], [0.0, 0.0183, 0.0]]
     """
     search = Search(neighbors, n_jobs, device, progress)
-    return _affinity(X, n_neighbors, search, symmetrize, stacklevel + 1, connect=connect, measure=False)[0]
+    return _affinity(X, n_neighbors, search, symmetrize, connect=connect, measure=False)[0]
 
 
 def knn_affinity_and_recall(
@@ -116,7 +113,6 @@ def knn_affinity_and_recall(
     n_jobs: int | None = None,
     device: str = "cpu",
     progress: Progress | None = None,
-    stacklevel: int = 2,
 ) -> tuple[sp.csr_array, float]:
     """`knn_affinity`, and the share of the true neighbours among those found.
 
@@ -132,7 +128,7 @@ def knn_affinity_and_recall(
     1.0
     """
     search = Search(neighbors, n_jobs, device, progress)
-    return _affinity(X, n_neighbors, search, symmetrize, stacklevel + 1, connect=connect, measure=True)
+    return _affinity(X, n_neighbors, search, symmetrize, connect=connect, measure=True)
 
 
 @dataclass(frozen=True)
@@ -146,7 +142,7 @@ class Search:
 
 
 def _affinity(
-    X: Any, n_neighbors: int, search: Search, symmetrize: str, stacklevel: int, *, connect: bool, measure: bool
+    X: Any, n_neighbors: int, search: Search, symmetrize: str, *, connect: bool, measure: bool
 ) -> tuple[sp.csr_array, float]:
     from tightcut._search import CHOICES, ApproximateNeighbors, make_index
 
@@ -174,7 +170,7 @@ def _affinity(
         directed = sp.csr_array((weights.ravel(), numbers.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
         affinity, whole = symmetrized(directed, symmetrize), False
     if connect and not whole:
-        affinity = _connected(affinity, points, scales, index, stacklevel + 1)
+        affinity = _connected(affinity, points, scales, index)
     affinity.sort_indices()
     return affinity, recall
 
@@ -214,9 +210,7 @@ def symmetrized(directed: sp.csr_array, symmetrize: str) -> sp.csr_array:
     return sp.csr_array(directed.maximum(directed.T))
 
 
-def _connected(
-    affinity: sp.csr_array, points: np.ndarray, scales: np.ndarray, index: Neighbors, stacklevel: int
-) -> sp.csr_array:
+def _connected(affinity: sp.csr_array, points: np.ndarray, scales: np.ndarray, index: Neighbors) -> sp.csr_array:
     """The same graph, joined by its shortest bridges if it is in pieces."""
     count, labels = sp.csgraph.connected_components(affinity, directed=False)
     if count == 1:
@@ -226,12 +220,10 @@ def _connected(
     lengths = np.linalg.norm(np.subtract(points[left], points[right], dtype=np.float64), axis=1)
     weights = np.maximum(gaussian_similarity(lengths, np.maximum(scales[left], scales[right])), SMALLEST_BRIDGE)
     bridges = sp.csr_array((weights, (left, right)), shape=affinity.shape)
-    warnings.warn(
+    warn(
         f"The nearest-neighbour graph has {count} connected components; joined them by {len(ends)} "
         f"{'bridge' if len(ends) == 1 else 'bridges'}, the shortest links between them. "
-        "Raise n_neighbors for a denser graph, or pass connect=False to keep the components apart.",
-        UserWarning,
-        stacklevel=stacklevel,
+        "Raise n_neighbors for a denser graph, or pass connect=False to keep the components apart."
     )
     return sp.csr_array(affinity + bridges + bridges.T)
 

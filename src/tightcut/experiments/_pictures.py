@@ -23,7 +23,7 @@ def tradeoff(quick: bool) -> tuple[Any, Figure]:  # noqa: FBT001 (a flag that ST
     from tightcut.plots import plot_tradeoff
 
     dataset = datasets.load("wdbc" if quick else "sonar")
-    graph = Graph.from_affinity(knn_affinity(dataset.X, stacklevel=3))
+    graph = Graph.from_affinity(knn_affinity(dataset.X))
     constraints = datasets.sample_constraints(dataset.y, N_PAIRS, SEED)
     path = tradeoff_path(graph, constraints, random_state=SEED, effort=0.3 if quick else 1.0)
     table = pd.DataFrame(

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,8 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
+
+from tightcut._warning import warn
 
 DENSE_LIMIT = 500
 TOLERANCE = 1e-8
@@ -58,10 +59,9 @@ def largest_eigenvectors(matrix: Any, count: int, rng: np.random.Generator) -> t
             values, vectors = error.eigenvalues, error.eigenvectors
             if len(values) == 0:
                 raise
-            warnings.warn(
+            warn(
                 f"Only {len(values)} of {count} eigenvectors converged; the embedding uses those.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
     order = np.argsort(-values)
     return values[order], vectors[:, order]

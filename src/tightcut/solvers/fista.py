@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import scipy.sparse as sp
 
 from tightcut import _kernels as kernels
+from tightcut._warning import warn
 
 CHECK_EVERY = 25
 
@@ -75,9 +74,8 @@ class FistaProx:
 
 def warn_if_unfinished(gap: float, tolerance: float, max_iterations: int) -> None:
     if gap > 1e3 * tolerance:
-        warnings.warn(
+        warn(
             f"FISTA stopped after {max_iterations} iterations at a relative duality gap of {gap:.1e}; "
             'the step is still a descent step. inner_solver="flow" solves it exactly.',
             RuntimeWarning,
-            stacklevel=3,
         )
