@@ -20,6 +20,7 @@ from toys import (
 )
 
 from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster
+from tightcut import _kernels as kernels
 from tightcut.partition import PartitionGraph
 from tightcut.solvers.exchange import resplit_pairs, split_and_merge
 
@@ -315,3 +316,34 @@ def test_recursion_allows_only_the_violations_of_the_uniform_model():
     for coarse, fine in itertools.pairwise(found.hierarchy):
         assert refines(fine, coarse)
         assert len(constraints.violations(fine).cannot_link) <= len(constraints.violations(coarse).cannot_link)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_agglomeration_takes_the_best_merge_every_time(seed):
+    """Small integer weights: many changes are equal, and the first pair of clusters is taken then."""
+    rng = np.random.default_rng(seed)
+    m, price = int(rng.integers(4, 25)), rng.choice([0.0, 0.5])
+    k = int(rng.integers(1, m))
+    upper = np.triu(rng.integers(0, 3, (m, m)), 1).astype(float)
+    apart = np.triu(rng.integers(-1, 2, (m, m)) * (rng.random((m, m)) < 0.2), 1).astype(float)
+    joint, relation = upper + upper.T, apart + apart.T
+    volume = rng.integers(1, 4, m).astype(float)
+    clusters = [[v] for v in range(m)]
+
+    def ratio(members):
+        outside = np.setdiff1d(np.arange(m), members)
+        return joint[np.ix_(members, outside)].sum() / volume[members].sum()
+
+    while len(clusters) > k:
+        changes = {
+            (i, j): ratio(a + b) - ratio(a) - ratio(b) + price * relation[np.ix_(a, b)].sum()
+            for (i, a), (j, b) in itertools.combinations(enumerate(clusters), 2)
+        }
+        least = min(changes.values())
+        i, j = next(pair for pair, change in changes.items() if change < least + 1e-12)
+        clusters[i] = clusters[i] + clusters.pop(j)
+    expected = np.empty(m, int)
+    for members in clusters:
+        expected[members] = min(members)
+    labels = kernels.agglomerate(joint.copy(), joint.sum(axis=1), volume.copy(), relation.copy(), price, k)
+    np.testing.assert_array_equal(labels, expected)
