@@ -123,3 +123,27 @@ def test_contraction_where_a_sum_cancels_in_one_direction_only():
     indptr, indices, data, _ = kernels.contract(couplings.indptr, couplings.indices, couplings.data, unit, sign, 2)
     assert len(indices) == len(data) == indptr[-1] == 1
     np.testing.assert_allclose(data, 0, atol=1e-15)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_contraction_where_many_sums_cancel(seed):
+    """Whole numbers cancel exactly; what is left out must not disturb the units after it."""
+    rng = np.random.default_rng(seed)
+    n, n_units = 60, int(rng.integers(2, 30))
+    upper = np.triu(rng.integers(-1, 2, (n, n)), 1).astype(float)
+    couplings = sp.csr_array(upper + upper.T)
+    unit = rng.permutation(np.arange(n) % n_units).astype(np.int32)
+    sign = rng.choice(np.array([-1, 1], np.int8), n)
+    indptr, indices, data, offset = kernels.contract(
+        couplings.indptr, couplings.indices, couplings.data, unit, sign, n_units
+    )
+    membership = np.zeros((n, n_units))
+    membership[np.arange(n), unit] = sign
+    expected = membership.T @ couplings.toarray() @ membership
+    np.fill_diagonal(expected, 0)
+    np.testing.assert_array_equal(sp.csr_array((data, indices, indptr), shape=(n_units, n_units)).toarray(), expected)
+    assert data.all()
+    spins = rng.choice([-1, 1], n_units)
+    cut = -0.5 * np.minimum(upper * np.outer(*2 * [spins[unit] * sign]), 0).sum() * 2
+    settled = -0.5 * np.minimum(np.triu(expected, 1) * np.outer(spins, spins), 0).sum() * 2
+    assert cut == settled + offset

@@ -102,14 +102,9 @@ def contract(indptr, indices, coupling, unit, sign, n_units):
                     positive[at] += value
                 else:
                     negative[at] += value
-        kept = first
         for at in range(first, size):
             offset += 0.5 * min(positive[at], -negative[at])
-            total = positive[at] + negative[at]
-            if total != 0.0:
-                out_indices[kept], positive[kept] = out_indices[at], total
-                kept += 1
-        size = kept
+            positive[at] += negative[at]
         out_indptr[u + 1] = size
     return (*_transposed(out_indptr, out_indices, positive), offset)
 
@@ -132,17 +127,18 @@ def _members(unit, n_units):
 
 @compiled
 def _transposed(indptr, indices, data):
-    """The transpose of a square matrix: of a symmetric one the same arcs, sorted. Two passes, and no sort."""
+    """The transpose of a square matrix without its zeros: of a symmetric one the same arcs, sorted, with no sort."""
     out_indptr = np.zeros_like(indptr)
     for a in range(indptr[-1]):
-        out_indptr[indices[a] + 1] += 1
+        out_indptr[indices[a] + 1] += data[a] != 0.0
     for u in range(len(indptr) - 1):
         out_indptr[u + 1] += out_indptr[u]
     cursor = out_indptr[:-1].copy()
-    out_indices, out_data = np.empty(indptr[-1], np.int32), np.empty(indptr[-1])
+    out_indices, out_data = np.empty(out_indptr[-1], np.int32), np.empty(out_indptr[-1])
     for u in range(len(cursor)):
         for a in range(indptr[u], indptr[u + 1]):
-            at = cursor[indices[a]]
-            out_indices[at], out_data[at] = u, data[a]
-            cursor[indices[a]] += 1
+            if data[a] != 0.0:
+                at = cursor[indices[a]]
+                out_indices[at], out_data[at] = u, data[a]
+                cursor[indices[a]] += 1
     return out_indptr, out_indices, out_data
