@@ -97,7 +97,7 @@ class Graph:
     def numbered_nearby(self, groups: np.ndarray) -> np.ndarray:
         """The same groups of vertices, numbered as a walk through the graph meets them first.
 
-        Contracted to groups in this order, a graph larger than the processor's cache is searched in two thirds of the
+        Contracted to groups in this order, a graph larger than the processor's cache is searched in up to a third less
         time: what a pass over the arcs reads next is more often near what it has just read. A graph that fits the cache
         keeps its numbers.
         """
