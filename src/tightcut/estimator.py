@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import Tags, check_random_state, check_scalar
+from sklearn.utils import Tags, check_array, check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from tightcut._choices import check_choice
@@ -49,7 +49,7 @@ class COSC(ClusterMixin, BaseEstimator):
         Features are not scaled: where their units differ, put a `StandardScaler` before. (The command line does.)
     n_neighbors : int, default=10
         Neighbours per point; for `affinity="knn"`.
-    neighbors : {"auto", "sklearn", "blocked", "approximate"}, default="auto"
+    neighbors : {"auto", "tree", "blocked", "approximate"}, default="auto"
         How neighbours are searched for, see `tightcut.knn_affinity`; all but "approximate" are exact.
     symmetrize : {"maximum", "mean"}, default="maximum"
         Whether an edge between points of which only one counts the other among its nearest weighs as much as any, as in
@@ -268,7 +268,8 @@ as possible.
         weights = VERTEX_WEIGHTS[self.criterion] if vertex_weights is None else vertex_weights
         progress = ProgressLine() if self.verbose else None
         with interruptible():
-            graph = Graph.from_affinity(self._affinity(X, progress), weights)
+            affinity, points, recall = self._read(X, progress)
+            graph = Graph.from_affinity(affinity, weights)
         if self.connect:
             _warn_if_disconnected(graph)
         n = graph.n_vertices
@@ -281,13 +282,13 @@ as possible.
             known |= _on_samples(Constraints.from_groups(cannot_link_groups), n, "cannot_link_groups")
         if self.n_clusters == "auto":
             choice = choose_n_clusters(graph, known)
-            self.n_clusters_, self.n_clusters_reason_ = choice.n_clusters, choice.reason
+            n_clusters, reason = choice.n_clusters, choice.reason
         else:
-            self.n_clusters_, self.n_clusters_reason_ = int(self.n_clusters), "n_clusters was given."
+            n_clusters, reason = int(self.n_clusters), "n_clusters was given."
         result = cluster(
             graph,
             known,
-            self.n_clusters_,
+            n_clusters,
             max_violations=self.max_violations,
             on_inconsistent=self.on_inconsistent,
             inner_solver=self.inner_solver,
@@ -301,6 +302,12 @@ as possible.
             influence=self.influence,
             device=self.device,
         )
+        # Nothing above touches the model: a fit that raises leaves the last one as it was.
+        validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
+        self._training_points = points
+        if points is not None:
+            self.neighbor_recall_ = recall
+        self.n_clusters_, self.n_clusters_reason_ = n_clusters, reason
         self.labels_ = result.labels
         self.cut_ = result.cut
         self.n_violations_ = result.violations.n_violations
@@ -331,8 +338,7 @@ as possible.
             New points; with `affinity="precomputed"` their similarities to the training samples.
         """
         check_is_fitted(self)
-        n = len(self.labels_)
-        if self.affinity == "precomputed":
+        if self._training_points is None:
             similarity = validate_data(self, X, accept_sparse="csr", ensure_non_negative=True, reset=False)
             neighbor_weights = sp.csr_array(similarity)
         else:
@@ -340,7 +346,9 @@ as possible.
             neighbor_weights = cross_affinity(
                 points, self._training_points, self.n_neighbors, neighbors=self.neighbors, n_jobs=self.n_jobs
             )
-        members = sp.csr_array((np.ones(n), self.labels_, np.arange(n + 1)), shape=(n, self.n_clusters_))
+        n = len(self.labels_)
+        # A coo_array checks its indices, whatever became of labels_ since.
+        members = sp.coo_array((np.ones(n), (np.arange(n), self.labels_)), shape=(n, self.n_clusters_)).tocsr()
         return np.asarray((neighbor_weights @ members).argmax(axis=1)).ravel()
 
     def audit(self, **settings: Any) -> Audit:
@@ -380,21 +388,21 @@ as possible.
         check_scalar(self.effort, "effort", Real, min_val=0)
         check_scalar(self.n_init, "n_init", Integral, min_val=1)
 
-    def _affinity(self, X: Any, progress: ProgressLine | None) -> Any:
-        """The similarities: of the points' neighbours, or as given."""
+    def _read(self, X: Any, progress: ProgressLine | None) -> tuple[Any, np.ndarray | None, float]:
+        """The similarities, and where they are those of points, the points and the share of true neighbours."""
         if self.affinity == "precomputed":
-            similarities = validate_data(self, X, accept_sparse="csr", ensure_min_samples=2)
+            similarities = check_array(X, accept_sparse="csr", ensure_min_samples=2, estimator=self, input_name="X")
             if similarities.shape[0] != similarities.shape[1]:
                 raise ValueError(
                     f'affinity="precomputed" takes a square matrix of similarities; X has shape {similarities.shape}. '
                     'For points and their features say affinity="knn".'
                 )
             check_non_negative(similarities, "COSC")
-            return similarities
+            return similarities, None, 1.0
         # Neighbour search is fast on C order only.
-        self._training_points = validate_data(self, X, dtype=POINT_TYPES, order="C", ensure_min_samples=2)
-        affinity, self.neighbor_recall_ = knn_affinity_and_recall(
-            self._training_points,
+        points = check_array(X, dtype=POINT_TYPES, order="C", ensure_min_samples=2, estimator=self, input_name="X")
+        affinity, recall = knn_affinity_and_recall(
+            points,
             self.n_neighbors,
             neighbors=self.neighbors,
             symmetrize=self.symmetrize,
@@ -403,7 +411,7 @@ as possible.
             device=self.device,
             progress=progress,
         )
-        return affinity
+        return affinity, points, recall
 
 
 def _warn_if_disconnected(graph: Graph) -> None:

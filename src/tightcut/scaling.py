@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tightcut.constraints import Constraints
@@ -90,11 +91,13 @@ class MustLinkScaler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         MustLinkScaler
             The fitted transformer itself.
         """
-        points = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
+        points = check_array(X, dtype=(np.float64, np.float32), ensure_min_samples=2, estimator=self, input_name="X")
         known = Constraints.from_pairs(len(points), must_link)
         if partial_labels is not None:
             known |= Constraints.from_labels(partial_labels)
-        self.components_ = relative_whitening(points, known.components()[1]).T
+        components = relative_whitening(points, known.components()[1]).T
+        validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
+        self.components_ = components
         return self
 
     def transform(self, X: Any) -> np.ndarray:

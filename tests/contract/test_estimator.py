@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import sklearn
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
-from sklearn.exceptions import FitFailedWarning
+from sklearn.exceptions import FitFailedWarning, NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import KFold, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -575,6 +575,54 @@ def test_predict_puts_training_points_and_their_neighbours_where_they_belong(n_c
     nudged = X + np.random.default_rng(0).normal(scale=0.05, size=X.shape)
     assert (model.predict(nudged) == model.labels_).all()
     assert adjusted_rand_score(y, model.predict(nudged)) == 1
+
+
+CONTRADICTION = {"must_link": [(0, 1)], "cannot_link": [(0, 1)]}
+
+
+@pytest.mark.parametrize("refit", ["contradiction", "nan", "points", "n_clusters"])
+def test_a_fit_that_raises_leaves_the_last_one_as_it_was(refit):
+    X, _ = make_blobs(200, centers=12, cluster_std=4, random_state=0)
+    model = quick(n_clusters=12, effort=0).fit(X)
+    before, predicted = dict(vars(model)), model.predict(X[:50])
+    other, constraints = X, {}
+    if refit == "contradiction":
+        constraints = CONTRADICTION
+    elif refit == "nan":
+        other = np.where(np.arange(200)[:, None] == 3, np.nan, X)
+    elif refit == "points":
+        other, constraints = np.c_[X, X, X][:40], CONTRADICTION
+    else:
+        other = X[:5]
+    settings = {"n_clusters": 2 if refit in ("contradiction", "points") else 12}
+    with pytest.raises(ValueError):  # noqa: PT011 - which one does not matter here
+        model.set_params(**settings).fit(other, **constraints)
+    assert {name: id(value) for name, value in vars(model).items() if name.endswith("_")} == {
+        name: id(value) for name, value in before.items() if name.endswith("_")
+    }
+    np.testing.assert_array_equal(model.predict(X[:50]), predicted)
+
+
+def test_a_model_whose_only_fit_raised_is_not_fitted(X):
+    model = quick()
+    with pytest.raises(InconsistentConstraintsError):
+        model.fit(X, **CONTRADICTION)
+    for use in (lambda: model.predict(X), model.audit):
+        with pytest.raises(NotFittedError):
+            use()
+
+
+def test_altered_labels_do_not_reach_compiled_code(X):
+    model = quick().fit(X)
+    model.labels_ = model.labels_ + 1_000_000
+    with pytest.raises(ValueError, match="exceeds matrix dimension"):
+        model.predict(X)
+
+
+def test_predict_goes_the_way_the_fit_went(X):
+    model = quick().fit(X)
+    expected = model.predict(X)
+    np.testing.assert_array_equal(model.set_params(affinity="precomputed").predict(X), expected)
 
 
 def test_predict_from_similarities():

@@ -171,3 +171,12 @@ def test_in_a_pipeline(seed):
     assert adjusted_rand_score(y, plain) < 0.8
     assert adjusted_rand_score(y, scaled) > 0.95
     assert (pipeline.predict(X) == scaled).mean() > 0.95
+
+
+def test_a_fit_that_raises_leaves_the_last_one_as_it_was():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    scaler = MustLinkScaler().fit(X, must_link=[(0, 1)])
+    expected = scaler.transform(X)
+    with pytest.raises(ValueError):  # noqa: PT011 - which one does not matter here
+        scaler.fit(X[:, :2], must_link=[(0, 99)])
+    np.testing.assert_array_equal(scaler.transform(X), expected)
