@@ -48,11 +48,11 @@ def knn_affinity(
         order, is read in blocks and may be larger than memory (see `tightcut.files.open_points`).
     n_neighbors : int, default=10
         Neighbours per point, the point itself not counted. With fewer than `n_neighbors` others, all are taken.
-    neighbors : {"auto", "sklearn", "blocked", "approximate"}, default="auto"
-        How to search on the CPU. "sklearn" leaves the choice between trees and brute force to scikit-learn; "blocked"
-        multiplies blocks of points and rules out far ones, in little memory; "auto" takes it from 5,000 points and six
-        features on. These are exact. "approximate" needs the extra `tightcut[faiss]`; `knn_affinity_and_recall` says how
-        many of the true neighbours it finds.
+    neighbors : {"auto", "tree", "blocked", "approximate"}, default="auto"
+        How to search on the CPU. "tree" is scikit-learn's k-d tree, fast in few dimensions; "blocked" multiplies blocks
+        of points and rules out far ones, in little memory; "auto" takes trees up to 5 features (15 below 5,000 points)
+        and blocks otherwise. These are exact. "approximate" needs the extra `tightcut[faiss]`;
+        `knn_affinity_and_recall` says how many of the true neighbours it finds.
     symmetrize : {"maximum", "mean"}, default="maximum"
         What becomes of the two weights of a pair, one from each end. "maximum", as in the paper, keeps the larger: an
         edge is as strong if only one end counts the other among its neighbours. "mean" takes the mean, with 0 from an

@@ -10,7 +10,7 @@ from tightcut.files import large
 MOONS = "cluster moons.csv -k 2 --id name --drop class --effort 0.3"
 
 
-@pytest.mark.parametrize("neighbors", ["sklearn", "blocked"])
+@pytest.mark.parametrize("neighbors", ["tree", "blocked"])
 def test_exact_choices_give_the_same_labels(run, folder, neighbors):
     assert run(f"{MOONS} -o expected.csv -q")[0] == 0
     assert run(f"{MOONS} -o labels.csv -q --neighbors {neighbors}")[0] == 0
@@ -28,7 +28,7 @@ def test_an_approximate_search_says_how_much_it_found(run, folder):
 
 def test_a_blocked_search_shows_its_progress(run):
     assert "tightcut neighbours [" in run(f"{MOONS} --neighbors blocked")[2]
-    assert "neighbours [" not in run(f"{MOONS} --neighbors sklearn")[2]
+    assert "neighbours [" not in run(f"{MOONS} --neighbors tree")[2]
 
 
 @pytest.mark.parametrize("scale", ["none", "standard"])

@@ -78,10 +78,31 @@ def test_exact_on_small_integers(n, n_features, k, largest, seed):
 def test_equals_scikit_learn(dtype):
     points = normal(800, 12, dtype=dtype)
     distances, found = make_index(points, "blocked").kneighbors(n_neighbors=8)
-    expected, numbers = make_index(points, "sklearn").kneighbors(n_neighbors=8)
+    expected, numbers = make_index(points, "tree").kneighbors(n_neighbors=8)
     np.testing.assert_array_equal(distances, expected)
     if dtype != np.uint8:  # whose distances tie
         np.testing.assert_array_equal(found, numbers)
+
+
+@pytest.mark.parametrize("offset", [1e8, 1.7e9])
+@pytest.mark.parametrize("n_features", [3, 20])
+def test_the_automatic_choice_is_exact_far_from_the_origin(n_features, offset):
+    """A column of seconds since 1970 among others: products of such coordinates lose every small distance."""
+    points = np.random.default_rng(0).normal(size=(400, n_features))
+    points[:, 0] += offset
+    points[200:, 0] += 30
+    everything = cdist(points, points)
+    np.fill_diagonal(everything, np.inf)
+    distances, found = make_index(points).kneighbors(n_neighbors=10)
+    np.testing.assert_allclose(distances, np.sort(everything, axis=1)[:, :10], rtol=1e-12)
+    np.testing.assert_allclose(distances, np.take_along_axis(everything, found, axis=1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_features", [3, 20])
+@pytest.mark.parametrize("unit", [2.0**-530, 2.0**-900, 2.0**400])
+def test_the_unit_of_length_does_not_change_the_graph(n_features, unit):
+    points = np.random.default_rng(0).normal(size=(200, n_features))
+    np.testing.assert_allclose(knn_affinity(points * unit).toarray(), knn_affinity(points).toarray(), rtol=1e-12)
 
 
 @pytest.mark.parametrize("spread", [1e-9, 1e-6, 1e-3, 1.0])
@@ -174,13 +195,13 @@ def test_cells_are_a_partition_sorted_by_distance(maker):
 
 
 @pytest.mark.parametrize("copies", [1, 12])
-def test_scikit_learn_in_parts(copies, monkeypatch):
+def test_trees_in_parts(copies, monkeypatch):
     """Parts of the queries give what all at once give; no point is its own neighbour, though an equal one may be."""
     points = np.repeat(normal(40, 2), copies, axis=0)
-    whole = make_index(points, "sklearn").kneighbors(n_neighbors=5)
+    whole = make_index(points, "tree").kneighbors(n_neighbors=5)
     monkeypatch.setattr(choice, "QUERY_ROWS", 7)
     calls = []
-    parts = make_index(points, "sklearn", progress=lambda *call: calls.append(call[:3])).kneighbors(n_neighbors=5)
+    parts = make_index(points, "tree", progress=lambda *call: calls.append(call[:3])).kneighbors(n_neighbors=5)
     np.testing.assert_array_equal(parts[0], whole[0])
     everything = cdist(points, points)
     np.fill_diagonal(everything, np.inf)
@@ -190,7 +211,7 @@ def test_scikit_learn_in_parts(copies, monkeypatch):
     assert calls == [("neighbours", done + 1, n_parts) for done in range(n_parts)]
 
 
-@pytest.mark.parametrize(("n", "n_features", "expected"), [(50, 9, "Scikit"), (60, 9, "Blocked"), (60, 5, "Scikit")])
+@pytest.mark.parametrize(("n", "n_features", "expected"), [(50, 9, "Tree"), (60, 9, "Blocked"), (60, 5, "Tree")])
 def test_auto(n, n_features, expected, monkeypatch):
     monkeypatch.setattr(choice, "BLOCKED_FROM", 55)
     assert type(make_index(normal(n, n_features))).__name__.startswith(expected)
@@ -244,7 +265,7 @@ def test_a_memory_mapped_file_is_read_from_its_beginning_to_its_end(tmp_path):
     assert sorted(rows[:70]) == list(range(70))
 
 
-@pytest.mark.parametrize("neighbors", ["sklearn", "blocked", APPROXIMATE])
+@pytest.mark.parametrize("neighbors", ["tree", "blocked", APPROXIMATE])
 @pytest.mark.parametrize("dtype", TYPES)
 def test_components_are_joined_with_every_choice(neighbors, dtype):
     points = np.concatenate([normal(150, 3) % 20, normal(150, 3) % 20 + 100, normal(5, 3) % 20 + 200]).astype(dtype)
@@ -254,7 +275,7 @@ def test_components_are_joined_with_every_choice(neighbors, dtype):
     assert (affinity != affinity.T).nnz == 0
 
 
-@pytest.mark.parametrize("neighbors", ["sklearn", "blocked"])
+@pytest.mark.parametrize("neighbors", ["tree", "blocked"])
 def test_exact_choices_give_the_same_graph(neighbors):
     points = normal(700, 20, dtype=np.float32)
     expected = knn_affinity(points)
@@ -306,7 +327,7 @@ def test_without_faiss_the_error_names_the_extra(monkeypatch):
         knn_affinity(normal(50, 3), neighbors="approximate")
 
 
-@pytest.mark.parametrize("neighbors", ["auto", "sklearn", "blocked", APPROXIMATE])
+@pytest.mark.parametrize("neighbors", ["auto", "tree", "blocked", APPROXIMATE])
 def test_estimator_reports_recall_and_predicts_with_every_choice(neighbors):
     points = np.concatenate([normal(200, 3) % 20, normal(200, 3) % 20 + 15])
     with warnings.catch_warnings():
@@ -316,7 +337,7 @@ def test_estimator_reports_recall_and_predicts_with_every_choice(neighbors):
     np.testing.assert_array_equal(model.predict(points), model.labels_)
 
 
-@pytest.mark.parametrize("neighbors", ["sklearn", "blocked"])
+@pytest.mark.parametrize("neighbors", ["tree", "blocked"])
 def test_cross_affinity(neighbors):
     points, new = normal(500, 6), normal(20, 6, 1)
     affinity = cross_affinity(new, points, 5, neighbors=neighbors)
@@ -345,7 +366,7 @@ def test_verbose_names_the_stage(capsys):
 
 @pytest.mark.parametrize("choice", ["exact", None, 3])
 def test_a_wrong_choice_is_named(choice):
-    with pytest.raises(ValueError, match="neighbors must be one of 'auto', 'sklearn', 'blocked', 'approximate'; got"):
+    with pytest.raises(ValueError, match="neighbors must be one of 'auto', 'tree', 'blocked', 'approximate'; got"):
         knn_affinity(normal(10, 2), neighbors=choice)
     with pytest.raises(ValueError, match="neighbors must be one of"):
         COSC(neighbors=choice).fit(normal(10, 2))

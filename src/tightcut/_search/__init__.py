@@ -1,6 +1,6 @@
 """Nearest neighbours, behind one small protocol: `kneighbors(X, n_neighbors)` returns distances and numbers.
 
-`make_index` chooses among scikit-learn (small sets, few features), `BlockedNeighbors` (all others) and
+`make_index` chooses among scikit-learn's trees (few features), `BlockedNeighbors` (all others) and
 `ApproximateNeighbors` (faiss).
 `tightcut.gpu.neighbors.DeviceNeighbors` answers the same question on a GPU.
 """

@@ -12,12 +12,12 @@ from tightcut._search.blocked import BlockedNeighbors, is_memory_mapped
 from tightcut._search.distances import pair_distances, unit_scale
 from tightcut._search.threads import STAGE, Progress
 
-CHOICES = ("auto", "sklearn", "blocked", "approximate")
+CHOICES = ("auto", "tree", "blocked", "approximate")
 
-# Measured by `benchmarks.neighbours --crossover`: below this many points scikit-learn takes a second at most; from then
-# on blocks are 1.5 to 5 times as fast with ten features and more, and trees as much faster with five features or fewer.
+# Measured by `benchmarks.neighbours --crossover`: from 5,000 points on blocks are 1.5 to 5 times as fast as trees with ten
+# features and more, and trees as much faster with five features or fewer. Below, both take a fraction of a second.
 BLOCKED_FROM = 5000
-TREE_FEATURES = 5
+TREE_FEATURES, TREE_FEATURES_OF_FEW = 5, 15
 QUERY_ROWS = 1 << 16  # per report of progress
 
 
@@ -35,18 +35,20 @@ class Neighbors(Protocol):
         """
 
 
-class ScikitLearnNeighbors:
-    """scikit-learn's trees (up to 15 features) and brute force, with distances by differences.
+class TreeNeighbors:
+    """scikit-learn's k-d tree, which measures by differences: exact however far from the origin the points lie.
 
-    scikit-learn expands the square above 15 features, which puts exact duplicates at a distance of about 1e-8 times
-    their norm; a difference puts them at 0.
+    (Its brute force expands the square instead, and loses every distance below about 1e-8 of the largest norm.)
     """
 
     def __init__(self, points: np.ndarray, n_jobs: int | None = None, progress: Progress | None = None) -> None:
         from sklearn.neighbors import NearestNeighbors
 
         self._points, self._progress = points, progress
-        self._index = NearestNeighbors(n_jobs=n_jobs).fit(points)
+        # A power of two changes no digit of a coordinate, and keeps squares from over- and underflowing.
+        self._scale = unit_scale(points)
+        scaled = points.astype(np.float64, copy=False) * self._scale
+        self._index = NearestNeighbors(algorithm="kd_tree", n_jobs=n_jobs).fit(scaled)
 
     def kneighbors(self, X: np.ndarray | None = None, n_neighbors: int = 1) -> tuple[np.ndarray, np.ndarray]:
         queries = self._points if X is None else X
@@ -56,10 +58,11 @@ class ScikitLearnNeighbors:
         for done, start in enumerate(starts):
             rows = slice(start, start + QUERY_ROWS)
             asked = queries[rows]
-            found = self._index.kneighbors(asked, n_neighbors + (X is None), return_distance=False)
+            scaled = asked.astype(np.float64, copy=False) * self._scale
+            found = self._index.kneighbors(scaled, n_neighbors + (X is None), return_distance=False)
             if X is None:
                 found = _without_own(found, start)
-            lengths = pair_distances(asked, self._points, found, unit_scale(self._points))
+            lengths = pair_distances(asked, self._points, found, self._scale)
             order = np.argsort(lengths, axis=1, kind="stable")
             distances[rows] = np.take_along_axis(lengths, order, axis=1)
             numbers[rows] = np.take_along_axis(found, order, axis=1)
@@ -81,9 +84,9 @@ def make_index(
     """An index over the points; see `tightcut.knn_affinity` for the choices."""
     check_choice("neighbors", neighbors, CHOICES)
     if neighbors == "auto":
-        suits = len(points) < BLOCKED_FROM or points.shape[1] <= TREE_FEATURES
-        neighbors = "sklearn" if suits and not is_memory_mapped(points) else "blocked"
-    if neighbors == "sklearn":
-        return ScikitLearnNeighbors(points, n_jobs, progress)
+        suits = points.shape[1] <= (TREE_FEATURES_OF_FEW if len(points) < BLOCKED_FROM else TREE_FEATURES)
+        neighbors = "tree" if suits and not is_memory_mapped(points) else "blocked"
+    if neighbors == "tree":
+        return TreeNeighbors(points, n_jobs, progress)
     search = ApproximateNeighbors if neighbors == "approximate" else BlockedNeighbors
     return search(points, n_jobs=n_jobs, progress=progress)

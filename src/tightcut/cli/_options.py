@@ -59,7 +59,7 @@ def graph_options(command: Callable[..., Any]) -> Callable[..., Any]:
             ),
             click.option(
                 "--neighbors",
-                type=click.Choice(["auto", "sklearn", "blocked", "approximate"]),
+                type=click.Choice(["auto", "tree", "blocked", "approximate"]),
                 default="auto",
                 show_default=True,
                 help="How to search for neighbours; all but approximate are exact.",
