@@ -33,12 +33,12 @@ from tightcut.gpu.neighbors import DeviceNeighbors
 from tightcut.gpu.relaxation import DeviceRelaxation
 from tightcut.gpu.sparse import send
 from tightcut.metrics import adjusted_rand_score, clustering_error
-from tightcut.objective import penalty_bound
 from tightcut.relaxation import Relaxation
-from tightcut.solvers.fista import FistaProx
-from tightcut.solvers.many_clusters import merge_must_links
-from tightcut.solvers.multilevel import DEVICE_LIMIT
-from tightcut.solvers.partition_levels import coarsen
+from tightcut.relaxation.fista import FistaProx
+from tightcut.relaxation.objective import penalty_bound
+from tightcut.search.many_clusters import merge_must_links
+from tightcut.search.multilevel import DEVICE_LIMIT
+from tightcut.search.partition_levels import coarsen
 from tightcut.warmup import warmup
 
 COMMAND = "python -m benchmarks.gpu"

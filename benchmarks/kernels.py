@@ -25,7 +25,7 @@ from benchmarks.instances import quiet, timed, write
 from tightcut import Constraints, Graph, knn_affinity
 from tightcut import _kernels as kernels
 from tightcut.relaxation import Relaxation
-from tightcut.solvers.flow import FlowProx
+from tightcut.relaxation.flow import FlowProx
 from tightcut.warmup import warmup
 
 RUNS = 15

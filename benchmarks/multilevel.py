@@ -38,11 +38,11 @@ from benchmarks.instances import (
 )
 from tightcut import Constraints, Graph, cluster, knn_affinity
 from tightcut.datasets import load
-from tightcut.objective import normalized_cut, penalty_bound
 from tightcut.relaxation import Relaxation
-from tightcut.solvers import multiway, search
-from tightcut.solvers.penalty_path import penalty_path
-from tightcut.solvers.ratio_dca import ratio_dca
+from tightcut.relaxation.objective import normalized_cut, penalty_bound
+from tightcut.relaxation.penalty_path import penalty_path
+from tightcut.relaxation.ratio_dca import ratio_dca
+from tightcut.search import multiway, search
 from tightcut.warmup import warmup
 
 SETS = {

@@ -21,8 +21,8 @@ from itertools import product
 import numpy as np
 
 from benchmarks.instances import timed, write
-from tightcut._search import make_index
 from tightcut.datasets import load
+from tightcut.neighbors.index import make_index
 
 K = 10
 SAMPLE = 3000

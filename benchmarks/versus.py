@@ -34,8 +34,8 @@ from benchmarks.instances import (
 )
 from tightcut import Constraints, Graph, cluster
 from tightcut.datasets import load
+from tightcut.experiments.rivals import FastGE
 from tightcut.metrics import adjusted_rand_score, normalized_cut
-from tightcut.rivals import FastGE
 from tightcut.warmup import warmup
 
 COMMAND = "python -m benchmarks.versus"

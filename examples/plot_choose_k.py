@@ -18,7 +18,7 @@ from sklearn.datasets import make_blobs
 
 from tightcut import COSC, Graph
 from tightcut.plots import plot_clusters
-from tightcut.solvers.choose_k import choose_n_clusters
+from tightcut.search.choose_k import choose_n_clusters
 
 centers = [(0, 0), (2.2, 0), (5.6, 0.6), (5.6, 2.8), (2, 4.2)]
 X, y = make_blobs(400, centers=centers, cluster_std=0.75, random_state=3)

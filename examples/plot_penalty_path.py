@@ -19,8 +19,8 @@ from sklearn.preprocessing import StandardScaler
 from tightcut import Graph, cluster, knn_affinity, tradeoff_path
 from tightcut.datasets import sample_constraints
 from tightcut.metrics import clustering_error, normalized_cut
-from tightcut.objective import penalty_bound
-from tightcut.solvers.penalty_path import penalty_path
+from tightcut.relaxation.objective import penalty_bound
+from tightcut.relaxation.penalty_path import penalty_path
 
 X, y = load_wine(return_X_y=True)
 X, y = StandardScaler().fit_transform(X[y > 0]), y[y > 0]

@@ -18,14 +18,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tightcut.clustering import cluster, tradeoff_path
     from tightcut.constraints import Constraints
     from tightcut.estimator import COSC
     from tightcut.exceptions import InconsistentConstraintsError
     from tightcut.graph import Graph
     from tightcut.neighbors import knn_affinity
+    from tightcut.result import ClusteringResult
     from tightcut.scaling import MustLinkScaler
-    from tightcut.solvers.cluster import cluster, tradeoff_path
-    from tightcut.solvers.result import ClusteringResult
 
 __version__ = "0.1.0"
 
@@ -44,14 +44,14 @@ __all__ = [
 
 _HOMES = {
     "COSC": "tightcut.estimator",
-    "ClusteringResult": "tightcut.solvers.result",
+    "ClusteringResult": "tightcut.result",
     "Constraints": "tightcut.constraints",
     "Graph": "tightcut.graph",
     "InconsistentConstraintsError": "tightcut.exceptions",
     "MustLinkScaler": "tightcut.scaling",
-    "cluster": "tightcut.solvers.cluster",
+    "cluster": "tightcut.clustering",
     "knn_affinity": "tightcut.neighbors",
-    "tradeoff_path": "tightcut.solvers.cluster",
+    "tradeoff_path": "tightcut.clustering",
 }
 
 

@@ -19,19 +19,19 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.sparse.csgraph import connected_components
 
-from tightcut.colouring import link_graph
+from tightcut.clustering import as_generator, check_points, cluster
 from tightcut.constraints import Constraints
+from tightcut.constraints.two_colouring import link_graph
 from tightcut.graph import Graph
-from tightcut.objective import normalized_cut
-from tightcut.signed import SignedGraph
-from tightcut.solvers.cluster import as_generator, check_points, cluster
-from tightcut.solvers.feasibility import fill_empty
-from tightcut.solvers.hard import vote
-from tightcut.solvers.many_clusters import merge_must_links
-from tightcut.solvers.multiway import Prices, improve
-from tightcut.solvers.result import number_by_appearance
-from tightcut.solvers.search import Progress, refined_copy
-from tightcut.solvers.soft import satisfied
+from tightcut.relaxation.objective import normalized_cut
+from tightcut.result import number_by_appearance
+from tightcut.search.feasibility import fill_empty
+from tightcut.search.many_clusters import merge_must_links
+from tightcut.search.multiway import Prices, improve
+from tightcut.search.search import Progress, refined_copy
+from tightcut.search.signed_graph import SignedGraph
+from tightcut.search.tradeoff import satisfied
+from tightcut.search.two_clusters import vote
 
 if TYPE_CHECKING:
     import pandas as pd

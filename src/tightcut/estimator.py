@@ -14,14 +14,14 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_array, check_random_state, check_scalar
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
-from tightcut._choices import check_choice
-from tightcut._interruption import interruptible
-from tightcut._search import CHOICES
-from tightcut._warning import warn
+from tightcut._support.choices import check_choice
+from tightcut._support.interruption import interruptible
+from tightcut._support.warning import warn
 from tightcut.constraints import Constraints
 from tightcut.gpu.device import resolve_device
 from tightcut.graph import Graph
 from tightcut.neighbors import POINT_TYPES, SYMMETRIZE, cross_affinity, knn_affinity_and_recall
+from tightcut.neighbors.index import CHOICES
 from tightcut.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -261,8 +261,8 @@ as possible.
         InconsistentConstraintsError
             If the constraints contradict each other, or leave a cluster empty; see `on_inconsistent`.
         """
-        from tightcut.solvers.choose_k import choose_n_clusters
-        from tightcut.solvers.cluster import cluster
+        from tightcut.clustering import cluster
+        from tightcut.search.choose_k import choose_n_clusters
 
         self._check_parameters()
         weights = VERTEX_WEIGHTS[self.criterion] if vertex_weights is None else vertex_weights

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut import objective
 from tightcut.constraints import Constraints
+from tightcut.constraints.pairs import to_array
 from tightcut.graph import Graph, validate_vertex_weights
-from tightcut.pairs import to_array
+from tightcut.relaxation import objective
 
 
 @dataclass(frozen=True)

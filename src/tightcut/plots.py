@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tightcut.constraints import Constraints
-from tightcut.pairs import to_array
+from tightcut.constraints.pairs import to_array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tightcut.solvers.soft import TradeoffPoint
+    from tightcut.search.tradeoff import TradeoffPoint
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#F0E442")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X")

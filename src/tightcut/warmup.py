@@ -20,9 +20,9 @@ def warmup() -> None:
 
     Half a minute the first time ever, a second or two afterwards. Call it before a clock runs.
     """
+    from tightcut.clustering import cluster
     from tightcut.constraints import Constraints
     from tightcut.graph import Graph
-    from tightcut.solvers.cluster import cluster
 
     ribbon = sum(np.eye(N_POINTS, k=step) for step in (-2, -1, 1, 2))  # joined to the two before and the two after
     graph = Graph.from_affinity(ribbon)
@@ -43,9 +43,9 @@ def warmup() -> None:
 
 def _steps_of_large_graphs(graph: Graph, constraints: Constraints) -> None:
     from tightcut import _kernels as kernels
-    from tightcut.partition import PartitionGraph
-    from tightcut.solvers.boundary_flow import move_boundaries
-    from tightcut.solvers.hard import reduce_to_units
+    from tightcut.search.boundaries import move_boundaries
+    from tightcut.search.constrained_graph import PartitionGraph
+    from tightcut.search.two_clusters import reduce_to_units
 
     partition = PartitionGraph.from_graph(graph, constraints)
     move_boundaries(partition, np.arange(partition.n_vertices, dtype=np.int32) % 3, 3)
@@ -56,11 +56,11 @@ def _steps_of_large_graphs(graph: Graph, constraints: Constraints) -> None:
 
 
 def _search_for_neighbors() -> None:
-    from tightcut._search.cells import near_cells
-    from tightcut._search.distances import unit_scale
-    from tightcut._search.meeting import Lists
-    from tightcut._search.shadows import ShadowMeeting, Shadows
     from tightcut.neighbors import POINT_TYPES, cross_affinity, knn_affinity
+    from tightcut.neighbors.cells import near_cells
+    from tightcut.neighbors.distances import unit_scale
+    from tightcut.neighbors.meeting import Lists
+    from tightcut.neighbors.shadows import ShadowMeeting, Shadows
 
     for dtype in POINT_TYPES:
         points = np.random.default_rng(0).uniform(0, 255, size=(N_POINTS, 3)).astype(dtype)

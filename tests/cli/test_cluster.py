@@ -101,7 +101,7 @@ def test_the_same_as_in_python(run, folder):
 
 def test_symmetrizing_by_the_mean(run, folder):
     from tightcut import Graph, knn_affinity
-    from tightcut.objective import normalized_cut
+    from tightcut.relaxation.objective import normalized_cut
 
     code, out, _ = run("cluster moons.npy -k 2 --scale none --symmetrize mean -o labels.csv --report page.html --json")
     assert code == 0

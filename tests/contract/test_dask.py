@@ -14,10 +14,10 @@ from sklearn.datasets import make_blobs
 from tightcut import COSC, Graph, cluster, knn_affinity
 from tightcut.datasets import sample_constraints
 from tightcut.experiments import run
-from tightcut.partition import PartitionGraph
-from tightcut.signed import SignedGraph
-from tightcut.solvers import multiway, search
-from tightcut.solvers.hard import reduce_to_units
+from tightcut.search import multiway, search
+from tightcut.search.constrained_graph import PartitionGraph
+from tightcut.search.signed_graph import SignedGraph
+from tightcut.search.two_clusters import reduce_to_units
 
 distributed = pytest.importorskip("distributed")
 

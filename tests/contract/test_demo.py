@@ -16,8 +16,8 @@ from importlib import import_module
 from unittest import mock
 import numpy as np
 from tightcut import COSC, Constraints, Graph, _kernels, cluster, knn_affinity, tradeoff_path
-from tightcut._search import shadows
-from tightcut.solvers import multiway, polish, search
+from tightcut.neighbors import shadows
+from tightcut.search import multiway, polish, search
 from tightcut.warmup import warmup
 
 def compiled():

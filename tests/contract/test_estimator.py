@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError, cluster, knn_affinity
-from tightcut.objective import normalized_cut
+from tightcut.relaxation.objective import normalized_cut
 
 MUST, CANNOT = [(0, 7), (3, 12)], [(3, 9), (0, 20)]
 FITTED = [

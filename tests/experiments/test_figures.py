@@ -9,7 +9,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
 from matplotlib.collections import PathCollection  # noqa: E402
 
 from tightcut import Constraints  # noqa: E402
-from tightcut.figures import plot_measures, plot_noise, plot_partitions, save_png  # noqa: E402
+from tightcut.experiments.figures import plot_measures, plot_noise, plot_partitions, save_png  # noqa: E402
 
 METHODS = ["COSC", "SL", "CSP"]
 

@@ -10,8 +10,8 @@ from odd_methods import Crashes, Median, Raises, Remembers, RemembersGraph, Slee
 from tightcut import COSC, datasets, knn_affinity
 from tightcut.experiments import Method, run, unfinished
 from tightcut.experiments._cells import Cell, draw_constraints
+from tightcut.experiments.rivals import PCKMeans
 from tightcut.metrics import clustering_error, normalized_cut, violated_fractions
-from tightcut.rivals import PCKMeans
 
 QUICK = COSC(effort=0.3, n_init=1)
 

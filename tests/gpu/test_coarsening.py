@@ -6,9 +6,9 @@ import scipy.sparse as sp
 from strategies import random_graph
 
 from tightcut import Constraints, Graph, cluster, knn_affinity
-from tightcut.partition import PartitionGraph
-from tightcut.signed import SignedGraph
-from tightcut.solvers import many_clusters, multilevel, multiway, partition_levels, search
+from tightcut.search import many_clusters, multilevel, multiway, partition_levels, search
+from tightcut.search.constrained_graph import PartitionGraph
+from tightcut.search.signed_graph import SignedGraph
 
 pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"')
 
@@ -191,7 +191,7 @@ def small_limit(monkeypatch, torch_device):
 @pytest.mark.parametrize("k", [2, 4])
 def test_clusterings_through_device_levels(k, monkeypatch):
     """As good as with the CPU's levels, every constraint satisfied, the same for every number of threads."""
-    from tightcut.solvers import cluster as module
+    from tightcut import clustering as module
 
     graph, _ = moons(600)
     pairs = Constraints.from_pairs(600, [(0, 1), (5, 9)], [(2, 3), (4, 7), (3, 12)])

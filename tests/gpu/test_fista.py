@@ -5,8 +5,8 @@ import pytest
 from strategies import random_graph
 
 from tightcut import Constraints, Graph, cluster
-from tightcut.solvers.fista import FistaProx
-from tightcut.solvers.flow import FlowProx
+from tightcut.relaxation.fista import FistaProx
+from tightcut.relaxation.flow import FlowProx
 
 pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"')
 

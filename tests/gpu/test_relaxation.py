@@ -6,8 +6,8 @@ from strategies import random_graph
 
 from tightcut import Constraints
 from tightcut.relaxation import Relaxation
-from tightcut.solvers.inner import clip_range
-from tightcut.solvers.ratio_dca import Steps, ratio_dca
+from tightcut.relaxation.inner import clip_range
+from tightcut.relaxation.ratio_dca import Steps, ratio_dca
 
 pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"')
 

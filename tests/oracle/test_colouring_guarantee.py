@@ -10,8 +10,8 @@ import pytest
 from toys import assert_clustering, nearest_neighbour_graph
 
 from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster
-from tightcut.partition import PartitionGraph
-from tightcut.solvers.feasibility import conflict_graph, fill_empty, find_clique, find_colouring, repair
+from tightcut.search.constrained_graph import PartitionGraph
+from tightcut.search.feasibility import conflict_graph, fill_empty, find_clique, find_colouring, repair
 
 QUICK = {"effort": 0.2, "n_init": 1, "random_state": 0}
 

@@ -5,7 +5,7 @@ import pytest
 from strategies import random_constraints, random_graph
 
 from tightcut import cluster, tradeoff_path
-from tightcut.solvers import multiway, search
+from tightcut.search import multiway, search
 
 
 def problem(seed, n=60, n_pairs=20):

@@ -8,9 +8,9 @@ from strategies import random_problem
 from toys import assert_clustering, k_partition_table, partitions_into
 
 from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster, knn_affinity
-from tightcut.solvers.influence import neighbour_relations
-from tightcut.solvers.many_clusters import merge_must_links
-from tightcut.solvers.multiway import Prices
+from tightcut.search.influence import neighbour_relations
+from tightcut.search.many_clusters import merge_must_links
+from tightcut.search.multiway import Prices
 
 
 def shares_by_definition(graph, constraints, component):

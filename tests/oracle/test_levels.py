@@ -11,10 +11,10 @@ from toys import nearest_neighbour_graph
 
 from tightcut import Constraints, Graph, cluster, knn_affinity
 from tightcut.datasets import sample_constraints
-from tightcut.partition import PartitionGraph
-from tightcut.signed import SignedGraph
-from tightcut.solvers import multilevel, multiway, partition_levels, search
-from tightcut.solvers.hard import reduce_to_units
+from tightcut.search import multilevel, multiway, partition_levels, search
+from tightcut.search.constrained_graph import PartitionGraph
+from tightcut.search.signed_graph import SignedGraph
+from tightcut.search.two_clusters import reduce_to_units
 
 OPTIONS = search.SearchOptions(n_jobs=1)
 

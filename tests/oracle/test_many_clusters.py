@@ -21,8 +21,8 @@ from toys import (
 
 from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster
 from tightcut import _kernels as kernels
-from tightcut.partition import PartitionGraph
-from tightcut.solvers.exchange import resplit_pairs, split_and_merge
+from tightcut.search.constrained_graph import PartitionGraph
+from tightcut.search.exchange import resplit_pairs, split_and_merge
 
 HARD, SOFT, TORN = 80, 25, 50  # problems for each k
 

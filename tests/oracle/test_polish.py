@@ -12,10 +12,10 @@ from toys import nearest_neighbour_graph
 
 from tightcut import Constraints, cluster
 from tightcut import _kernels as kernels
-from tightcut.solvers import polish as polishing
-from tightcut.solvers import search as searching
-from tightcut.solvers.hard import reduce_to_units, vote
-from tightcut.solvers.polish import certified, polish, tie_what_stays
+from tightcut.search import polish as polishing
+from tightcut.search import search as searching
+from tightcut.search.polish import certified, polish, tie_what_stays
+from tightcut.search.two_clusters import reduce_to_units, vote
 
 
 @st.composite

@@ -19,11 +19,11 @@ from strategies import (
 
 from tightcut import Graph, cluster, tradeoff_path
 from tightcut import _kernels as kernels
-from tightcut.objective import normalized_cut, penalized_cut
-from tightcut.signed import SignedGraph
-from tightcut.solvers.multilevel import coarsen, refine, uncoarsen
-from tightcut.solvers.search import SearchOptions, search
-from tightcut.solvers.soft import penalized_graph, satisfied, tighten
+from tightcut.relaxation.objective import normalized_cut, penalized_cut
+from tightcut.search.multilevel import coarsen, refine, uncoarsen
+from tightcut.search.search import SearchOptions, search
+from tightcut.search.signed_graph import SignedGraph
+from tightcut.search.tradeoff import penalized_graph, satisfied, tighten
 
 
 @st.composite

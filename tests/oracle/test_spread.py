@@ -7,11 +7,11 @@ from strategies import random_constraints, random_graph
 
 from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError, cluster, knn_affinity
 from tightcut.metrics import adjusted_rand_score
-from tightcut.partition import PartitionGraph
-from tightcut.solvers.feasibility import conflict_graph
-from tightcut.solvers.many_clusters import improve_feasible, merge_must_links
-from tightcut.solvers.multiway import Prices
-from tightcut.solvers.spread import separated_vertices, spread
+from tightcut.search.constrained_graph import PartitionGraph
+from tightcut.search.feasibility import conflict_graph
+from tightcut.search.many_clusters import improve_feasible, merge_must_links
+from tightcut.search.multiway import Prices
+from tightcut.search.spread import separated_vertices, spread
 
 
 def harmonic(weights, seeds):

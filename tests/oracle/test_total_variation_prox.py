@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from strategies import random_graph
 
 from tightcut import Graph
-from tightcut.solvers.fista import FistaProx
-from tightcut.solvers.flow import FlowProx
+from tightcut.relaxation.fista import FistaProx
+from tightcut.relaxation.flow import FlowProx
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -18,9 +18,9 @@ from strategies import partitions, problems
 
 from tightcut import Constraints, Graph
 from tightcut.relaxation import Relaxation
-from tightcut.solvers.fista import FistaProx
-from tightcut.solvers.flow import FlowProx
-from tightcut.solvers.inner import clip_range, inner_solver
+from tightcut.relaxation.fista import FistaProx
+from tightcut.relaxation.flow import FlowProx
+from tightcut.relaxation.inner import clip_range, inner_solver
 
 SOLVERS = pytest.mark.parametrize("make", [FlowProx, FistaProx])
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from strategies import graphs
 
 from tightcut import _kernels as kernels
-from tightcut.solvers.fista import FistaProx
+from tightcut.relaxation.fista import FistaProx
 
 
 def incidence(graph):

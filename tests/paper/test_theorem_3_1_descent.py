@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from strategies import all_partitions, consistent_problems, partitions, problems, vectors
 
 from tightcut import Constraints, Graph, cluster
-from tightcut.objective import normalized_cut, penalized_cut, penalty_bound
 from tightcut.relaxation import Relaxation
-from tightcut.solvers.penalty_path import cheaper_direction, penalty_path
-from tightcut.solvers.ratio_dca import ratio_dca
+from tightcut.relaxation.objective import normalized_cut, penalized_cut, penalty_bound
+from tightcut.relaxation.penalty_path import cheaper_direction, penalty_path
+from tightcut.relaxation.ratio_dca import ratio_dca
 
 PENALTIES = st.just(0.0) | st.floats(0.01, 3)
 # On disconnected graphs; see test_a_free_cut_ends_the_descent.

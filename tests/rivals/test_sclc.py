@@ -5,8 +5,8 @@ import pytest
 import scipy.linalg
 
 from tightcut import metrics
-from tightcut.rivals import SCLC
-from tightcut.rivals import _spectral as spectral
+from tightcut.experiments.rivals import SCLC
+from tightcut.experiments.rivals import _spectral as spectral
 
 
 def feasible_basis(instance, *, balanced):

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import breadth_first_order
 
-from tightcut import colouring as colouring_module
 from tightcut.constraints import Constraints
+from tightcut.constraints import two_colouring as colouring_module
 from tightcut.exceptions import InconsistentConstraintsError
 
 

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from tightcut import _bridges
-from tightcut.neighbors import SMALLEST_BRIDGE, SYMMETRIZE, knn_affinity, knn_affinity_and_recall
+from tightcut.neighbors import SYMMETRIZE, knn_affinity, knn_affinity_and_recall
+from tightcut.neighbors import bridges as bridging
+from tightcut.neighbors.affinity import SMALLEST_BRIDGE
 
 FEATURES = [2, 20]  # scikit-learn takes a tree up to 15 features and brute force above.
 
@@ -185,7 +186,7 @@ def test_the_bridges_are_a_minimum_spanning_tree(n_features, limits, work, size,
     """Whichever of the stages does the work: neighbour lists, pairs of components, samples that hold every point."""
     names = ("SMALL_COMPONENT", "MOST_LARGE_COMPONENTS", "BLOCK_ROWS", "QUERY_ROWS", "EXACT_WORK")
     for name, limit in zip(names, (*limits, limits[-1] // 2, work), strict=True):
-        monkeypatch.setattr(_bridges, name, limit)
+        monkeypatch.setattr(bridging, name, limit)
     points = np.concatenate([blobs(12, size * 2, n_features), blobs(3, 30, n_features, seed=1, spread=20)])
     apart, joined, bridges = added_bridges(points, 1 if size == 1 else 4)
     count, labels = sp.csgraph.connected_components(apart)
@@ -201,7 +202,7 @@ def test_the_bridges_are_a_minimum_spanning_tree(n_features, limits, work, size,
 @pytest.mark.parametrize("n_features", FEATURES)
 def test_bridges_between_samples_are_a_tree_and_nearly_the_shortest(n_features, monkeypatch):
     for name, limit in (("SMALL_COMPONENT", 0), ("EXACT_WORK", 0), ("SAMPLED", 0)):
-        monkeypatch.setattr(_bridges, name, limit)
+        monkeypatch.setattr(bridging, name, limit)
     points = blobs(9, 60, n_features, spread=20)
     apart, joined, bridges = added_bridges(points, 4)
     count, labels = sp.csgraph.connected_components(apart)
@@ -214,7 +215,7 @@ def test_bridges_between_samples_are_a_tree_and_nearly_the_shortest(n_features, 
 
 
 def test_components_of_equal_points_are_joined_by_samples(monkeypatch):
-    monkeypatch.setattr(_bridges, "EXACT_WORK", 0)
+    monkeypatch.setattr(bridging, "EXACT_WORK", 0)
     points = np.zeros((200, 2))
     points[100:] = 3.0
     apart, joined, bridges = added_bridges(points, 3)

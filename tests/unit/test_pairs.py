@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tightcut.pair_products import check_pair_count, pairs_between, pairs_within
-from tightcut.pairs import merge_pairs, read_indices, read_n_points, read_pairs, read_weights
+from tightcut.constraints.pairs import merge_pairs, read_indices, read_n_points, read_pairs, read_weights
+from tightcut.constraints.products import check_pair_count, pairs_between, pairs_within
 
 PAIRS = [(0, 3), (4, 1), (2, 9)]
 

@@ -7,7 +7,7 @@ import pytest
 
 from tightcut import Constraints, plots
 from tightcut.plots import embed_2d, plot_clusters, plot_tradeoff
-from tightcut.solvers.soft import TradeoffPoint
+from tightcut.search.tradeoff import TradeoffPoint
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

@@ -10,9 +10,9 @@ import pytest
 import scipy.sparse as sp
 
 from tightcut import Constraints, Graph, cluster, datasets, knn_affinity
-from tightcut._report_map import LINES_DRAWN, POINTS_DRAWN, spectral_layout
 from tightcut.audit import audit
 from tightcut.report import render, shorten
+from tightcut.report.map import LINES_DRAWN, POINTS_DRAWN, spectral_layout
 
 VOID = {"meta", "br", "img", "hr", "input", "link"}
 

@@ -8,8 +8,9 @@ from scipy.spatial.distance import cdist, pdist
 from sklearn.datasets import load_digits
 
 from tightcut._kernels import neighbors as kernels
-from tightcut._search import BlockedNeighbors, blocked, shadows
-from tightcut._search.distances import unit_scale
+from tightcut.neighbors import blocked, shadows
+from tightcut.neighbors.distances import unit_scale
+from tightcut.neighbors.index import BlockedNeighbors
 
 
 @pytest.fixture(autouse=True)

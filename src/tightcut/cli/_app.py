@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from tightcut import __version__
-from tightcut._interruption import interruptible
+from tightcut._support.interruption import interruptible
 from tightcut.cli._words import in_options
 
 BAD_INPUT, USAGE, INCONSISTENT, INTERRUPTED = 1, 2, 3, 130

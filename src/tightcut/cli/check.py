@@ -97,9 +97,9 @@ def contradiction(constraints: Constraints, n_clusters: int) -> InconsistentCons
     import scipy.sparse as sp
 
     from tightcut import Graph, InconsistentConstraintsError
-    from tightcut.solvers.feasibility import find_colouring
-    from tightcut.solvers.hard import reduce_to_units
-    from tightcut.solvers.many_clusters import explain, merge_must_links
+    from tightcut.search.feasibility import find_colouring
+    from tightcut.search.many_clusters import explain, merge_must_links
+    from tightcut.search.two_clusters import reduce_to_units
 
     n = constraints.n_points
     edgeless = Graph(sp.csr_array((n, n)), np.ones(n))

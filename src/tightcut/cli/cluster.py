@@ -145,7 +145,7 @@ def solve(problem: Problem, n_clusters: int, progress: Progress | None, settings
 def _choose(problem: Problem, console: Console) -> int:
     """The number of clusters by the eigengap, with a note that says why."""
     from tightcut.cli._contradiction import named
-    from tightcut.solvers.choose_k import choose_n_clusters
+    from tightcut.search.choose_k import choose_n_clusters
 
     with named(problem.data.ids, 2, problem.place):
         choice = choose_n_clusters(problem.graph, problem.constraints)

@@ -18,7 +18,7 @@ def tradeoff(quick: bool) -> tuple[Any, Figure]:  # noqa: FBT001 (a flag that ST
     import pandas as pd
 
     from tightcut import Graph, datasets, knn_affinity, tradeoff_path
-    from tightcut.figures import new_figure
+    from tightcut.experiments.figures import new_figure
     from tightcut.metrics import clustering_error
     from tightcut.plots import plot_tradeoff
 
@@ -40,7 +40,7 @@ def toy(quick: bool) -> tuple[Any, Figure]:  # noqa: FBT001
     import pandas as pd
 
     from tightcut import COSC, datasets
-    from tightcut.figures import plot_partitions
+    from tightcut.experiments.figures import plot_partitions
     from tightcut.metrics import clustering_error, normalized_cut, violated_fractions
 
     dataset = datasets.load("gaussian_toy")

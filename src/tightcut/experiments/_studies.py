@@ -88,7 +88,7 @@ def noise_methods() -> dict[str, Any]:
 
 
 def draw_measures(table: Any) -> dict[str, Figure]:
-    from tightcut.figures import plot_measures
+    from tightcut.experiments.figures import plot_measures
 
     finished = table[table["status"] == "ok"]
     order = [name for name in default_methods() if name in set(table["method"])]
@@ -96,7 +96,7 @@ def draw_measures(table: Any) -> dict[str, Figure]:
 
 
 def draw_noise(table: Any) -> dict[str, Figure]:
-    from tightcut.figures import plot_noise
+    from tightcut.experiments.figures import plot_noise
 
     return {"error": plot_noise(table, methods=list(noise_methods()))}
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from tightcut.constraint_sources import CANNOT_SPELLINGS, MUST_SPELLINGS, _spelling
 from tightcut.constraints import Constraints
+from tightcut.constraints.pairs import pair_keys
+from tightcut.constraints.sources import CANNOT_SPELLINGS, MUST_SPELLINGS, _spelling
 from tightcut.files.errors import InputError, listed
 from tightcut.files.tables import Table, TableOptions, is_missing, read_table
-from tightcut.pairs import pair_keys
 
 TYPE_NAMES = ("type", "kind", "link", "constraint")
 BELIEF_NAMES = ("belief", "confidence", "weight")

@@ -1,7 +1,7 @@
 """The levels of the multilevel search, made on a device: matching in rounds, contraction by sorting.
 
 The arcs stay on the device from level to level. Each level also goes to the host, where the search refines on its way
-back up. See `tightcut.solvers.multilevel` and `tightcut.solvers.partition_levels`, which take over where a matching
+back up. See `tightcut.search.multilevel` and `tightcut.search.partition_levels`, which take over where a matching
 no longer shrinks the graph.
 """
 
@@ -14,8 +14,8 @@ import torch
 from tightcut.gpu.matching import heavy_edge_matching, pairs_as_units
 from tightcut.gpu.sparse import DeviceCsr, Groups, send
 from tightcut.graph import Graph
-from tightcut.partition import PartitionGraph
-from tightcut.signed import Merger, SignedGraph
+from tightcut.search.constrained_graph import PartitionGraph
+from tightcut.search.signed_graph import Merger, SignedGraph
 
 SHRINKS = 0.95  # a matching that leaves a larger share of the vertices is not worth a level
 

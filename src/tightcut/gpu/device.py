@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any
 
-from tightcut._choices import check_choice
+from tightcut._support.choices import check_choice
 from tightcut.exceptions import NoGpuError
 
 DEVICES = ("cpu", "cuda", "auto")

@@ -1,4 +1,4 @@
-"""`tightcut.solvers.fista` on a GPU: one fused pass over the arcs per iteration."""
+"""`tightcut.relaxation.fista` on a GPU: one fused pass over the arcs per iteration."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 from tightcut.gpu import _kernels as kernels
 from tightcut.gpu.slices import SLICE, Slices
 from tightcut.gpu.sparse import DeviceCsr, send
-from tightcut.solvers.fista import CHECK_EVERY, warn_if_unfinished
+from tightcut.relaxation.fista import CHECK_EVERY, warn_if_unfinished
 
 TILE = {"SLICE": SLICE, "DEEP": 2, "num_warps": 4}
 TOLERANCE = {"float64": 1e-10, "float32": 1e-6}

@@ -78,7 +78,7 @@ class DeviceRelaxation:
         return side, self.F(side.double())
 
     def clip(self, f: torch.Tensor) -> torch.Tensor:
-        """The clip of `tightcut.solvers.inner.clip_range`."""
+        """The clip of `tightcut.relaxation.inner.clip_range`."""
         if self.c <= 0:
             return f
         high, low = self._clip_level(f), -self._clip_level(-f)

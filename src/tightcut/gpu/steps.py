@@ -13,7 +13,7 @@ from tightcut.relaxation import Relaxation
 
 
 class DeviceSteps:
-    """`tightcut.solvers.ratio_dca.Steps` with FISTA as the inner solver, on a device."""
+    """`tightcut.relaxation.ratio_dca.Steps` with FISTA as the inner solver, on a device."""
 
     def __init__(self, relaxation: Relaxation, device: str = "cuda") -> None:
         self._relaxation = DeviceRelaxation(relaxation, device)

@@ -1,0 +1,1 @@
+"""Small things that every room uses: settings that are one of a few words, warnings, Ctrl-C."""

@@ -1,0 +1,23 @@
+"""The methods of the paper's comparison, and two that came later, each from its publication.
+
+| class | publication | clusters | beliefs | reaches |
+|---|---|---|---|---|
+| `SpectralLearning` | Kamvar, Klein and Manning 2003 | k | ignored | sparse eigenproblem: 10^5 points |
+| `CSP` | Wang and Davidson 2010; Wang, Qian and Davidson 2014 | k | used | dense eigenproblem: 3,000 points |
+| `CCSR` | Li, Liu and Tang 2009 | k | ignored | sparse eigenproblem and a small SDP: 10^5 points |
+| `SCLC` | Xu, Li and Schuurmans 2009 | 2 | ignored | sparse eigenproblem: 10^5 points |
+| `FastGE` | Cucuringu, Koutis, Chawla, Miller and Peng 2016 | k | used | linear systems in a Laplacian: 10^5 points |
+| `PCKMeans` | Basu, Banerjee and Mooney 2004 | k | used | like k-means |
+
+All are scikit-learn estimators with ``fit(X, must_link=..., cannot_link=...)`` as in `tightcut.COSC`; those that cut
+graphs share its `affinity` and `n_neighbors`. None of them promises to satisfy the constraints.
+"""
+
+from tightcut.experiments.rivals.ccsr import CCSR
+from tightcut.experiments.rivals.csp import CSP
+from tightcut.experiments.rivals.fast_ge import FastGE
+from tightcut.experiments.rivals.pckmeans import PCKMeans
+from tightcut.experiments.rivals.sclc import SCLC
+from tightcut.experiments.rivals.spectral_learning import SpectralLearning
+
+__all__ = ["CCSR", "CSP", "SCLC", "FastGE", "PCKMeans", "SpectralLearning"]

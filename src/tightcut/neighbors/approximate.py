@@ -1,0 +1,128 @@
+"""Approximate nearest neighbours by faiss (`pip install "tightcut[faiss]"`), with the recall measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from tightcut.neighbors.blocked import BlockedNeighbors
+from tightcut.neighbors.distances import pair_distances, unit_scale
+from tightcut.neighbors.threads import STAGE, Progress
+
+LISTS_PER_ROOT = 4  # inverted lists, as a multiple of sqrt(n)
+TRAINED_PER_LIST = 40  # points that place a list's centre
+PROBED = 32  # lists that are searched for a point
+BLOCK_ENTRIES = 1 << 22
+RECALL_SAMPLE = 500
+
+
+class ApproximateNeighbors:
+    """Points in inverted lists around centres of k-means; a query looks into the nearest lists only.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, n_features)
+        faiss holds a copy in float32.
+    n_jobs : int, optional
+        Threads, as in joblib.
+    progress : callable, optional
+        Called with ("neighbours", done, total, nan).
+    """
+
+    def __init__(self, points: np.ndarray, *, n_jobs: int | None = None, progress: Progress | None = None) -> None:
+        from joblib import effective_n_jobs
+
+        self._faiss = _import_faiss()
+        self._points, self._progress, self._n_jobs = points, progress, effective_n_jobs(n_jobs)
+        self._scale, self._centre = unit_scale(points), points[0].astype(np.float64)
+        n, n_features = points.shape
+        n_lists = max(1, min(int(LISTS_PER_ROOT * np.sqrt(n)), n // TRAINED_PER_LIST))
+        self._quantizer = self._faiss.IndexFlatL2(n_features)
+        self._index = self._faiss.IndexIVFFlat(self._quantizer, n_features, n_lists)
+        self._n_lists = n_lists
+        chosen = np.random.default_rng(0).choice(n, min(n, TRAINED_PER_LIST * n_lists), replace=False)
+        with self._threads():
+            self._index.train(self._single(points[np.sort(chosen)]))
+            for rows in self._blocks(points):
+                self._index.add(self._single(points[rows]))
+
+    def kneighbors(self, X: np.ndarray | None = None, n_neighbors: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """As `BlockedNeighbors.kneighbors`, but some of the neighbours may be others than the nearest."""
+        queries = self._points if X is None else X
+        distances = np.empty((len(queries), n_neighbors))
+        numbers = np.empty((len(queries), n_neighbors), dtype=np.int64)
+        with self._threads():
+            for rows in self._blocks(queries):
+                found = self._found(queries[rows], n_neighbors + (X is None))
+                if X is None:
+                    found = _without(found, np.arange(rows.start, rows.start + len(found)))
+                away = pair_distances(queries[rows], self._points, found, self._scale)
+                order = np.lexsort((found, away), axis=1)
+                distances[rows] = np.take_along_axis(away, order, axis=1)
+                numbers[rows] = np.take_along_axis(found, order, axis=1)
+                if self._progress is not None:
+                    self._progress(STAGE, min(rows.stop, len(queries)), len(queries), float("nan"))
+        return distances, numbers
+
+    def recall(self, distances: np.ndarray) -> float:
+        """Share of the true neighbours among those found, on a random sample of the points.
+
+        Parameters
+        ----------
+        distances : ndarray of shape (n, k)
+            From each point to those found. One no farther than the true k-th neighbour is a true neighbour.
+
+        Notes
+        -----
+        The sample has `RECALL_SAMPLE` points and is the same for every call.
+        """
+        n, k = distances.shape
+        rows = np.sort(np.random.default_rng(0).choice(n, min(n, RECALL_SAMPLE), replace=False))
+        # One of the k + 1 nearest is the point itself.
+        true, _ = BlockedNeighbors(self._points, n_jobs=self._n_jobs).kneighbors(self._points[rows], n_neighbors=k + 1)
+        return float((distances[rows] <= true[:, -1:]).mean())
+
+    def _found(self, queries: np.ndarray, count: int) -> np.ndarray:
+        """Numbers of the points found; all lists are searched for a query to which the nearest ones give too few."""
+        single = self._single(queries)
+        self._index.nprobe = min(PROBED, self._n_lists)
+        _, found = self._index.search(single, count)
+        few = (found < 0).any(axis=1)
+        if few.any():
+            self._index.nprobe = self._n_lists
+            _, found[few] = self._index.search(single[few], count)
+        return found
+
+    def _single(self, block: np.ndarray) -> np.ndarray:
+        return ((block - self._centre) * self._scale).astype(np.float32)
+
+    def _blocks(self, array: np.ndarray) -> Iterator[slice]:
+        step = max(1, BLOCK_ENTRIES // array.shape[1])
+        return (slice(start, start + step) for start in range(0, len(array), step))
+
+    @contextmanager
+    def _threads(self) -> Iterator[None]:
+        before = self._faiss.omp_get_max_threads()
+        self._faiss.omp_set_num_threads(self._n_jobs)
+        try:
+            yield
+        finally:
+            self._faiss.omp_set_num_threads(before)
+
+
+def _without(found: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """Each row without its own number, or without the last one where it was not found."""
+    drop = found == own[:, None]
+    drop[~drop.any(axis=1), -1] = True
+    return found[~drop].reshape(len(found), -1)
+
+
+def _import_faiss() -> Any:
+    try:
+        import faiss
+    except ImportError:
+        raise ImportError('neighbors="approximate" needs faiss: pip install "tightcut[faiss]"') from None
+    return faiss

@@ -1,0 +1,73 @@
+"""The inner convex problem of RatioDCA: its reduction to a total-variation prox, and the interface of its solvers.
+
+RatioDCA minimises Phi(f) - <f, g> over a unit ball, with Phi(f) = sum w' |f_i - f_j| + c (max f - min f). Phi is
+convex and one-homogeneous, so the minimiser is h / ||h|| with h = prox_Phi(g). The norm may be weighted; weighting
+by the vertex weights, as here, suits normalized cuts. The range term costs the same for every non-trivial level
+set, so it only clips: prox_Phi(g) = clip(prox_TV(g)). A solver therefore needs to know total variation alone.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+
+class TotalVariationProx(Protocol):
+    """A solver of min_f sum norm_i/2 f_i^2 - target_i f_i + sum_edges weight |f_i - f_j|."""
+
+    def __init__(self, weights: sp.csr_array, norm: np.ndarray) -> None: ...
+
+    def prox(self, target: np.ndarray) -> np.ndarray:
+        """The minimiser. May start from the dual solution of the last call."""
+
+
+def clip_range(f: np.ndarray, c: float, norm: np.ndarray) -> np.ndarray:
+    """The prox of c (max f - min f) after the total-variation prox: a clip that moves weight c at each end.
+
+    Constant when the two clips would meet.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> clip_range(np.array([0.0, 1.0, 5.0]), 2.0, np.ones(3)).tolist()
+    [1.5, 1.5, 3.0]
+    """
+    if c <= 0:
+        return f
+    high, low = _clip_level(f, c, norm), -_clip_level(-f, c, norm)
+    return np.clip(f, low, high) if high > low else np.full_like(f, norm @ f / norm.sum())
+
+
+def _clip_level(f: np.ndarray, c: float, norm: np.ndarray) -> float:
+    """The level with sum norm (f - level)_+ = c."""
+    order = np.argsort(-f)
+    level = (np.cumsum(norm[order] * f[order]) - c) / np.cumsum(norm[order])
+    return float(level[np.argmax(level >= np.append(f[order][1:], -np.inf))])
+
+
+def inner_solver(name: str) -> type[TotalVariationProx]:
+    """The solver class behind `inner_solver="flow"` or `"fista"`; "fista:cuda" is the latter on a GPU."""
+    from tightcut.relaxation.fista import FistaProx
+    from tightcut.relaxation.flow import FlowProx
+
+    if name == "fista:cuda":
+        from tightcut.gpu.fista import CudaFistaProx
+
+        return CudaFistaProx
+    solvers: dict[str, type[TotalVariationProx]] = {"flow": FlowProx, "fista": FistaProx}
+    if name not in solvers:
+        raise ValueError(f"Unknown inner solver {name!r}; choose one of {sorted(solvers)}.")
+    return solvers[name]
+
+
+def on_device(name: str, device: str) -> str:
+    """The name of the inner solver on "cpu" or "cuda": minimum cuts stay on the CPU, FISTA has a GPU version.
+
+    Examples
+    --------
+    >>> on_device("fista", "cpu")
+    'fista'
+    """
+    return "fista:cuda" if device == "cuda" and name == "fista" else name

@@ -1,0 +1,321 @@
+"""A clustering on one page: a self-contained HTML file that needs no network, in light and dark and on paper.
+
+`render` returns the page as text; ``tightcut cluster --report`` writes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from importlib import resources
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from tightcut import __version__
+from tightcut.audit import Audit, ConstraintPrice, own_share
+from tightcut.constraints import Constraints
+from tightcut.constraints.violations import Violations
+from tightcut.graph import Graph
+from tightcut.relaxation.objective import cluster_cuts
+from tightcut.report.map import MARKERS, N_COLOURS, Drawing, draw_map, key
+
+TYPICAL, BORDERLINE = 5, 3  # members named per cluster
+PRICES_SHOWN = 20
+VIOLATIONS_SHOWN = 30
+CLUSTERS_SHOWN = 60
+COSTLY_SHARE = 0.05  # of the cut, from which a constraint is marked on the map
+COSTLY_SHOWN = 5
+NONE = '<span class="quiet">none</span>'
+METHODS = {
+    "solved": "solved anew",
+    "estimated": "estimated",
+    "implied": "implied by others",
+    "violated": "violated anyway",
+    "skipped": "not looked at",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What a report is about.
+
+    Parameters
+    ----------
+    graph : Graph
+    labels : ndarray of shape (n,)
+    constraints : Constraints
+    ids : sequence of str
+        A name for each point.
+    points : ndarray of shape (n, d), optional
+        Coordinates to draw; without them the graph is laid out by its eigenvectors.
+    """
+
+    graph: Graph
+    labels: np.ndarray
+    constraints: Constraints
+    ids: Sequence[str]
+    points: np.ndarray | None = None
+
+
+def render(
+    graph: Graph,
+    labels: Any,
+    constraints: Constraints | None = None,
+    *,
+    points: Any = None,
+    ids: Sequence[Any] | None = None,
+    prices: Audit | None = None,
+    title: str = "Clustering",
+    criterion: str = "normalized cut",
+    facts: Mapping[str, Any] | None = None,
+    created: str = "",
+) -> str:
+    """One HTML page about a clustering.
+
+    Parameters
+    ----------
+    graph : Graph
+    labels : array-like of shape (n,)
+        Clusters 0, ..., k - 1.
+    constraints : Constraints, optional
+    points : array-like of shape (n, d), optional
+        For the map: more than two features are projected on their principal components. Without points the map is a
+        spectral layout of the graph.
+    ids : sequence, optional
+        Names of the points; row numbers if not given.
+    prices : Audit, optional
+        What `tightcut.audit.audit` returns; adds the price of each constraint.
+    title, criterion, created : str
+        Heading, name of what was minimised, and a date for the footer.
+    facts : mapping, optional
+        Further lines of the table "What was clustered", such as the file and the settings.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tightcut import Graph
+    >>> from tightcut.report import render
+    >>> ring = Graph.from_affinity(np.roll(np.eye(6), 1, axis=0) + np.roll(np.eye(6), -1, axis=0))
+    >>> page = render(ring, [0, 0, 0, 1, 1, 1], title="A ring")
+    >>> page.splitlines()[0], "<h1>A ring</h1>" in page
+    ('<!DOCTYPE html>', True)
+    """
+    n = graph.n_vertices
+    labels = np.asarray(labels)
+    names = list(map(str, range(n) if ids is None else ids))
+    if labels.shape != (n,) or len(names) != n:
+        raise ValueError(f"labels and ids must have one entry per vertex, {n}; got {labels.shape} and {len(names)}.")
+    known = Constraints.from_pairs(n) if constraints is None else constraints
+    subject = Subject(graph, labels, known, names, None if points is None else np.asarray(points))
+    violations = known.violations(labels)
+    costly = [] if prices is None else _costly(prices)
+    sections = [
+        _map_section(subject, draw_map(subject.graph, labels, known, names, subject.points, costly), costly),
+        _cluster_section(subject),
+        _violation_section(subject, violations),
+        _price_section(subject, prices),
+        _fact_section(subject, facts or {}),
+    ]
+    template = Template(resources.files("tightcut.report").joinpath("report.html").read_text("utf-8"))
+    return template.substitute(
+        title=escape(title),
+        lead=_lead(subject, violations),
+        cards=_cards(subject, violations, criterion),
+        markers=MARKERS,
+        sections="\n".join(filter(None, sections)),
+        version=__version__,
+        created=escape(f" on {created}" if created else ""),
+    )
+
+
+def _lead(subject: Subject, violations: Violations) -> str:
+    sizes = np.bincount(subject.labels)
+    text = f"{len(subject.ids):,} points in {_count(len(sizes), 'cluster')}"
+    known = subject.constraints
+    if known.is_empty:
+        return f"{text}, found without constraints."
+    text += f", found with {_count(known.n_must_link, 'must-link')} and {_count(known.n_cannot_link, 'cannot-link')}"
+    if violations.n_violations == 0:
+        return f"{text}, all of them satisfied."
+    return f"{text}. {violations.n_violations:,} of them {'is' if violations.n_violations == 1 else 'are'} violated."
+
+
+def _cards(subject: Subject, violations: Violations, criterion: str) -> str:
+    leaving, volume = cluster_cuts(subject.graph, subject.labels)
+    sizes = np.bincount(subject.labels)
+    span = f"{sizes.min():,} to {sizes.max():,} points" if np.ptp(sizes) else f"{sizes[0]:,} points each"
+    n_pairs = subject.constraints.n_pairs
+    cards = [
+        ("Points", f"{len(subject.ids):,}", "", ""),
+        ("Clusters", f"{len(sizes):,}", span, ""),
+        (
+            criterion.capitalize(),
+            f"{(leaving / volume).sum():.4g}",
+            f"of at most {len(sizes)}" * ("norm" in criterion),
+            "",
+        ),
+    ]
+    if n_pairs:
+        alarm = "alarm" if violations.n_violations else ""
+        cards.append(("Violated constraints", f"{violations.n_violations:,}", f"of {n_pairs:,} pairs", alarm))
+    return "".join(
+        f'<div class="{alarm}"><dt>{escape(name)}</dt><dd>{value}<small>{note}</small></dd></div>'
+        for name, value, note, alarm in cards
+    )
+
+
+def _map_section(subject: Subject, drawing: Drawing, costly: list[ConstraintPrice]) -> str:
+    known, sizes = subject.constraints, np.bincount(subject.labels)
+    entries = [
+        f"<li>{key(cluster)} cluster {cluster} ({size:,})</li>" for cluster, size in enumerate(sizes[:CLUSTERS_SHOWN])
+    ]
+    violations = known.violations(subject.labels)
+    lines = [
+        ("must", "must-link", known.n_must_link - len(violations.must_link)),
+        ("cannot", "cannot-link", known.n_cannot_link - len(violations.cannot_link)),
+        ("costly", f"expensive: more than {COSTLY_SHARE:.0%} of the cut", len(costly)),
+        ("must violated", "violated must-link", len(violations.must_link)),
+        ("cannot violated", "violated cannot-link", len(violations.cannot_link)),
+    ]
+    entries += [f"<li>{_line(kind)} {text} ({count:,})</li>" for kind, text, count in lines if count]
+    repeat = " Colours and shapes repeat." if len(sizes) > N_COLOURS else ""
+    return (
+        f'<section id="map"><h2>Map</h2><figure>{drawing.svg}<ul class="legend">{"".join(entries)}</ul>'
+        f"<figcaption>{escape(drawing.caption)}{repeat}</figcaption></figure></section>"
+    )
+
+
+def _cluster_section(subject: Subject) -> str:
+    graph, labels = subject.graph, subject.labels
+    leaving, volume = cluster_cuts(graph, labels)
+    share = own_share(graph, labels)
+    # Many points have all their neighbours in their own cluster; among them the best connected come first.
+    order = np.lexsort((-graph.degrees, -share))
+    rows = []
+    for cluster, (cut, vol) in enumerate(zip(leaving.tolist(), volume.tolist(), strict=True)):
+        if cluster == CLUSTERS_SHOWN:
+            rest = len(leaving) - CLUSTERS_SHOWN
+            rows.append(f'<tr><td colspan="5" class="quiet">and {rest:,} more clusters</td></tr>')
+            break
+        members = order[labels[order] == cluster]
+        border = [point for point in members[::-1][:BORDERLINE] if share[point] < 1]
+        rows.append(
+            f'<tr><th scope="row">{key(cluster)} {cluster}</th><td class="n">{len(members):,} '
+            f"<small>{len(members) / len(labels):.0%}</small></td>"
+            f'<td class="n">{cut / vol:.3g}</td><td>{_chips(subject, members[:TYPICAL])}</td>'
+            f"<td>{_chips(subject, border) or NONE}</td></tr>"
+        )
+    return (
+        '<section id="clusters"><h2>Clusters</h2><div class="scroll"><table><caption>Cut is the edge weight that leaves a '
+        "cluster over the weight of the cluster; the cuts add up to the total. Typical members have the largest "
+        "share of their connections inside the cluster, those at the border the smallest.</caption><thead><tr>"
+        '<th scope="col">Cluster</th><th scope="col" class="n">Points</th><th scope="col" class="n">Cut</th>'
+        '<th scope="col">Most typical members</th><th scope="col">At the border</th></tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div></section>"
+    )
+
+
+def _violation_section(subject: Subject, violations: Violations) -> str:
+    if not violations.n_violations:
+        return ""
+    pairs = [("must", pair) for pair in violations.must_link.tolist()]
+    pairs += [("cannot", pair) for pair in violations.cannot_link.tolist()]
+    rows = [
+        f'<tr><td>{_line(f"{kind} violated")} {kind}-link</td><td class="pair">{_chips(subject, pair)}</td>'
+        f'<td class="n">{subject.labels[pair[0]]}</td><td class="n">{subject.labels[pair[1]]}</td></tr>'
+        for kind, pair in pairs[:VIOLATIONS_SHOWN]
+    ]
+    hidden = len(pairs) - len(rows)
+    more = f" {hidden:,} more are not shown." if hidden else ""
+    return (
+        '<section id="violations"><h2>Violated constraints</h2><div class="scroll"><table><caption>Total belief violated: '
+        f"{violations.belief:g}.{more}</caption><thead>"
+        '<tr><th scope="col">Type</th><th scope="col">Pair</th><th scope="col" class="n">Cluster of the first</th>'
+        f'<th scope="col" class="n">of the second</th></tr></thead><tbody>{"".join(rows)}</tbody></table></div></section>'
+    )
+
+
+def _price_section(subject: Subject, prices: Audit | None) -> str:
+    if prices is None or len(prices) == 0:
+        return ""
+    shown = [row for row in prices[:PRICES_SHOWN] if row.price > 0]
+    largest = max((row.price for row in shown), default=1.0)
+    rows = [
+        f'<tr><td>{_line(row.kind)} {row.kind}-link</td><td class="pair">{_chips(subject, (row.first, row.second))}</td>'
+        f'<td class="n">{row.belief:g}</td><td class="n">{row.price:.4g} <small>{row.price / prices.cut:.1%}</small></td>'
+        f'<td class="bar"><i style="width:{100 * row.price / largest:.1f}%"></i></td><td>{METHODS[row.method]}</td></tr>'
+        for row in shown
+    ]
+    intro = (
+        "<p>How much the cut would fall without one constraint, all others kept. A right constraint mostly asks for "
+        "what the data want anyway and costs little: the first ones of this list are the ones to check. Constraints that "
+        "ask for the same thing hide each other, as no single one of them changes anything.</p>"
+    )
+    if not shown:
+        return (
+            f'<section id="prices"><h2>Price of each constraint</h2>{intro}<p>No constraint was found to cost anything: '
+            "the data agree with all of them.</p></section>"
+        )
+    counts = {method: sum(row.method == method for row in prices) for method in METHODS}
+    tally = ", ".join(f"{count:,} {METHODS[method]}" for method, count in counts.items() if count)
+    free = sum(row.price == 0 and row.method != "skipped" for row in prices)
+    hidden = sum(row.price > 0 for row in prices) - len(shown)
+    caption = f"Prices are savings that were found, so they are lower bounds. Of {len(prices):,} constraints: {tally}. "
+    caption += f"{free:,} cost nothing" + (f", {hidden:,} more are not shown." if hidden else ".")
+    return (
+        f'<section id="prices"><h2>Price of each constraint</h2>{intro}<div class="scroll"><table>'
+        f"<caption>{caption}</caption>"
+        '<thead><tr><th scope="col">Type</th><th scope="col">Pair</th><th scope="col" class="n">Belief</th>'
+        '<th scope="col" class="n">Price, of the cut</th><th scope="col"><span class="quiet">relative</span></th>'
+        f'<th scope="col">How found</th></tr></thead><tbody>{"".join(rows)}</tbody></table></div></section>'
+    )
+
+
+def _fact_section(subject: Subject, facts: Mapping[str, Any]) -> str:
+    graph, known = subject.graph, subject.constraints
+    lines = {**facts, "Graph": f"{graph.n_vertices:,} vertices, {graph.n_edges:,} edges"}
+    if not known.is_empty:
+        lines["Constraints"] = f"{known.n_must_link:,} must-links, {known.n_cannot_link:,} cannot-links"
+    rows = "".join(
+        f'<tr><th scope="row">{escape(name)}</th><td>{escape(str(value))}</td></tr>' for name, value in lines.items()
+    )
+    return (
+        '<section id="subject"><h2>What was clustered</h2><div class="scroll"><table class="facts"><caption>Data, graph '
+        f"and settings.</caption><tbody>{rows}</tbody></table></div></section>"
+    )
+
+
+def _costly(prices: Audit) -> list[ConstraintPrice]:
+    return [row for row in prices[:COSTLY_SHOWN] if row.price > COSTLY_SHARE * prices.cut]
+
+
+def _chips(subject: Subject, points: Iterable[int]) -> str:
+    return "".join(f'<span class="id">{escape(shorten(subject.ids[point]))}</span>' for point in points)
+
+
+def shorten(text: str, limit: int = 40) -> str:
+    """The text, cut in the middle if it is long.
+
+    Examples
+    --------
+    >>> from tightcut.report import shorten
+    >>> shorten("a-rather-long-identifier", 11)
+    'a-rat…ifier'
+    """
+    half = (limit - 1) // 2
+    return text if len(text) <= limit else f"{text[:half]}…{text[-half:]}"
+
+
+def _line(kind: str) -> str:
+    return f'<svg viewBox="0 0 24 12" aria-hidden="true"><line class="{kind}" x1="0" y1="7" x2="24" y2="7"/></svg>'
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

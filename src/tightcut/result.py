@@ -1,0 +1,46 @@
+"""What `cluster` returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tightcut.constraints.violations import Violations
+
+
+@dataclass(frozen=True, eq=False)
+class ClusteringResult:
+    """A clustering with its price.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n,)
+        Cluster of each vertex, 0, ..., k - 1, numbered by first appearance.
+    cut : float
+        Sum over clusters of cut(C, rest) / vol(C).
+    violations : Violations
+        The violated pairs, their number and their total belief.
+    history : tuple of float
+        For two clusters: the penalised cut F at the start of the final RatioDCA and after each of its steps.
+    hierarchy : tuple of ndarray
+        For more clusters: the recursive clusterings into 2, 3, ..., k parts, where recursion was run.
+    """
+
+    labels: np.ndarray
+    cut: float
+    violations: Violations
+    history: tuple[float, ...] = ()
+    hierarchy: tuple[np.ndarray, ...] = field(default=(), repr=False)
+
+    @property
+    def n_violations(self) -> int:
+        return self.violations.n_violations
+
+
+def number_by_appearance(labels: np.ndarray) -> np.ndarray:
+    """The same partition with clusters numbered 0, 1, ... in order of their first member."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[inverse]

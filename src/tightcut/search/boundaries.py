@@ -1,0 +1,130 @@
+"""Exact steps between two of many clusters: a minimum cut moves the boundary between them.
+
+The share of clusters a and b in the objective is leaving_a / volume_a + leaving_b / volume_b. Linear in the vertices'
+moves it becomes a cut plus a price per vertex, which the total-variation prox minimises for all shifts of that price at
+once: its level sets are nested, and the best of them by the true objective is taken, if it is better than the present.
+Only vertices near the boundary and without relations may move, so no constraint is touched and the flow stays small.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import scipy.sparse as sp
+
+from tightcut import _kernels as kernels
+from tightcut.relaxation.flow import FlowProx
+from tightcut.search.constrained_graph import PartitionGraph
+from tightcut.search.exchange import QUICK as ALONE
+from tightcut.search.exchange import joint_weights, waves
+from tightcut.search.search import SearchOptions
+
+MOVABLE = 8_000  # vertices per boundary
+LEAST_SHARE = 0.003  # of the cut; what a boundary contributes less than this is not worth a flow
+
+
+def move_boundaries(graph: PartitionGraph, labels: np.ndarray, k: int, options: SearchOptions = ALONE) -> np.ndarray:
+    """Improve the boundary of each two adjacent clusters once, the longest first; the result is never worse.
+
+    Pairs without a cluster in common do not depend on each other and are moved side by side.
+    """
+    labels = labels.copy()
+    joint, volume = joint_weights(graph, labels, k), np.bincount(labels, graph.mass, k)
+    share = joint * (1 / volume + 1 / volume[:, None])
+    least = LEAST_SHARE * np.triu(share, 1).sum()
+    adjacent = [pair for pair in combinations(range(k), 2) if share[pair] > least]
+    groups = waves(sorted(adjacent, key=lambda pair: -joint[pair]))
+    for done, wave in enumerate(groups):
+        totals = measured(graph, labels, k)
+        for members, moved in options.map(_moved_boundary, [(graph, labels, *totals, *pair) for pair in wave]):
+            labels[members] = moved
+        options.report("boundaries", done + 1, len(groups))
+    return labels
+
+
+def measured(graph: PartitionGraph, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The edge weight that leaves each cluster, and its vertex weight."""
+    leaving, volume, count = np.empty(k), np.empty(k), np.empty(k, np.int64)
+    w = graph.weights
+    kernels.measure_partition(w.indptr, w.indices, w.data, graph.mass, labels, leaving, volume, count)
+    return leaving, volume
+
+
+def _moved_boundary(
+    graph: PartitionGraph, labels: np.ndarray, leaving: np.ndarray, volume: np.ndarray, a: int, b: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Vertices near the boundary of clusters a and b and their new labels, if a step lowers the objective."""
+    w = graph.weights
+    free = kernels.near_boundary(w.indptr, w.indices, labels, a, b, graph.relations.indptr, MOVABLE)
+    if len(free) == 0:
+        return []
+    local, outside = _local_graph(graph, labels, free, a, b)
+    mass = graph.mass[free]
+    price = outside * (1 / volume[a] - 1 / volume[b]) - mass * (
+        leaving[a] / volume[a] ** 2 - leaving[b] / volume[b] ** 2
+    )
+    target = -price / (1 / volume[a] + 1 / volume[b])
+    # The last two vertices stand for the rest of a and of b: one above, one below every other.
+    bound = float(local.data.sum() + np.abs(target).sum())
+    f = FlowProx(local, np.append(mass, [mass.mean(), mass.mean()])).prox(np.append(target, [bound, -bound]))
+    inside = np.append(labels[free] == a, [True, False])
+    best = _best_level(f, local, np.append(outside, [0, 0]), np.append(mass, [0, 0]), inside, leaving, volume, a, b)
+    return [] if best is None else [(free, np.where(best[:-2], a, b))]
+
+
+def _local_graph(
+    graph: PartitionGraph, labels: np.ndarray, free: np.ndarray, a: int, b: int
+) -> tuple[sp.csr_array, np.ndarray]:
+    """The graph of the free vertices, the rest of a and the rest of b; and the free ones' weight to other clusters."""
+    n = len(free)
+    number = np.full(graph.n_vertices, -1, np.int32)
+    number[labels == a], number[labels == b] = n, n + 1
+    number[free] = np.arange(n, dtype=np.int32)
+    arcs = graph.weights[free]
+    rows, columns = np.repeat(np.arange(n, dtype=np.int32), np.diff(arcs.indptr)), number[arcs.indices]
+    elsewhere = columns < 0
+    outside = np.bincount(rows[elsewhere], arcs.data[elsewhere], n)
+    rows, columns, data = rows[~elsewhere], columns[~elsewhere], arcs.data[~elsewhere]
+    ends = columns >= n
+    both = np.append(rows, columns[ends]), np.append(columns, rows[ends])
+    local = sp.csr_array((np.append(data, data[ends]), both), shape=(n + 2, n + 2))
+    local.sort_indices()
+    return local, outside
+
+
+def _best_level(
+    f: np.ndarray,
+    local: sp.csr_array,
+    outside: np.ndarray,
+    mass: np.ndarray,
+    inside: np.ndarray,
+    leaving: np.ndarray,
+    volume: np.ndarray,
+    a: int,
+    b: int,
+) -> np.ndarray | None:
+    """The level set {f > t} with the smallest objective, as a mask; None if the present set `inside` is as good."""
+    n = len(f)
+    order = np.argsort(-f, kind="stable")
+    place = np.empty(n, local.indices.dtype)
+    place[order] = np.arange(n, dtype=place.dtype)
+    cut = np.cumsum(kernels.cut_changes(local.indptr, local.indices, local.data, place))
+    present = kernels.total_variation(local.indptr, local.indices, local.data, inside.astype(np.float64))
+    cut_change = cut - present
+    outside_change = np.cumsum(outside[order]) - outside[inside].sum()
+    mass_change = np.cumsum(mass[order]) - mass[inside].sum()
+    volume_a, volume_b = volume[a] + mass_change, volume[b] - mass_change
+    # Between the rest of a and the rest of b, with neither cluster empty.
+    allowed = (volume_a > 1e-9 * volume[a]) & (volume_b > 1e-9 * volume[b])
+    allowed[: place[n - 2]] = allowed[place[n - 1] :] = False
+    allowed[:-1] &= f[order[:-1]] > f[order[1:]]
+    at = np.flatnonzero(allowed)
+    if len(at) == 0:
+        return None
+    value = (leaving[a] + cut_change + outside_change)[at] / volume_a[at]
+    value += (leaving[b] + cut_change - outside_change)[at] / volume_b[at]
+    best = int(np.argmin(value))
+    if not value[best] < (leaving[a] / volume[a] + leaving[b] / volume[b]) * (1 - 1e-10):
+        return None
+    return place <= at[best]

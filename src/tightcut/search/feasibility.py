@@ -1,0 +1,138 @@
+"""Can k clusters satisfy the cannot-links? A colouring of the must-linked components answers.
+
+Components with fewer than k conflicts left can wait: whatever the others get, a colour remains. Peeling them off
+leaves the core, where tabu search looks for a colouring and an exact search (DSATUR) finds one or proves that there
+is none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from tightcut import _kernels as kernels
+from tightcut.search.constrained_graph import PartitionGraph
+
+NODE_LIMIT = 2_000_000
+TABU_STEPS = 20_000
+CLIQUE_STARTS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class Colourability:
+    """The answer: `colours` if there is one; otherwise whether that is `proven`, and a `clique` of k + 1 if one is known.
+
+    `attempt` is always a colouring, with as few conflicts as were found.
+    """
+
+    colours: np.ndarray | None
+    attempt: np.ndarray
+    proven: bool
+    clique: list[int]
+
+
+def find_colouring(graph: PartitionGraph, k: int, rng: np.random.Generator, effort: float = 1.0) -> Colourability:
+    """Give each vertex one of k colours so that no relation joins equal ones."""
+    conflicts = conflict_graph(graph)
+    order, core = kernels.peel(conflicts.indptr, conflicts.indices, k)
+    hard = np.flatnonzero(core)
+    inner = sp.csr_array(conflicts[hard][:, hard])
+    colours, proven = _colour_core(inner, k, rng, effort)
+    attempt = np.full(graph.n_vertices, -1, np.int32)
+    attempt[hard] = colours
+    complete(graph, attempt, order[::-1], k)
+    if _n_clashes(inner, colours) == 0:
+        return Colourability(attempt, attempt, True, [])
+    clique = [int(hard[v]) for v in find_clique(inner, k + 1)]
+    return Colourability(None, attempt, proven or bool(clique), clique)
+
+
+def repair(graph: PartitionGraph, labels: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
+    """Recolour towards feasibility, keeping as many labels as the search can; may fail on a hard core."""
+    conflicts = conflict_graph(graph)
+    order, core = kernels.peel(conflicts.indptr, conflicts.indices, k)
+    hard = np.flatnonzero(core)
+    inner = sp.csr_array(conflicts[hard][:, hard])
+    repaired = labels.astype(np.int32)
+    colours = repaired[hard]
+    kernels.colour_by_tabu(inner.indptr, inner.indices, k, colours, TABU_STEPS, _seed(rng))
+    repaired[hard] = colours
+    wished = repaired.copy()
+    repaired[order] = -1
+    complete(graph, repaired, order[::-1], k, wished)
+    return repaired
+
+
+def complete(
+    graph: PartitionGraph, labels: np.ndarray, order: np.ndarray, k: int, wished: np.ndarray | None = None
+) -> None:
+    """Label the vertices of `order` one by one: the wished label if allowed, else the best connected allowed one."""
+    w, r = graph.weights, graph.relations
+    wished = np.full(graph.n_vertices, -1, np.int32) if wished is None else wished
+    kernels.complete_labels(w.indptr, w.indices, w.data, r.indptr, r.indices, r.data, labels, order, wished, k)
+
+
+def fill_empty(graph: PartitionGraph, labels: np.ndarray, k: int) -> np.ndarray:
+    """Move the vertex with the fewest ties out of a cluster of two or more into every empty cluster."""
+    labels = labels.copy()
+    for c in range(k):
+        count = np.bincount(labels, minlength=k)
+        if count[c] == 0:
+            movable = np.flatnonzero(count[labels] > 1)
+            labels[movable[np.argmin(graph.degree[movable])]] = c
+    return labels
+
+
+def conflict_graph(graph: PartitionGraph) -> sp.csr_array:
+    """The cannot-links among the relations."""
+    conflicts = graph.relations.copy()
+    conflicts.data = np.where(conflicts.data > 0, 1.0, 0.0)
+    conflicts.eliminate_zeros()
+    return conflicts
+
+
+def find_clique(conflicts: sp.csr_array, size: int) -> list[int]:
+    """Greedy search for `size` vertices that are all joined; empty if none is found."""
+    degree = np.diff(conflicts.indptr)
+    for start in np.argsort(-degree, kind="stable")[:CLIQUE_STARTS]:
+        clique = [int(start)]
+        candidates = set(_neighbours(conflicts, int(start)))
+        while candidates:
+            best = max(candidates, key=lambda v: (len(candidates.intersection(_neighbours(conflicts, v))), -v))
+            clique.append(best)
+            candidates &= set(_neighbours(conflicts, best))
+            if len(clique) == size:
+                return clique
+    return []
+
+
+def _colour_core(inner: sp.csr_array, k: int, rng: np.random.Generator, effort: float) -> tuple[np.ndarray, bool]:
+    """Colours of the core, and whether failure to colour it is proven."""
+    n = inner.shape[0]
+    if n == 0:
+        return np.zeros(0, np.int32), True
+    status, colours = kernels.colour_exactly(inner.indptr, inner.indices, k, 20 * n)
+    if status == 1:
+        return colours, True
+    attempt = rng.integers(k, size=n).astype(np.int32)
+    steps = int(TABU_STEPS * max(effort, 0.1))
+    if kernels.colour_by_tabu(inner.indptr, inner.indices, k, attempt, steps, _seed(rng)) == 0:
+        return attempt, True
+    if status == -1:
+        status, colours = kernels.colour_exactly(inner.indptr, inner.indices, k, int(NODE_LIMIT * effort))
+    return (colours, True) if status == 1 else (attempt, status == 0)
+
+
+def _n_clashes(conflicts: sp.csr_array, colours: np.ndarray) -> int:
+    sources = np.repeat(colours, np.diff(conflicts.indptr))
+    return int((sources == colours[conflicts.indices]).sum()) // 2
+
+
+def _neighbours(conflicts: sp.csr_array, v: int) -> list[int]:
+    return conflicts.indices[conflicts.indptr[v] : conflicts.indptr[v + 1]].tolist()
+
+
+def _seed(rng: np.random.Generator) -> np.ndarray:
+    return rng.integers(1, 2**63, 1, dtype=np.uint64)

@@ -1,0 +1,63 @@
+"""Cannot-links that speak for the neighbours of their points too.
+
+A cannot-link can be met by moving a whole region to another cluster, or by exiling one of its two points to where it
+has no neighbours. Exile is cheap for a point of low degree, so the smallest cut may exile many points and leave two
+classes together. If a cannot-link also holds a little for the neighbours of its points, exile does not satisfy those.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from tightcut.constraints import Constraints
+from tightcut.graph import Graph, without_diagonal
+from tightcut.search.constrained_graph import PartitionGraph
+from tightcut.search.multiway import Prices
+
+
+def with_influence(
+    merged: PartitionGraph, prices: Prices, influence: float, relations: sp.csr_array
+) -> tuple[PartitionGraph, Prices]:
+    """The problem with further relations of a bounded price, and prices at which no number of them outweighs a constraint.
+
+    Parameters
+    ----------
+    merged : PartitionGraph
+        Its own relations are the constraints.
+    influence : float
+        The price of one unit of the further relations, in units of `prices.low`.
+    """
+    price = influence * prices.low
+    full = prices.full + price * float(relations.sum()) / 2
+    both = sp.csr_array(merged.relations + relations * (price / full))
+    both.sort_indices()
+    return replace(merged, relations=both), replace(prices, full=full)
+
+
+def neighbour_relations(graph: Graph, constraints: Constraints, component: np.ndarray) -> sp.csr_array:
+    r"""Cannot-links between must-linked sets and the neighbours of the points they are not linked with.
+
+    If set A has a cannot-link with point b, then A and each neighbour c of b get the share :math:`w_{bc} / d_b`: the
+    shares of all neighbours add up to 1. Several cannot-links between A and b count as one.
+
+    Parameters
+    ----------
+    component : ndarray of shape (n_points,)
+        The must-linked set of each point.
+
+    Returns
+    -------
+    csr_array of shape (n_sets, n_sets)
+        Symmetric, non-negative, no diagonal.
+    """
+    n, count = graph.n_vertices, int(component.max()) + 1
+    ends = np.concatenate([constraints.cannot_link, constraints.cannot_link[:, ::-1]])
+    apart = sp.csr_array((np.ones(len(ends)), (component[ends[:, 0]], ends[:, 1])), shape=(count, n))
+    apart.data[:] = 1.0
+    walk = sp.diags_array(1 / np.maximum(graph.degrees, np.finfo(float).tiny)) @ graph.weights
+    members = sp.csr_array((np.ones(n), component, np.arange(n + 1)), shape=(n, count))
+    shares = sp.csr_array(apart @ walk @ members)
+    return without_diagonal(sp.csr_array(shares + shares.T))

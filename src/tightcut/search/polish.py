@@ -1,0 +1,88 @@
+"""RatioDCA as the finishing touch: exact descent from the spins that a search has found.
+
+At the certified penalty no unit with vertices on both sides can turn. All of these are tied into one, which enters the
+relaxation as a terminal vertex for each side with a single cannot-link between the two. In a graph of more than
+`POLISH_LIMIT` units those far from the cut are tied to it as well: a step moves the cut by a few neighbours, and the
+flow that finds the step need not wade through all the rest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from tightcut import _kernels as kernels
+from tightcut.constraints import Constraints
+from tightcut.graph import Graph, without_diagonal
+from tightcut.relaxation import Relaxation
+from tightcut.relaxation.objective import penalty_bound
+from tightcut.relaxation.ratio_dca import ratio_dca
+from tightcut.search.multilevel import refine
+from tightcut.search.search import Solution, select
+from tightcut.search.signed_graph import Merger, SignedGraph
+
+POLISH_LIMIT = 50_000
+
+Polished = tuple[Solution, tuple[float, ...]]  # with the falling values that led there
+
+
+def polish(graph: SignedGraph, solution: Solution, inner: str, *, max_rounds: int = 100) -> Polished:
+    """Alternate RatioDCA and refinement until neither lowers the cut."""
+    ratio, spins = solution
+    history: list[float] = [ratio]
+    for _ in range(max_rounds):
+        tied = tie_what_stays(graph, spins)
+        descent = ratio_dca(*certified(tied, spins, ratio), inner=inner)
+        history += [value for value in descent.history[1:] if value < history[-1]]
+        moved = _moved_spins(tied, spins, descent.side)
+        refine(graph, moved)
+        value = graph.ratio(moved)
+        if not value < ratio * (1 - 1e-12):
+            break
+        if value < history[-1]:
+            history.append(value)
+        ratio, spins = select([(value, moved), (ratio, spins)])[0]
+    return (ratio, spins), tuple(history)
+
+
+def tie_what_stays(graph: SignedGraph, spins: np.ndarray) -> Merger:
+    """All units that no step shall turn as the last unit: the mixed ones, and in a large graph those far from the cut."""
+    stays = graph.mixed
+    if graph.n_units > POLISH_LIMIT:
+        c = graph.couplings
+        stays = stays | ~kernels.near_the_cut(
+            c.indptr, c.indices, c.data, spins, max(POLISH_LIMIT, graph.n_units // 10)
+        )
+    place = np.cumsum(~stays, dtype=np.int32) - 1
+    return graph.merge(np.where(stays, place[-1] + 1, place), np.where(stays, spins, 1).astype(np.int8))
+
+
+def certified(tied: Merger, spins: np.ndarray, ratio: float) -> tuple[Relaxation, np.ndarray]:
+    """The relaxation that RatioDCA polishes spins with, and their indicator as its start.
+
+    A last unit with weight on both sides becomes two vertices; the edge between them is what is cut in any case.
+    """
+    small, start = tied.graph, tied.project(spins) > 0
+    if not small.mixed.any():
+        plain = Graph(small.couplings, small.mass)
+        return Relaxation(plain, Constraints.from_pairs(small.n_units), 0.0), start
+    plus, minus = small.n_units - 1, small.n_units
+    c = small.couplings
+    rows, columns = small.sources.copy(), c.indices.copy()
+    for ends in (rows, columns):
+        ends[(c.data < 0) & (ends == plus)] = minus
+    ends = np.append(rows, [plus, minus]), np.append(columns, [minus, plus])
+    data = np.append(np.abs(c.data), [small.offset, small.offset])
+    weights = without_diagonal(sp.csr_array((data, ends), shape=(minus + 1, minus + 1)))
+    mass, moment = small.mass[-1], small.moment[-1]
+    split = Graph(weights, np.append(small.mass[:-1], [(mass + moment) / 2, (mass - moment) / 2]))
+    pair = Constraints.from_pairs(minus + 1, cannot_link=[(plus, minus)])
+    return Relaxation(split, pair, 1.001 * penalty_bound(split, pair, ratio)), np.append(start, False)
+
+
+def _moved_spins(tied: Merger, spins: np.ndarray, side: np.ndarray) -> np.ndarray:
+    """Spins after a descent, turned so that what stays has not moved."""
+    last = tied.graph.n_units - 1
+    stays = tied.project(spins)[last] > 0
+    turned = side[: last + 1] if side[last] == stays else ~side[: last + 1]
+    return tied.lift(np.where(turned, 1, -1).astype(np.int8))
