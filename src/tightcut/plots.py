@@ -18,7 +18,7 @@ from tightcut.constraints.pairs import to_array
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from tightcut.search.tradeoff import TradeoffPoint
+    from tightcut.result import ClusteringResult
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#F0E442")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X")
@@ -86,12 +86,12 @@ def plot_clusters(points: Any, labels: Any, constraints: Constraints | None = No
     return ax
 
 
-def plot_tradeoff(points: Sequence[TradeoffPoint], y: Any = None, *, ax: Axes | None = None) -> Axes:
+def plot_tradeoff(points: Sequence[ClusteringResult], y: Any = None, *, ax: Axes | None = None) -> Axes:
     """The cut against the violations, and against the truth if it is known (the paper's figure on Sonar).
 
     Parameters
     ----------
-    points : sequence of TradeoffPoint
+    points : sequence of ClusteringResult
         What `tightcut.tradeoff_path` returns.
     y : array-like of shape (n,), optional
         True classes; adds the clustering error on a second axis at the right.
@@ -115,7 +115,7 @@ def plot_tradeoff(points: Sequence[TradeoffPoint], y: Any = None, *, ax: Axes | 
         from tightcut.metrics import clustering_error
 
         right = ax.twinx()
-        errors = [clustering_error(y, point.side) for point in points]
+        errors = [clustering_error(y, point.labels) for point in points]
         lines += right.plot(violated, errors, "^--", color=error, label="clustering error")
         right.set_ylabel("clustering error")
         right.set_ylim(bottom=0)

@@ -74,7 +74,10 @@ def test_errors_of_our_own_are_not_hidden(monkeypatch, folder):  # noqa: ARG001
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        ('Remove one, or pass on_inconsistent="soft" to do so.', "Remove one, or use --on-inconsistent soft to do so."),
+        (
+            'Remove one, or pass max_violations="fewest" to do so.',
+            "Remove one, or use --on-inconsistent soft to do so.",
+        ),
         ("Raise max_violations or effort", "Raise --max-violations or effort"),
     ],
 )

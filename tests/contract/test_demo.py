@@ -17,19 +17,21 @@ from unittest import mock
 import numpy as np
 from tightcut import COSC, Constraints, Graph, _kernels, cluster, knn_affinity, tradeoff_path
 from tightcut.neighbors import shadows
-from tightcut.search import multiway, polish, search
+from tightcut.search import polish
+from tightcut.search.many_clusters import ManyClusters
+from tightcut.search.two_clusters import TwoClusters
 from tightcut.warmup import warmup
 
 def compiled():
     modules = [import_module(f"tightcut._kernels.{module.name}") for module in pkgutil.iter_modules(_kernels.__path__)]
     return {name: list(f.signatures) for home in modules for name, f in vars(home).items() if hasattr(f, "signatures")}
 
-LIMITS = [(multiway, "DIRECT_LIMIT"), (search, "DIRECT_LIMIT"), (polish, "POLISH_LIMIT")]
+LIMITS = [(ManyClusters, "direct_limit"), (TwoClusters, "direct_limit"), (polish, "POLISH_LIMIT")]
 SMALL = {"FEWEST_POINTS": 400, "SAMPLE": 100, "QUERIES": 20, "MOST": 64, "DIFFERENCE": 0}
 warmup()
 before = compiled()
 warnings.simplefilter("ignore")
-quick = {"effort": 0.2, "n_init": 1, "random_state": 0}
+quick = {"effort": 0.2, "random_state": 0}
 X = np.random.default_rng(0).normal(size=(400, 2))
 constraints = Constraints.from_pairs(400, [(0, 1)], [(2, 3), (4, 5)])
 clique = Constraints.from_pairs(400, cannot_link=[(i, j) for i in range(5) for j in range(i)])
@@ -38,10 +40,9 @@ for _ in range(2):
     cluster(graph, constraints, **quick)
     cluster(graph, constraints, max_violations=1, init=np.arange(400) % 2, **quick)
     cluster(graph, constraints, 3, influence=1, **quick)
-    cluster(graph, constraints, 3, strategy="spread", **quick)
-    cluster(graph, constraints, 3, strategy="recursive", **quick)
+    cluster(graph, constraints, 3, method="paper", **quick)
     cluster(graph, clique, 5, **quick)
-    cluster(graph, clique, 3, on_inconsistent="soft", **quick)
+    cluster(graph, clique, 3, max_violations="fewest", **quick)
     tradeoff_path(graph, constraints, **quick)
     for home, name in LIMITS:  # the second time as on large graphs
         mock.patch.object(home, name, 50).start()

@@ -13,7 +13,7 @@ from tightcut.experiments._cells import Cell, draw_constraints
 from tightcut.experiments.rivals import PCKMeans
 from tightcut.metrics import clustering_error, normalized_cut, violated_fractions
 
-QUICK = COSC(effort=0.3, n_init=1)
+QUICK = COSC(effort=0.3)
 
 
 def test_rows_say_what_the_same_fit_says():
@@ -23,7 +23,7 @@ def test_rows_say_what_the_same_fit_says():
     with pytest.warns(UserWarning, match="2 connected components"):
         affinity = knn_affinity(iris.X)
     pairs = draw_constraints(iris.y, Cell("iris", "any", 30, 0.0, 0), seed=0)
-    model = COSC(3, effort=0.3, n_init=1, affinity="precomputed", random_state=0)
+    model = COSC(3, effort=0.3, affinity="precomputed", random_state=0)
     labels = model.fit_predict(affinity, must_link=pairs.must_link, cannot_link=pairs.cannot_link)
     row = table.iloc[0]
     assert (row["dataset"], row["method"], row["n_pairs"], row["trial"], row["n_clusters"]) == (
@@ -95,7 +95,7 @@ def test_fractions_of_the_points_and_a_graph_of_ones_own(blobs):
     own = knn_affinity(X, 4)
     table = run({"COSC": QUICK}, {"blobs": (X, y, own)}, [0.25], trials=1)
     assert (table["n_pairs"][0], table["fraction"][0]) == (45, 0.25)
-    model = COSC(2, effort=0.3, n_init=1, affinity="precomputed", random_state=0)
+    model = COSC(2, effort=0.3, affinity="precomputed", random_state=0)
     pairs = draw_constraints(y, Cell("blobs", "any", 0.25, 0.0, 0), seed=0)
     assert table["cut"][0] == pytest.approx(
         model.fit(own, must_link=pairs.must_link, cannot_link=pairs.cannot_link).cut_
@@ -119,9 +119,9 @@ def test_noise_is_exact_and_beliefs_tell_about_it(blobs):
 
 def test_parameters_and_beliefs_that_depend_on_the_cell(blobs):
     methods = {
-        "hard": Method(COSC(effort=0.3, n_init=1, on_inconsistent="soft")),
-        "soft": Method(COSC(effort=0.3, n_init=1, on_inconsistent="soft"), adapt=more_violations),
-        "weighted": Method(COSC(effort=0.3, n_init=1, on_inconsistent="soft"), beliefs=True, adapt=more_violations),
+        "hard": Method(COSC(effort=0.3, max_violations="fewest")),
+        "soft": Method(COSC(effort=0.3, max_violations="fewest"), adapt=more_violations),
+        "weighted": Method(COSC(effort=0.3, max_violations="fewest"), beliefs=True, adapt=more_violations),
     }
     # Functions of this file exist in the other process by value, as those of a notebook do.
     more_violations.__module__ = "__main__"

@@ -9,8 +9,8 @@ from toys import assert_clustering, k_partition_table, partitions_into
 
 from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster, knn_affinity
 from tightcut.search.influence import neighbour_relations
-from tightcut.search.many_clusters import merge_must_links
-from tightcut.search.multiway import Prices
+from tightcut.search.many_clusters import Prices
+from tightcut.search.partition import merge_must_links
 
 
 def shares_by_definition(graph, constraints, component):
@@ -99,16 +99,15 @@ def test_bad_influence(influence):
         cluster(graph, constraints, 3, influence=influence)
 
 
-@pytest.mark.parametrize("strategy", ["recursive", "spread"])
-def test_influence_belongs_to_the_direct_search(strategy):
+def test_influence_belongs_to_the_search():
     graph, constraints = random_problem(0, 3, planted=True)
-    with pytest.raises(ValueError, match='influence belongs to strategy="direct"'):
-        cluster(graph, constraints, 3, influence=1, strategy=strategy)
+    with pytest.raises(ValueError, match='influence belongs to method="search"'):
+        cluster(graph, constraints, 3, influence=1, method="paper")
 
 
 def test_soft_limits_hold_with_influence():
     for seed in range(10):
         graph, constraints = random_problem(seed, 3, planted=False, min_pairs=6)
-        found = cluster(graph, constraints, 3, influence=1, on_inconsistent="soft", random_state=0)
+        found = cluster(graph, constraints, 3, influence=1, max_violations="fewest", random_state=0)
         least = k_partition_table(graph, constraints, partitions_into(graph.n_vertices, 3))[1].min()
         assert found.violations.belief == pytest.approx(least)

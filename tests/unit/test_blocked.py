@@ -333,7 +333,7 @@ def test_estimator_reports_recall_and_predicts_with_every_choice(neighbors):
     points = np.concatenate([normal(200, 3) % 20, normal(200, 3) % 20 + 15])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        model = COSC(neighbors=neighbors, effort=0.3, n_init=1, random_state=0).fit(points)
+        model = COSC(neighbors=neighbors, effort=0.3, random_state=0).fit(points)
     assert model.neighbor_recall_ == pytest.approx(1.0, abs=0.1 if neighbors == "approximate" else 0)
     np.testing.assert_array_equal(model.predict(points), model.labels_)
 
@@ -361,7 +361,7 @@ def test_progress_reaches_its_total():
 
 
 def test_verbose_names_the_stage(capsys):
-    COSC(neighbors="blocked", verbose=1, effort=0.3, n_init=1, random_state=0).fit(normal(300, 3))
+    COSC(neighbors="blocked", verbose=1, effort=0.3, random_state=0).fit(normal(300, 3))
     assert "tightcut neighbours [" in capsys.readouterr().err
 
 

@@ -97,8 +97,9 @@ def contradiction(constraints: Constraints, n_clusters: int) -> InconsistentCons
     import scipy.sparse as sp
 
     from tightcut import Graph, InconsistentConstraintsError
+    from tightcut.search.contradiction import explain
     from tightcut.search.feasibility import find_colouring
-    from tightcut.search.many_clusters import explain, merge_must_links
+    from tightcut.search.partition import merge_must_links
     from tightcut.search.two_clusters import reduce_to_units
 
     n = constraints.n_points
@@ -114,7 +115,7 @@ def contradiction(constraints: Constraints, n_clusters: int) -> InconsistentCons
             reduced = merge_must_links(edgeless, constraints, n_clusters)
             answer = find_colouring(reduced.graph, n_clusters, np.random.default_rng(0))
             if answer.colours is None:
-                return explain(constraints, reduced, answer, n_clusters)
+                return explain(constraints, reduced.component, answer, n_clusters)
     except InconsistentConstraintsError as error:
         return error
     return None

@@ -27,7 +27,7 @@ def tradeoff(quick: bool) -> tuple[Any, Figure]:  # noqa: FBT001 (a flag that ST
     constraints = datasets.sample_constraints(dataset.y, N_PAIRS, SEED)
     path = tradeoff_path(graph, constraints, random_state=SEED, effort=0.3 if quick else 1.0)
     table = pd.DataFrame(
-        [(point.n_violations, point.cut, clustering_error(dataset.y, point.side)) for point in path],
+        [(point.n_violations, point.cut, clustering_error(dataset.y, point.labels)) for point in path],
         columns=["violated_pairs", "cut", "error"],
     )
     figure = new_figure(figsize=(5.4, 3.8))

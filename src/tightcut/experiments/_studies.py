@@ -79,7 +79,7 @@ def expected_wrong_belief(constraints: Constraints, noise: float) -> dict[str, A
 def noise_methods() -> dict[str, Any]:
     from tightcut.estimator import COSC
 
-    forgiving = COSC(on_inconsistent="soft")
+    forgiving = COSC(max_violations="fewest")
     return {
         "hard": Method(forgiving),
         "soft": Method(forgiving, adapt=expected_wrong_pairs),
@@ -130,7 +130,7 @@ STUDIES: dict[str, Study] = {
     ),
     "noise": Study(
         "Wrong pairs",
-        '10 and 20 % of the pairs are of the wrong kind. *hard*: `on_inconsistent="soft"`, as few violations as '
+        '10 and 20 % of the pairs are of the wrong kind. *hard*: `max_violations="fewest"`, as few violations as '
         "possible; *soft*: `max_violations` is the expected number of wrong pairs; *weighted*: pairs come with beliefs "
         "that tell how likely they are right (uniform, on average as many wrong ones), and `max_violations` is the "
         "expected wrong belief.",
