@@ -9,9 +9,9 @@ from tightcut.search.many_clusters import ManyClusters
 from tightcut.search.two_clusters import TwoClusters
 
 
-def problem(seed, n=60, n_pairs=20):
+def problem(seed, n=60, n_pairs=20, density=0.15):
     rng = np.random.default_rng(seed)
-    graph = random_graph(rng, n, 0.15)
+    graph = random_graph(rng, n, density)
     return graph, random_constraints(rng, n, n_pairs, rng.permutation(np.arange(n) < n // 2))
 
 
@@ -29,7 +29,7 @@ def test_same_seed_same_labels_where_solutions_are_joined(k, monkeypatch):
     """Four threads make all solutions ahead of the joins, fewer one batch at a time."""
     for kind in (TwoClusters, ManyClusters):
         monkeypatch.setattr(kind, "direct_limit", 2000)
-    graph, constraints = problem(1, n=2500, n_pairs=80)
+    graph, constraints = problem(1, n=2500, n_pairs=80, density=0.01)
     runs = [cluster(graph, constraints, k, random_state=3, n_jobs=jobs, effort=0.2) for jobs in (1, 2, 4)]
     for run in runs[1:]:
         np.testing.assert_array_equal(run.labels, runs[0].labels)
