@@ -14,7 +14,7 @@ Progress = Callable[[str, int, int, float], None]
 
 
 @contextmanager
-def one_core_products() -> Iterator[None]:
+def single_threaded_blas() -> Iterator[None]:
     """Inside, BLAS runs on the calling thread alone."""
     from threadpoolctl import threadpool_limits
 
@@ -22,7 +22,7 @@ def one_core_products() -> Iterator[None]:
         yield
 
 
-class Team:
+class Workers:
     """Threads that share the tasks of a search.
 
     Parameters
@@ -42,23 +42,21 @@ class Team:
         self._done = self._total = 0
 
     @contextmanager
-    def working(self, n_tasks: int) -> Iterator[None]:
+    def expecting(self, n_tasks: int) -> Iterator[None]:
         """Set the number of tasks to come; inside, BLAS runs on the calling thread alone."""
         self._done, self._total = 0, n_tasks
-        with one_core_products():
+        with single_threaded_blas():
             yield
-        if self._progress is not None and self._done < self._total:
-            self._progress(STAGE, self._total, self._total, float("nan"))
+        # Stages that turned out to be unnecessary count as done.
+        self._report(self._total - self._done)
 
-    def each(self, task: Callable[[Any], None], items: Iterable[Any]) -> None:
+    def map(self, task: Callable[[Any], None], items: Iterable[Any]) -> None:
         """Run the task on every item; returns when all are done."""
 
         def step(item: Any) -> None:
             task(item)
             with self._lock:
-                self._done += 1
-                if self._progress is not None:
-                    self._progress(STAGE, min(self._done, self._total), self._total, float("nan"))
+                self._report(1)
 
         if self.n_jobs == 1:
             for item in items:
@@ -67,3 +65,8 @@ class Team:
         with ThreadPoolExecutor(self.n_jobs) as pool:
             for _ in pool.map(step, items):
                 pass
+
+    def _report(self, n_tasks: int) -> None:
+        self._done += n_tasks
+        if self._progress is not None and n_tasks > 0:
+            self._progress(STAGE, min(self._done, self._total), self._total, float("nan"))
