@@ -224,9 +224,9 @@ def test_far_cells_are_left_out(monkeypatch):
     from tightcut._kernels import neighbors as kernels
 
     seen = []
-    update = kernels.update_both
+    update = kernels.update_lists
     monkeypatch.setattr(
-        kernels, "update_both", lambda products, *rest: (seen.append(products.size), update(products, *rest))
+        kernels, "update_lists", lambda products, *rest: (seen.append(products.size), update(products, *rest))
     )
     counts = []
     for n in (4000, 16000):

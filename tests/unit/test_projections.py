@@ -129,15 +129,15 @@ def test_none_where_they_do_not_pay(points):
 def test_few_distances_are_measured(monkeypatch):
     """Bounds by projections rule out nearly all pairs."""
     points, near = flat(3000, n_directions=3), []
-    update = kernels.update_both
+    update = kernels.update_lists
 
-    def counted(products, left_half_norms, right_half_norms, left, right, ids, true_points, *rest):
+    def counted(products, left, right, true_points, *rest):
         if len(true_points):
-            lower, bounds = left_half_norms[:, None] + right_half_norms - products, rest[-1]
-            near.append(((lower <= bounds[left][:, None]) | (lower <= bounds[right])).sum())
-        update(products, left_half_norms, right_half_norms, left, right, ids, true_points, *rest)
+            lower, bounds = left[0][:, None] + right[0] - products, rest[-1]
+            near.append(((lower <= bounds[left[1]][:, None]) | (lower <= bounds[right[1]])).sum())
+        update(products, left, right, true_points, *rest)
 
-    monkeypatch.setattr(kernels, "update_both", counted)
+    monkeypatch.setattr(kernels, "update_lists", counted)
     BlockedNeighbors(points, n_jobs=1).kneighbors(n_neighbors=5)
     assert 0 < sum(near) < 0.05 * len(points) ** 2 / 2
 

@@ -50,6 +50,16 @@ def _enter(half_squares, neighbors, bounds, row, value, neighbor):
 
 
 @compiled
+def _next_chunk(start, half_norm, right_half_norms, products, bound, right_bounds):
+    """Where the next chunk begins that may hold a candidate; the last one, if incomplete, always may."""
+    while start + CHUNK <= len(products):
+        if _any_near(half_norm, right_half_norms[start:], products[start:], bound, right_bounds[start:]):
+            break
+        start += CHUNK
+    return start
+
+
+@compiled
 def _any_near(half_norm, right_half_norms, products, bound, right_bounds):
     """Whether any of CHUNK candidates may be entered. The fixed count lets the compiler use vector registers."""
     hits = np.int32(0)
@@ -59,82 +69,41 @@ def _any_near(half_norm, right_half_norms, products, bound, right_bounds):
 
 
 @compiled
-def _next_chunk(start, half_norm, right_half_norms, products, bound, right_bounds):
-    """Where the next chunk begins that may hold a candidate; the last one, if incomplete, always may."""
-    while start + CHUNK <= len(products):
-        part = slice(start, start + CHUNK)
-        if _any_near(half_norm, right_half_norms[part], products[part], bound, right_bounds[part]):
-            break
-        start += CHUNK
-    return start
-
-
-@compiled
-def update_both(
-    products,
-    left_half_norms,
-    right_half_norms,
-    left,
-    right,
-    ids,
-    points,
-    scale,
-    diagonal,
-    half_squares,
-    neighbors,
-    bounds,
-):
+def update_lists(products, left, right, points, scale, diagonal, half_squares, neighbors, bounds):
     """Enter each pair of a block into the lists of both its ends, where it is among the best.
 
-    IN products (rows, columns), half_norms (half the squared norms), left and right (rows of the lists), ids (the point
-    of each list), diagonal (both sides are the same points: every pair once, none with itself). Where `points` has rows,
-    the products are those of projections: they give lower bounds, and the pairs within bounds are measured by
-    differences. INOUT half_squares, neighbors, bounds.
+    IN products (rows, columns); left and right, each a tuple of half norms (half the squared norms), rows of the lists
+    (-1 for a point without a list, on the right only) and ids of the points, of which equal ones are no pair; diagonal
+    (both sides are the same points: every pair once). Where `points` has rows, the products are those of projections:
+    they give lower bounds, and the pairs within bounds are measured by differences. INOUT half_squares, neighbors,
+    bounds.
     """
-    n_columns = len(right)
-    right_bounds = np.empty(n_columns, np.float32)
+    left_half_norms, left_rows, left_ids = left
+    right_half_norms, right_rows, right_ids = right
+    n_columns = len(right_ids)
+    right_bounds = np.full(n_columns, -np.inf, np.float32)
     for j in range(n_columns):
-        right_bounds[j] = _rounded_up(bounds[right[j]])
-    for i in range(len(left)):
-        row = left[i]
-        half_norm = left_half_norms[i]
+        if right_rows[j] >= 0:
+            right_bounds[j] = _rounded_up(bounds[right_rows[j]])
+    for i in range(len(left_rows)):
+        row, half_norm = left_rows[i], left_half_norms[i]
         bound = _rounded_up(bounds[row])
         start = i + 1 if diagonal else 0
         start = _next_chunk(start, half_norm, right_half_norms, products[i], bound, right_bounds)
         while start < n_columns:
             for j in range(start, min(start + CHUNK, n_columns)):
                 value = np.float64(half_norm + right_half_norms[j] - products[i, j])
-                if value > bound and value > right_bounds[j]:
+                if (value > bound and value > right_bounds[j]) or left_ids[i] == right_ids[j]:
                     continue
-                column = right[j]
                 if len(points):
-                    value = _half_square(points[ids[row]], points[ids[column]], scale)
+                    value = _half_square(points[left_ids[i]], points[right_ids[j]], scale)
                 value = max(value, 0.0)
-                _enter(half_squares, neighbors, bounds, row, value, ids[column])
-                _enter(half_squares, neighbors, bounds, column, value, ids[row])
+                _enter(half_squares, neighbors, bounds, row, value, right_ids[j])
                 bound = _rounded_up(bounds[row])
-                right_bounds[j] = _rounded_up(bounds[column])
+                if right_rows[j] >= 0:
+                    _enter(half_squares, neighbors, bounds, right_rows[j], value, left_ids[i])
+                    right_bounds[j] = _rounded_up(bounds[right_rows[j]])
             start = _next_chunk(start + CHUNK, half_norm, right_half_norms, products[i], bound, right_bounds)
-
-
-@compiled
-def update_rows(products, left_half_norms, right_half_norms, left, ids, right_ids, half_squares, neighbors, bounds):
-    """Enter the columns of a block into the lists of its rows, except a column that is the row's own point.
-
-    As `update_both`; `ids` are those of the block's rows, -1 for a query that is none of the points.
-    """
-    n_columns = len(right_ids)
-    no_bounds = np.full(n_columns, -np.inf, bounds.dtype)
-    for i in range(len(left)):
-        row = left[i]
-        half_norm = left_half_norms[i]
-        start = _next_chunk(0, half_norm, right_half_norms, products[i], bounds[row], no_bounds)
-        while start < n_columns:
-            for j in range(start, min(start + CHUNK, n_columns)):
-                if right_ids[j] != ids[i]:
-                    value = max(half_norm + right_half_norms[j] - products[i, j], 0.0)
-                    _enter(half_squares, neighbors, bounds, row, value, right_ids[j])
-            start = _next_chunk(start + CHUNK, half_norm, right_half_norms, products[i], bounds[row], no_bounds)
 
 
 @compiled

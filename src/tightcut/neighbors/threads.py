@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from threading import Lock
 from typing import Any
 
 STAGE = "neighbours"
@@ -38,7 +37,6 @@ class Workers:
 
         self.n_jobs = effective_n_jobs(n_jobs)
         self._progress = progress
-        self._lock = Lock()
         self._done = self._total = 0
 
     @contextmanager
@@ -48,25 +46,16 @@ class Workers:
         with single_threaded_blas():
             yield
         # Stages that turned out to be unnecessary count as done.
-        self._report(self._total - self._done)
+        if self._done < self._total:
+            self._report(self._total)
 
     def map(self, task: Callable[[Any], None], items: Iterable[Any]) -> None:
         """Run the task on every item; returns when all are done."""
-
-        def step(item: Any) -> None:
-            task(item)
-            with self._lock:
-                self._report(1)
-
-        if self.n_jobs == 1:
-            for item in items:
-                step(item)
-            return
         with ThreadPoolExecutor(self.n_jobs) as pool:
-            for _ in pool.map(step, items):
-                pass
+            for _ in (pool.map if self.n_jobs > 1 else map)(task, items):
+                self._report(self._done + 1)
 
-    def _report(self, n_tasks: int) -> None:
-        self._done += n_tasks
-        if self._progress is not None and n_tasks > 0:
-            self._progress(STAGE, min(self._done, self._total), self._total, float("nan"))
+    def _report(self, done: int) -> None:
+        self._done = done
+        if self._progress is not None:
+            self._progress(STAGE, min(done, self._total), self._total, float("nan"))
