@@ -36,10 +36,12 @@ def check_points(X: Any, check: Callable[..., Any] | None = None, **options: Any
     # Neighbour search is fast on C order only; data frames arrive in Fortran order.
     options = {"dtype": POINT_TYPES, "order": "C", "accept_sparse": "csr"} | options
     points = check(X, **options)
+    if sp.issparse(points):
+        points = _canonical(points)
     largest = largest_coordinate(points)
     if largest > LARGEST_COORDINATE[points.dtype]:
         raise ValueError(f"X holds a value of size {largest:g}, whose square overflows; rescale the features first.")
-    return _canonical(points) if sp.issparse(points) else points
+    return points
 
 
 def _canonical(matrix: Any) -> sp.csr_array:
