@@ -42,13 +42,13 @@ def useful_projection(points: np.ndarray, n_neighbors: int, scale: float) -> Pro
     if n < MIN_POINTS or n_features < MIN_FEATURES:
         return None
     rng = np.random.default_rng(0)
-    sample = _scaled(points[rng.choice(n, SAMPLE, replace=False)], scale)
+    sample = _centred(points[rng.choice(n, SAMPLE, replace=False)], scale)
     centre = sample.mean(axis=0)
     sample -= centre
     sizes = np.arange(STEP, min(MAX_COMPONENTS, n_features // 3) + 1, STEP)
     components = _principal_components(sample, sizes[-1])
     del sample
-    queries = _scaled(points[rng.choice(n, QUERIES, replace=False)], scale) - centre
+    queries = _centred(points[rng.choice(n, QUERIES, replace=False)], scale, centre)
     bounds = _neighbor_half_squares(points, queries, centre, n_neighbors, scale)
     others = _project(points[rng.choice(n, SAMPLE, replace=False)], centre, components, scale)
     measured = _shares_within(queries @ components, others, bounds, sizes)
@@ -101,7 +101,7 @@ def _principal_components(centred: np.ndarray, count: int) -> np.ndarray:
 def _project(points: np.ndarray, centre: np.ndarray, components: np.ndarray, scale: float) -> np.ndarray:
     projected = np.empty((len(points), components.shape[1]), np.float32)
     for part in _parts(points):
-        projected[part] = (_scaled(points[part], scale) - centre) @ components
+        projected[part] = _centred(points[part], scale, centre) @ components
     return projected
 
 
@@ -111,7 +111,7 @@ def _neighbor_half_squares(
     """About half the squared distance from each query, itself a point, to its k-th neighbour."""
     nearest = np.full((len(queries), k + 1), np.inf)
     for part in _parts(points):
-        half_squares = _half_squares(queries, _scaled(points[part], scale) - centre)
+        half_squares = _half_squares(queries, _centred(points[part], scale, centre))
         nearest = np.partition(np.concatenate([nearest, half_squares], axis=1), k, axis=1)[:, : k + 1]
     return nearest[:, k]
 
@@ -136,5 +136,8 @@ def _parts(points: np.ndarray) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, len(points), step))
 
 
-def _scaled(block: np.ndarray, scale: float) -> np.ndarray:
-    return block.astype(np.float64) * scale
+def _centred(block: np.ndarray, scale: float, centre: np.ndarray | float = 0.0) -> np.ndarray:
+    """Scaled rows less the centre in float64. In place: whether numpy would reuse a temporary depends on Python."""
+    result = np.multiply(block, scale, dtype=np.float64)
+    result -= centre
+    return result
