@@ -234,3 +234,10 @@ def test_sparse_values_are_checked(value):
     matrix = sp.csr_array(np.diag([1.0, value, 2.0]))
     with pytest.raises(ValueError, match="NaN|infinity|rescale"):
         knn_affinity(matrix, 1)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_new_points_in_another_unit_are_refused(form):
+    points = np.random.default_rng(0).normal(size=(20, 3))
+    with pytest.raises(ValueError, match="are their units the same"):
+        cross_affinity(form(1e10 * points), form(1e-160 * points), KnnSettings(3))

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from tightcut._support.choices import check_choice
 from tightcut._support.warning import warn
 from tightcut.gpu.device import resolve_device
-from tightcut.neighbors.points import METRICS, Points, apply_metric, check_points
+from tightcut.neighbors.points import METRICS, Points, apply_metric, check_points, largest_coordinate
 
 if TYPE_CHECKING:
     from tightcut.neighbors.index import Neighbors
@@ -204,6 +204,11 @@ def cross_affinity(new: Points, points: Points, settings: KnnSettings) -> sp.csr
     from tightcut.neighbors.index import make_index
 
     new, points = (apply_metric(some, settings.metric) for some in (new, points))
+    size, own = (largest_coordinate(some) for some in (new, points))
+    if size > 1e100 * own > 0:  # the squares of one of them over- or underflow
+        raise ValueError(
+            f"The new points reach {size:g}, those they are compared with {own:g}; are their units the same?"
+        )
     k = min(settings.n_neighbors, points.shape[0])
     index = make_index(points, settings.neighbors, n_jobs=settings.n_jobs)
     return _directed(*index.kneighbors(new, n_neighbors=k), points.shape[0])

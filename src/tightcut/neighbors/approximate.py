@@ -10,7 +10,7 @@ import numpy as np
 
 from tightcut.neighbors.blocked import BlockedNeighbors
 from tightcut.neighbors.distances import rank_others
-from tightcut.neighbors.points import unit_scale
+from tightcut.neighbors.points import row_blocks, unit_scale
 from tightcut.neighbors.threads import STAGE, Progress
 
 LISTS_PER_ROOT = 4  # inverted lists, as a multiple of sqrt(n)
@@ -23,14 +23,7 @@ RECALL_SAMPLE = 500
 class ApproximateNeighbors:
     """Points in inverted lists around centres of k-means; a query looks into the nearest lists only.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n, n_features)
-        faiss holds a copy in float32.
-    n_jobs : int, optional
-        Threads, as in joblib.
-    progress : callable, optional
-        Called with ("neighbours", done, total, nan).
+    See `tightcut.neighbors.index.Neighbors`. faiss holds a copy of the points in float32.
     """
 
     def __init__(self, points: np.ndarray, *, n_jobs: int | None = None, progress: Progress | None = None) -> None:
@@ -48,16 +41,16 @@ class ApproximateNeighbors:
         chosen = np.random.default_rng(0).choice(n, min(n, TRAINED_PER_LIST * n_lists), replace=False)
         with self._threads():
             self._index.train(self._to_single(points[np.sort(chosen)]))
-            for rows in self._blocks(points):
+            for rows in row_blocks(points, BLOCK_ENTRIES):
                 self._index.add(self._to_single(points[rows]))
 
     def kneighbors(self, X: np.ndarray | None = None, n_neighbors: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """See `tightcut.neighbors.index.Neighbors`; some of the neighbours may be others than the nearest."""
+        """Some of the neighbours may be others than the nearest; their distances are exact."""
         queries = self._points if X is None else X
         shape = len(queries), n_neighbors
         distances, neighbors = np.empty(shape), np.empty(shape, dtype=np.int64)
         with self._threads():
-            for rows in self._blocks(queries):
+            for rows in row_blocks(queries, BLOCK_ENTRIES):
                 found = self._candidates(queries[rows], n_neighbors + (X is None))
                 first = rows.start if X is None else None
                 distances[rows], neighbors[rows] = rank_others(queries[rows], self._points, found, self._scale, first)
@@ -66,16 +59,9 @@ class ApproximateNeighbors:
         return distances, neighbors
 
     def recall(self, distances: np.ndarray) -> float:
-        """Share of the true neighbours among those found, on a random sample of the points.
+        """Share of the true neighbours among those at these distances, on a sample that is the same for every call.
 
-        Parameters
-        ----------
-        distances : ndarray of shape (n, k)
-            From each point to those found. One no farther than the true k-th neighbour is a true neighbour.
-
-        Notes
-        -----
-        The sample has `RECALL_SAMPLE` points and is the same for every call.
+        A neighbour no farther than the true k-th one is a true neighbour.
         """
         n, k = distances.shape
         rows = np.sort(np.random.default_rng(0).choice(n, min(n, RECALL_SAMPLE), replace=False))
@@ -96,10 +82,6 @@ class ApproximateNeighbors:
 
     def _to_single(self, block: np.ndarray) -> np.ndarray:
         return ((block - self._centre) * self._scale).astype(np.float32)
-
-    def _blocks(self, array: np.ndarray) -> Iterator[slice]:
-        step = max(1, BLOCK_ENTRIES // array.shape[1])
-        return (slice(start, start + step) for start in range(0, len(array), step))
 
     @contextmanager
     def _threads(self) -> Iterator[None]:

@@ -40,21 +40,9 @@ FAR = 2.0**40  # queries so much farther out than the points that float32 might 
 
 
 class BlockedNeighbors:
-    """Points in cells, with the part of `sklearn.neighbors.NearestNeighbors` that a graph needs.
+    """A search over points in cells (see `tightcut.neighbors.index.Neighbors`).
 
-    Parameters
-    ----------
-    points : ndarray of shape (n, n_features)
-        float64, float32 or uint8, finite, of size at most 1e150. A memory-mapped array is read in blocks.
-    n_jobs : int, optional
-        Threads, as in joblib. The answer does not depend on it.
-    progress : callable, optional
-        Called with ("neighbours", done, total, nan).
-
-    Attributes
-    ----------
-    n_repeated : int
-        Rows of the last search that needed products in float64.
+    `n_repeated` is the number of rows of the last search that needed products in float64.
     """
 
     def __init__(self, points: np.ndarray, *, n_jobs: int | None = None, progress: Progress | None = None) -> None:
@@ -69,10 +57,7 @@ class BlockedNeighbors:
         return self._make_cells(self._points, np.arange(len(self._points)))
 
     def kneighbors(self, X: np.ndarray | None = None, n_neighbors: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """See `tightcut.neighbors.index.Neighbors`; the smaller neighbour comes first among equals.
-
-        Of more points at the distance of the last one than there are places, any may be taken.
-        """
+        """The smaller neighbour first among equals; of too many at the distance of the last one, any may be taken."""
         own = X is None
         queries = self._points if X is None else np.ascontiguousarray(X)
         shape = len(queries), n_neighbors
@@ -163,7 +148,7 @@ class BlockedNeighbors:
         half_squares: np.ndarray,
         neighbors: np.ndarray,
     ) -> None:
-        """Write the answers of all rows in `cells`."""
+        """Write the neighbours of all rows in `cells`."""
 
         def rank(start: int) -> None:
             part = slice(start, start + RANKED)

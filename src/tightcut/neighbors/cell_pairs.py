@@ -50,15 +50,7 @@ class CandidateLists:
 class QueryCells:
     """Cells of queries, whose lists are filled from cells of points.
 
-    Parameters
-    ----------
-    points, queries : ndarray
-    cells, query_cells : Cells
-    scale : float
-    lists : CandidateLists
-        Of the queries, in the order of their cells.
-    own : bool
-        Whether the queries are the points, none its own neighbour.
+    The lists are in the order of the cells. With `own` the queries are rows of the points, none its own neighbour.
     """
 
     def __init__(

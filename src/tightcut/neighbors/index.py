@@ -23,7 +23,11 @@ QUERY_ROWS = 1 << 16  # per report of progress
 
 
 class Neighbors(Protocol):
-    """A neighbour search over points that it holds."""
+    """A neighbour search over points that it holds.
+
+    Every search takes the points (float64, float32 or uint8, of size at most 1e150), and by keyword `n_jobs`, the number of
+    threads as in joblib, on which the result does not depend, and `progress`, called with ("neighbours", done, total, nan).
+    """
 
     def kneighbors(self, X: Points | None = None, n_neighbors: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Distances to the nearest points and their numbers, nearest first.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -96,6 +96,12 @@ def unit_scale(points: Points) -> float:
     if largest == 0:
         return 1.0
     return float(2.0 ** min(-np.ceil(np.log2(2 * largest)), 1000 if points.dtype == np.float64 else 120))
+
+
+def row_blocks(points: np.ndarray, n_entries: int) -> Iterator[slice]:
+    """Consecutive rows of about so many coordinates together."""
+    step = max(1, n_entries // points.shape[1])
+    return (slice(start, start + step) for start in range(0, len(points), step))
 
 
 def is_memory_mapped(array: Any) -> bool:

@@ -8,7 +8,6 @@ work. Points that spread evenly over all directions have no useful projection.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +15,7 @@ import scipy.linalg
 
 from tightcut.neighbors.cell_pairs import CandidateLists, CellPairs, Side
 from tightcut.neighbors.cells import Cells
+from tightcut.neighbors.points import row_blocks
 from tightcut.neighbors.threads import single_threaded_blas
 
 MIN_POINTS, MIN_FEATURES = 5000, 64
@@ -100,7 +100,7 @@ def _principal_components(centred: np.ndarray, count: int) -> np.ndarray:
 
 def _project(points: np.ndarray, centre: np.ndarray, components: np.ndarray, scale: float) -> np.ndarray:
     projected = np.empty((len(points), components.shape[1]), np.float32)
-    for part in _parts(points):
+    for part in row_blocks(points, BLOCK_ENTRIES):
         projected[part] = _centred(points[part], scale, centre) @ components
     return projected
 
@@ -110,7 +110,7 @@ def _neighbor_half_squares(
 ) -> np.ndarray:
     """About half the squared distance from each query, itself a point, to its k-th neighbour."""
     nearest = np.full((len(queries), k + 1), np.inf)
-    for part in _parts(points):
+    for part in row_blocks(points, BLOCK_ENTRIES):
         half_squares = _half_squares(queries, _centred(points[part], scale, centre))
         nearest = np.partition(np.concatenate([nearest, half_squares], axis=1), k, axis=1)[:, : k + 1]
     return nearest[:, k]
@@ -129,11 +129,6 @@ def _shares_within(queries: np.ndarray, others: np.ndarray, bounds: np.ndarray, 
 def _half_squares(queries: np.ndarray, others: np.ndarray) -> np.ndarray:
     half_norms = (np.einsum("ij,ij->i", some, some) / 2 for some in (queries, others))
     return np.add.outer(*half_norms) - queries @ others.T
-
-
-def _parts(points: np.ndarray) -> Iterator[slice]:
-    step = max(1, BLOCK_ENTRIES // points.shape[1])
-    return (slice(start, start + step) for start in range(0, len(points), step))
 
 
 def _centred(block: np.ndarray, scale: float, centre: np.ndarray | float = 0.0) -> np.ndarray:

@@ -22,17 +22,7 @@ ROWS = 256  # queries per task
 
 
 class SparseNeighbors:
-    """The points as rows and as an inverted index (the transposed matrix).
-
-    Parameters
-    ----------
-    points : csr_array of shape (n, n_features)
-        With sorted indices, each once.
-    n_jobs : int, optional
-        Threads, as in joblib. The answer does not depend on it.
-    progress : callable, optional
-        Called with ("neighbours", done, total, nan).
-    """
+    """A search over sparse rows in canonical form (see `tightcut.neighbors.index.Neighbors`)."""
 
     def __init__(self, points: sp.csr_array, *, n_jobs: int | None = None, progress: Progress | None = None) -> None:
         self._scale = unit_scale(points)

@@ -22,15 +22,7 @@ def single_threaded_blas() -> Iterator[None]:
 
 
 class Workers:
-    """Threads that share the tasks of a search.
-
-    Parameters
-    ----------
-    n_jobs : int, optional
-        As in joblib.
-    progress : callable, optional
-        Called with (stage, done, total, nan) after each task.
-    """
+    """Threads that share the tasks of a search; `progress` is called with (stage, done, total, nan) after each."""
 
     def __init__(self, n_jobs: int | None = None, progress: Progress | None = None) -> None:
         from joblib import effective_n_jobs
