@@ -1,5 +1,7 @@
 """Every exact search against all distances, whatever the points: far from the origin, in any unit, equal, sparse."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,7 +13,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from tightcut import knn_affinity
 from tightcut.neighbors import KnnSettings, blocked, check_points, cross_affinity, projections
 from tightcut.neighbors.index import make_index
-from tightcut.neighbors.points import apply_metric, unit_scale
+from tightcut.neighbors.points import apply_metric, is_memory_mapped, unit_scale
 from tightcut.neighbors.sparse import SparseNeighbors
 
 UNITS = [1e-160, 1e-30, 1.0, 1e30, 1e140]
@@ -241,3 +243,31 @@ def test_new_points_in_another_unit_are_refused(form):
     points = np.random.default_rng(0).normal(size=(20, 3))
     with pytest.raises(ValueError, match="are their units the same"):
         cross_affinity(form(1e10 * points), form(1e-160 * points), KnnSettings(3))
+
+
+def test_memory_of_a_sparse_search_is_far_from_dense():
+    """Neither n x n nor n x n_features numbers."""
+    points = check_points(words(3000, 20_000))
+    SparseNeighbors(points[:50]).kneighbors(n_neighbors=3)  # compiles
+    tracemalloc.start()
+    try:
+        SparseNeighbors(points, n_jobs=1).kneighbors(n_neighbors=3)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 3000 * 3000 * 8 / 20
+
+
+def test_cosine_distances_of_a_memory_mapped_file(tmp_path):
+    points = np.random.default_rng(0).normal(size=(200, 20)).astype(np.float32)
+    np.save(tmp_path / "points.npy", points)
+    mapped = np.load(tmp_path / "points.npy", mmap_mode="r")
+    assert not is_memory_mapped(apply_metric(mapped, "cosine"))
+    affinity, expected = (knn_affinity(own, 5, metric="cosine") for own in (mapped, points))
+    assert_allclose_sparse(affinity, expected)
+
+
+def test_progress_of_a_sparse_search():
+    calls = []
+    knn_affinity(words(600), 3, connect=False, progress=lambda *call: calls.append(call[:3]))
+    assert calls == [("neighbours", done, 3) for done in (1, 2, 3)]
