@@ -5,6 +5,7 @@ The estimator validates, builds the graph, gathers the constraints and calls `ti
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,7 @@ from tightcut._support.warning import warn
 from tightcut.clustering import Settings, cluster
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph
-from tightcut.neighbors import POINT_TYPES, SYMMETRIZE, cross_affinity, knn_affinity_and_recall
-from tightcut.neighbors.index import CHOICES
+from tightcut.neighbors import SEARCHES, SYMMETRIZE, KnnSettings, check_points, cross_affinity, knn_graph
 from tightcut.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -328,10 +328,8 @@ pairs as possible.
             similarity = validate_data(self, X, accept_sparse="csr", ensure_non_negative=True, reset=False)
             neighbor_weights = sp.csr_array(similarity)
         else:
-            points = validate_data(self, X, dtype=POINT_TYPES, order="C", reset=False)
-            neighbor_weights = cross_affinity(
-                points, self._training_points, self.n_neighbors, neighbors=self.neighbors, n_jobs=self.n_jobs
-            )
+            points = check_points(X, partial(validate_data, self, reset=False), accept_sparse=False)
+            neighbor_weights = cross_affinity(points, self._training_points, self._knn_settings())
         n = len(self.labels_)
         # A coo_array checks its indices, whatever became of labels_ since.
         members = sp.coo_array((np.ones(n), (np.arange(n), self.labels_)), shape=(n, self.n_clusters_)).tocsr()
@@ -359,7 +357,7 @@ pairs as possible.
         """Refuse a wrong setting before any time is spent on the graph."""
         check_choice("criterion", self.criterion, VERTEX_WEIGHTS)
         check_choice("affinity", self.affinity, ("knn", "precomputed"))
-        check_choice("neighbors", self.neighbors, CHOICES)
+        check_choice("neighbors", self.neighbors, SEARCHES)
         check_choice("symmetrize", self.symmetrize, SYMMETRIZE)
         if self.n_clusters != "auto":
             if isinstance(self.n_clusters, bool):  # an int to Python
@@ -379,19 +377,19 @@ pairs as possible.
                 )
             check_non_negative(similarities, "COSC")
             return similarities, None, 1.0
-        # Neighbour search is fast on C order only.
-        points = check_array(X, dtype=POINT_TYPES, order="C", ensure_min_samples=2, estimator=self, input_name="X")
-        affinity, recall = knn_affinity_and_recall(
-            points,
+        points = check_points(X, accept_sparse=False, ensure_min_samples=2, estimator=self)
+        graph = knn_graph(points, self._knn_settings(), progress)
+        return graph.affinity, points, graph.recall
+
+    def _knn_settings(self) -> KnnSettings:
+        return KnnSettings(
             self.n_neighbors,
             neighbors=self.neighbors,
             symmetrize=self.symmetrize,
             connect=self.connect,
             n_jobs=self.n_jobs,
             device=self.device,
-            progress=progress,
         )
-        return affinity, points, recall
 
 
 def _warn_if_disconnected(graph: Graph) -> None:

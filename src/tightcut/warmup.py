@@ -55,17 +55,19 @@ def _steps_of_large_graphs(graph: Graph, constraints: Constraints) -> None:
 
 
 def _search_for_neighbors() -> None:
-    from tightcut.neighbors import POINT_TYPES, cross_affinity, knn_affinity
+    from tightcut.neighbors import POINT_TYPES, KnnSettings, cross_affinity, knn_graph
+    from tightcut.neighbors.cell_pairs import CandidateLists
     from tightcut.neighbors.cells import near_cells
-    from tightcut.neighbors.distances import unit_scale
-    from tightcut.neighbors.meeting import Lists
-    from tightcut.neighbors.shadows import ShadowMeeting, Shadows
+    from tightcut.neighbors.points import unit_scale
+    from tightcut.neighbors.projections import ProjectedCellPairs, Projection
 
     for dtype in POINT_TYPES:
         points = np.random.default_rng(0).uniform(0, 255, size=(N_POINTS, 3)).astype(dtype)
-        knn_affinity(points, 5, neighbors="blocked")
-        cross_affinity(points, points, 5, neighbors="blocked")
+        settings = KnnSettings(5, neighbors="blocked")
+        knn_graph(points, settings)
+        cross_affinity(points, points, settings)
         scale = unit_scale(points)
-        shadows = Shadows(np.multiply(points, scale, dtype=np.float32), 1e-6)
-        cells = near_cells(shadows.points, np.arange(N_POINTS), N_POINTS, 1.0)
-        ShadowMeeting(shadows, cells, Lists.empty(N_POINTS, 5, np.float64), points, scale).meet_itself(0)
+        projection = Projection(np.multiply(points, scale, dtype=np.float32), 1e-6)
+        cells = near_cells(projection.points, np.arange(N_POINTS), N_POINTS, 1.0)
+        lists = CandidateLists.empty(N_POINTS, 5, np.float64)
+        ProjectedCellPairs(projection, cells, lists, points, scale).compare_inside(0)

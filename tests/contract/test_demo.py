@@ -16,7 +16,7 @@ from importlib import import_module
 from unittest import mock
 import numpy as np
 from tightcut import COSC, Constraints, Graph, _kernels, cluster, knn_affinity, tradeoff_path
-from tightcut.neighbors import shadows
+from tightcut.neighbors import projections
 from tightcut.search import polish
 from tightcut.search.many_clusters import ManyClusters
 from tightcut.search.two_clusters import TwoClusters
@@ -27,7 +27,7 @@ def compiled():
     return {name: list(f.signatures) for home in modules for name, f in vars(home).items() if hasattr(f, "signatures")}
 
 LIMITS = [(ManyClusters, "direct_limit"), (TwoClusters, "direct_limit"), (polish, "POLISH_LIMIT")]
-SMALL = {"FEWEST_POINTS": 400, "SAMPLE": 100, "QUERIES": 20, "MOST": 64, "DIFFERENCE": 0}
+SMALL = {"MIN_POINTS": 400, "SAMPLE": 100, "QUERIES": 20, "MAX_COMPONENTS": 64, "DIFFERENCE_COST": 0}
 warmup()
 before = compiled()
 warnings.simplefilter("ignore")
@@ -49,7 +49,7 @@ for _ in range(2):
 for dtype in (np.float64, np.float32, np.uint8):
     points = (30 * np.abs(X)).astype(dtype)
     COSC(neighbors="blocked", **quick).fit(points).predict(points)
-    with mock.patch.multiple(shadows, **SMALL):
+    with mock.patch.multiple(projections, **SMALL):
         knn_affinity(np.repeat(points, 40, axis=1), neighbors="blocked")
 late = {name for name, signatures in compiled().items() if signatures != before[name]}
 print("late:", *sorted(late))

@@ -74,7 +74,7 @@ def read_problem(
     """Read the files, then build the graph: mistakes in small files show before time is spent."""
     from tightcut import Graph
     from tightcut.files import read_data, read_pairs
-    from tightcut.neighbors import knn_affinity_and_recall
+    from tightcut.neighbors import KnnSettings, check_points, knn_graph
 
     judgements = None if constraints is None else read_pairs(constraints)
     content = read_data(data, data_options(labels=labels, **reading))
@@ -87,15 +87,9 @@ def read_problem(
     affinity, recall = content.affinity, None
     if points is not None:
         with console.warnings_as_notes(), console.progress() as progress:
-            affinity, recall = knn_affinity_and_recall(
-                points,
-                n_neighbors,
-                neighbors=neighbors,
-                symmetrize=symmetrize,
-                n_jobs=jobs,
-                device=device,
-                progress=progress,
-            )
+            settings = KnnSettings(n_neighbors, neighbors=neighbors, symmetrize=symmetrize, n_jobs=jobs, device=device)
+            found = knn_graph(check_points(points), settings, progress)
+            affinity, recall = found.affinity, found.recall
     if neighbors == "approximate" and recall is not None:
         console.note(f"Found {recall:.1%} of the true neighbours, as far as a sample of the points can tell.")
     graph = Graph.from_affinity(affinity, VERTEX_WEIGHTS[criterion])
