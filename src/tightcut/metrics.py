@@ -1,6 +1,7 @@
 """How good a clustering is: against the truth, on the graph, and against the constraints.
 
-Labels may be numbers or names, in any coding; no measure depends on how the clusters are numbered.
+Labels may be numbers or names, in any coding; no measure depends on how the clusters are numbered. The adjusted Rand
+index and normalized mutual information are in `sklearn.metrics`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import scipy.sparse as sp
 
 from tightcut.constraints import Constraints
 from tightcut.constraints.pairs import to_array
-from tightcut.graph import Graph, validate_vertex_weights
+from tightcut.graph import Graph
 from tightcut.relaxation import objective
 
 
@@ -82,12 +83,13 @@ def clustering_error(y_true: Any, labels: Any) -> float:
 
 
 def normalized_cut(affinity: Any, labels: Any) -> float:
-    r"""The normalized cut of k parts, :math:`\sum_i \mathrm{cut}(C_i, \overline{C_i}) / \mathrm{vol}(C_i)`.
+    r"""The normalized cut of k clusters, :math:`\sum_i \mathrm{cut}(C_i, \overline{C_i}) / \mathrm{vol}(C_i)`.
 
     Parameters
     ----------
     affinity : Graph, or array-like or sparse matrix of shape (n, n)
-        Symmetric similarities. The vertex weights of a `Graph` are not used: volumes are sums of degrees.
+        Symmetric similarities. The volume of a cluster is the sum of the vertex weights of a `Graph`, which are its
+        degrees unless other weights were given; for a matrix it is the sum of the degrees.
     labels : array-like of shape (n,)
         One label per point. A label such as -1 for noise is a cluster like any other.
 
@@ -96,41 +98,25 @@ def normalized_cut(affinity: Any, labels: Any) -> float:
     >>> normalized_cut([[0, 2, 0, 1], [2, 0, 1, 0], [0, 1, 0, 2], [1, 0, 2, 0]], ["x", "x", "y", "y"])
     0.6666666666666666
     """
-    return _cut(affinity, labels, "degree")
+    graph = affinity if isinstance(affinity, Graph) else Graph.from_affinity(affinity)
+    clusters = _read_labels(labels, "labels")
+    if len(clusters) != graph.n_vertices:
+        raise ValueError(f"labels must have one entry per vertex, {graph.n_vertices}; got {len(clusters)}.")
+    return objective.normalized_cut(graph, clusters)
 
 
 def ratio_cut(affinity: Any, labels: Any) -> float:
-    r"""The ratio cut of k parts, :math:`\sum_i \mathrm{cut}(C_i, \overline{C_i}) / |C_i|`; as `normalized_cut`.
+    r"""The ratio cut of k clusters, :math:`\sum_i \mathrm{cut}(C_i, \overline{C_i}) / |C_i|`: every vertex weighs 1.
+
+    Parameters are those of `normalized_cut`.
 
     Examples
     --------
     >>> ratio_cut([[0, 2, 0, 1], [2, 0, 1, 0], [0, 1, 0, 2], [1, 0, 2, 0]], [0, 0, 1, 1])
     2.0
     """
-    return _cut(affinity, labels, "ones")
-
-
-def adjusted_rand_score(y_true: Any, labels: Any) -> float:
-    """`sklearn.metrics.adjusted_rand_score`: agreement on pairs, 1 for equal partitions, about 0 for random ones."""
-    from sklearn import metrics
-
-    return float(metrics.adjusted_rand_score(_read_labels(y_true, "y_true"), _read_labels(labels, "labels")))
-
-
-def normalized_mutual_info_score(y_true: Any, labels: Any) -> float:
-    """`sklearn.metrics.normalized_mutual_info_score`: shared information in [0, 1], 1 for equal partitions."""
-    from sklearn import metrics
-
-    return float(metrics.normalized_mutual_info_score(_read_labels(y_true, "y_true"), _read_labels(labels, "labels")))
-
-
-def _cut(affinity: Any, labels: Any, vertex_weights: str) -> float:
     weights = affinity.weights if isinstance(affinity, Graph) else Graph.from_affinity(affinity).weights
-    graph = Graph(weights, validate_vertex_weights(vertex_weights, weights))
-    clusters = _read_labels(labels, "labels")
-    if len(clusters) != graph.n_vertices:
-        raise ValueError(f"labels must have one entry per vertex, {graph.n_vertices}; got {len(clusters)}.")
-    return objective.normalized_cut(graph, clusters)
+    return normalized_cut(Graph(weights, np.ones(weights.shape[0])), labels)
 
 
 def _read_labels(labels: Any, name: str) -> np.ndarray:

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+from sklearn.metrics import adjusted_rand_score
 from strategies import random_constraints, random_graph
 
 from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError, cluster, knn_affinity
-from tightcut.metrics import adjusted_rand_score
 from tightcut.search.constrained_graph import PartitionGraph
 from tightcut.search.feasibility import conflict_graph
 from tightcut.search.many_clusters import improve_feasible, merge_must_links

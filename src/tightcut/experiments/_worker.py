@@ -189,6 +189,8 @@ def _warm() -> None:
 
 
 def _solve(problem: Problem, method: Method, cell: Cell, seed: int, tell: Callable[[Started], None]) -> dict[str, Any]:
+    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
     from tightcut import metrics
 
     constraints = draw_constraints(problem.y, cell, seed)
@@ -208,8 +210,8 @@ def _solve(problem: Problem, method: Method, cell: Cell, seed: int, tell: Callab
         "violated_must": violated.must,
         "violated_cannot": violated.cannot,
         "violated": violated.all,
-        "ari": metrics.adjusted_rand_score(problem.y, labels),
-        "nmi": metrics.normalized_mutual_info_score(problem.y, labels),
+        "ari": float(adjusted_rand_score(problem.y, labels)),
+        "nmi": float(normalized_mutual_info_score(problem.y, labels)),
         "n_clusters": len(set(labels.tolist())),
         "seconds": round(seconds, 4),
         "status": "ok",
