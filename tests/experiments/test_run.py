@@ -8,9 +8,8 @@ import pytest
 from odd_methods import Crashes, Median, Raises, Remembers, RemembersGraph, Sleeps
 
 from tightcut import COSC, datasets, knn_affinity
-from tightcut.experiments import Method, run, unfinished
+from tightcut.experiments import Method, PCKMeans, run, unfinished
 from tightcut.experiments._cells import Cell, draw_constraints
-from tightcut.experiments.rivals import PCKMeans
 from tightcut.metrics import clustering_error, normalized_cut, violated_fractions
 
 QUICK = COSC(effort=0.3, n_init=1)

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from tightcut.experiments.rivals import CCSR
+from tightcut.experiments import CCSR
 from tightcut.experiments.rivals.ccsr import pair_equations, symmetric_vector
 
 pytest.importorskip("cvxpy")

@@ -75,7 +75,7 @@ def default_methods() -> dict[str, Any]:
     ['COSC', 'SL', 'CSP', 'CCSR', 'SCLC', 'FAST-GE', 'PCKMeans']
     """
     from tightcut.estimator import COSC
-    from tightcut.experiments.rivals import CCSR, CSP, SCLC, FastGE, PCKMeans, SpectralLearning
+    from tightcut.experiments import CCSR, CSP, SCLC, FastGE, PCKMeans, SpectralLearning
 
     return {
         "COSC": COSC(),

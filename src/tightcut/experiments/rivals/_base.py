@@ -77,8 +77,13 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
 class GraphClusterer(ConstrainedClusterer):
     """A clusterer of the similarity graph: `_partition` is given a `Graph` with degrees as vertex weights."""
 
-    affinity: str
-    n_neighbors: int
+    def __init__(
+        self, n_clusters: int = 2, *, affinity: str = "knn", n_neighbors: int = 10, random_state: Any = None
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.random_state = random_state
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -13,7 +13,7 @@ from sklearn.utils import check_scalar
 
 from tightcut.constraints import Constraints
 from tightcut.experiments.rivals._base import ConstrainedClusterer
-from tightcut.experiments.rivals._spectral import pair_matrix
+from tightcut.experiments.rivals._spectral import belief_matrices
 
 DEFAULT_PRICE = 0.3
 
@@ -65,7 +65,7 @@ class PCKMeans(ConstrainedClusterer):
     Examples
     --------
     >>> import numpy as np
-    >>> from tightcut.experiments.rivals import PCKMeans
+    >>> from tightcut.experiments import PCKMeans
     >>> line = np.array([[0.0], [1.0], [2.2], [3.4], [5.0], [6.0]])
     >>> labels = PCKMeans(violation_cost=9.0, random_state=0).fit_predict(line, must_link=[(2, 3), (3, 4)])
     >>> len(set(labels[2:5].tolist()))
@@ -132,10 +132,8 @@ class Problem:
 
     @classmethod
     def from_constraints(cls, points: np.ndarray, constraints: Constraints, price: float) -> Problem:
-        n = len(points)
-        must = pair_matrix(n, constraints.must_link, price * constraints.must_link_weight)
-        cannot = pair_matrix(n, constraints.cannot_link, price * constraints.cannot_link_weight)
-        return cls(points, sp.csr_array(must - cannot), float(must.sum() / 2))
+        must, cannot = belief_matrices(constraints)
+        return cls(points, sp.csr_array(price * (must - cannot)), float(price * must.sum() / 2))
 
     def assign(self, labels: np.ndarray, centers: np.ndarray, rng: np.random.Generator) -> None:
         """Move every point to its cheapest cluster, in place; label -1 means that a point has none yet."""
