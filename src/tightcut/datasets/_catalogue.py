@@ -71,8 +71,7 @@ class Entry:
 def distinct_features(frame: Any, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Each feature row once, with the label of its first occurrence, in the order of the file."""
     features = frame.to_numpy(dtype=np.float64)
-    _, first = np.unique(features, axis=0, return_index=True)
-    first.sort()
+    first = _first_occurrences(features)
     return features[first], codes[first]
 
 
@@ -82,9 +81,12 @@ def breast_cancer_codes(frame: Any, codes: np.ndarray) -> tuple[np.ndarray, np.n
     texts = [[str(value).strip("'\" ") for value in row] for row in frame[complete].to_numpy(dtype=object)]
     coded = [[code(text) for code, text in zip(BREAST_CANCER_CODES, row, strict=True)] for row in texts]
     rows = np.column_stack([np.array(coded, dtype=np.float64), codes[complete]])
-    _, first = np.unique(rows, axis=0, return_index=True)
-    first.sort()
+    first = _first_occurrences(rows)
     return rows[first, :-1], rows[first, -1].astype(np.int64)
+
+
+def _first_occurrences(rows: np.ndarray) -> np.ndarray:
+    return np.sort(np.unique(rows, axis=0, return_index=True)[1])
 
 
 def _bin(width: int, start: int = 0) -> Callable[[str], int]:
@@ -109,25 +111,18 @@ BREAST_CANCER_CODES: tuple[Callable[[str], int], ...] = (
 )
 
 # The scaling of the IDA benchmark: one slope and intercept per code, close to mean 0 and standard deviation 1.
-IDA_SLOPES = (
-    0.99732718,
-    1.79417778,
-    0.46392314,
-    0.75797741,
-    2.33000094,
-    1.35048354,
-    1.99316525,
-    0.80584093,
-    2.43903971,
-)
-IDA_INTERCEPTS = (
-    *(-2.69351136, -2.68471856, -2.18754999, -0.45921260, -1.76875985, -1.48848915, -1.01840556, -0.98230247),
-    -1.92274666,
-)
+# fmt: off
+IDA_SLOPES = np.array([
+    0.99732718, 1.79417778, 0.46392314, 0.75797741, 2.33000094, 1.35048354, 1.99316525, 0.80584093, 2.43903971,
+])
+IDA_INTERCEPTS = np.array([
+    -2.69351136, -2.68471856, -2.18754999, -0.45921260, -1.76875985, -1.48848915, -1.01840556, -0.98230247, -1.92274666,
+])
+# fmt: on
 
 
 def ida_breast_cancer(codes: np.ndarray) -> np.ndarray:
-    return codes * np.array(IDA_SLOPES) + np.array(IDA_INTERCEPTS)
+    return codes * IDA_SLOPES + IDA_INTERCEPTS
 
 
 def standardized(features: np.ndarray) -> np.ndarray:
@@ -195,7 +190,8 @@ CATALOGUE: dict[str, Entry] = {
         9,
         (186, 77),
         "UCI Breast Cancer (Ljubljana) as in the IDA benchmark: the 263 distinct (features, label) rows of the 277 "
-        "complete ones, categories as scaled ordinal codes. 0 = no recurrence, 1 = recurrence.",
+        "complete ones, categories as scaled ordinal codes. 0 = no recurrence, 1 = recurrence. (The data that "
+        "scikit-learn calls breast cancer is wdbc.)",
         classes=("no-recurrence-events", "recurrence-events"),
         openml=13,
         prepare=breast_cancer_codes,

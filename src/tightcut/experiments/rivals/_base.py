@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state, check_scalar
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_non_negative, validate_data
 
 from tightcut._support.choices import check_choice
 from tightcut.constraints import Constraints
@@ -94,7 +94,9 @@ class GraphClusterer(ConstrainedClusterer):
     def _read(self, X: Any) -> Graph:
         if self.affinity == "knn":
             return Graph.from_affinity(knn_affinity(super()._read(X), self.n_neighbors))
-        return Graph.from_affinity(validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2))
+        affinity = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2)
+        check_non_negative(affinity, type(self).__name__)
+        return Graph.from_affinity(affinity)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
