@@ -9,7 +9,6 @@ sixty pairs of digits known to be equal or different bring out the two digits in
 from __future__ import annotations
 
 import argparse
-import io
 import sys
 import time
 from collections.abc import Sequence
@@ -56,21 +55,13 @@ def fit_timed(images: np.ndarray, constraints: Constraints | None = None) -> tup
 
 def draw(images: np.ndarray, digits: np.ndarray, constraints: Constraints, models: dict[str, COSC], path: str) -> None:
     """One panel per model, side by side."""
-    from matplotlib.figure import Figure
-    from PIL import Image
+    from tightcut.plots import plot_partitions, save_png
 
-    from tightcut.plots import plot_clusters
-
-    figure = Figure(figsize=(10, 5.6), layout="constrained")
-    for (name, model), ax in zip(models.items(), figure.subplots(1, len(models)), strict=True):
-        plot_clusters(images, model.labels_, constraints, ax=ax)
-        ax.set_title(
-            f"{name}: {clustering_error(digits, model.labels_):.1%} of the digits in the wrong cluster", fontsize=11
-        )
-    page = io.BytesIO()
-    figure.savefig(page, dpi=130)
-    # Few colours are used, and a palette of them makes the file three times smaller.
-    Image.open(page).convert("RGB").quantize(64).save(path, format="png", optimize=True)
+    partitions = {
+        f"{name}: {clustering_error(digits, model.labels_):.1%} of the digits in the wrong cluster": model.labels_
+        for name, model in models.items()
+    }
+    save_png(plot_partitions(images, partitions, dict.fromkeys(partitions, constraints)), path)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -18,16 +18,16 @@ def tradeoff(quick: bool) -> tuple[Any, Figure]:  # noqa: FBT001 (a flag that ST
     import pandas as pd
 
     from tightcut import Graph, datasets, knn_affinity, tradeoff_path
-    from tightcut.experiments.figures import new_figure
     from tightcut.metrics import clustering_error
-    from tightcut.plots import plot_tradeoff
+    from tightcut.plots import as_result, new_figure, plot_tradeoff
 
     dataset = datasets.load("wdbc" if quick else "sonar")
     graph = Graph.from_affinity(knn_affinity(dataset.X))
     constraints = datasets.sample_constraints(dataset.y, N_PAIRS, SEED)
-    path = tradeoff_path(graph, constraints, random_state=SEED, effort=0.3 if quick else 1.0)
+    points = tradeoff_path(graph, constraints, random_state=SEED, effort=0.3 if quick else 1.0)
+    path = [as_result(point) for point in points]
     table = pd.DataFrame(
-        [(point.n_violations, point.cut, clustering_error(dataset.y, point.side)) for point in path],
+        [(result.n_violations, result.cut, clustering_error(dataset.y, result.labels)) for result in path],
         columns=["violated_pairs", "cut", "error"],
     )
     figure = new_figure(figsize=(5.4, 3.8))
@@ -40,8 +40,8 @@ def toy(quick: bool) -> tuple[Any, Figure]:  # noqa: FBT001
     import pandas as pd
 
     from tightcut import COSC, datasets
-    from tightcut.experiments.figures import plot_partitions
     from tightcut.metrics import clustering_error, normalized_cut, violated_fractions
+    from tightcut.plots import plot_partitions
 
     dataset = datasets.load("gaussian_toy")
     constraints = datasets.sample_constraints(dataset.y, N_PAIRS, SEED)

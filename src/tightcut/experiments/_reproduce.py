@@ -68,7 +68,7 @@ def reproduce(
     facts = folder / f"{name}.json"
     if path.read_bytes() != before or not facts.exists():  # where nothing was run, nothing is known about it
         facts.write_text(json.dumps(_circumstances(name, trials=trials, quick=quick), indent=1) + "\n")
-    from tightcut.experiments.figures import save_png
+    from tightcut.plots import save_png
 
     for part, figure in figures.items():
         save_png(figure, folder / f"{name}{'_' * bool(part)}{part}.png")
