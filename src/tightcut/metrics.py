@@ -52,7 +52,7 @@ def violated_fractions(constraints: Constraints, labels: Any) -> ViolatedFractio
     """
     if not isinstance(constraints, Constraints):
         raise TypeError(f"constraints must be tightcut.Constraints; got {type(constraints).__name__}.")
-    violations = constraints.violations(_read_labels(labels, "labels"))
+    violations = constraints.violations(read_labels(labels, "labels"))
     total = float(constraints.must_link_weight.sum() + constraints.cannot_link_weight.sum())
     return ViolatedFractions(
         must=_share(len(violations.must_link), constraints.n_must_link),
@@ -72,7 +72,7 @@ def clustering_error(y_true: Any, labels: Any) -> float:
     >>> clustering_error(["a", "a", "a", "b", "b"], [7, 7, 3, 3, 3])
     0.2
     """
-    classes, clusters = _read_labels(y_true, "y_true"), _read_labels(labels, "labels")
+    classes, clusters = read_labels(y_true, "y_true"), read_labels(labels, "labels")
     if len(classes) != len(clusters):
         raise ValueError(
             f"y_true has {len(classes)} entries but labels has {len(clusters)}; give one of each per point."
@@ -99,7 +99,7 @@ def normalized_cut(affinity: Any, labels: Any) -> float:
     0.6666666666666666
     """
     graph = affinity if isinstance(affinity, Graph) else Graph.from_affinity(affinity)
-    clusters = _read_labels(labels, "labels")
+    clusters = read_labels(labels, "labels")
     if len(clusters) != graph.n_vertices:
         raise ValueError(f"labels must have one entry per vertex, {graph.n_vertices}; got {len(clusters)}.")
     return objective.normalized_cut(graph, clusters)
@@ -119,7 +119,7 @@ def ratio_cut(affinity: Any, labels: Any) -> float:
     return normalized_cut(Graph(weights, np.ones(weights.shape[0])), labels)
 
 
-def _read_labels(labels: Any, name: str) -> np.ndarray:
+def read_labels(labels: Any, name: str) -> np.ndarray:
     """Labels of any coding as 0, ..., k - 1 in sorted order."""
     values = to_array(labels)
     if values.ndim != 1 or len(values) == 0:

@@ -71,11 +71,14 @@ def checked(name: str, entry: Entry, features: Any, classes: Any, source: str) -
 
 def find(name: str, entry: Entry, *, scaled: bool) -> tuple[np.ndarray, np.ndarray, str]:
     """X, y and the source of a dataset that is not derived from another; an OSError where there is none."""
+    import sklearn.datasets
+
     file = data_file(name)
     if file is not None and file.exists():
         return *from_file(file, scaled=scaled or entry.scale is None), str(file)
     if entry.bundled is not None:
-        return *from_sklearn(entry.bundled), f"sklearn.datasets.{entry.bundled}"
+        bunch = getattr(sklearn.datasets, entry.bundled)()
+        return bunch.data, bunch.target, f"sklearn.datasets.{entry.bundled}"
     try:
         features, codes = from_openml(entry)
     except (OSError, ValueError, ImportError) as error:
@@ -108,13 +111,6 @@ def from_file(file: Path, *, scaled: bool) -> Arrays:
         if missing:
             raise ValueError(f"{file} has no array {' and no array '.join(missing)}; it has {', '.join(arrays.files)}.")
         return arrays[key], arrays["y"]
-
-
-def from_sklearn(loader: str) -> Arrays:
-    import sklearn.datasets
-
-    bunch = getattr(sklearn.datasets, loader)()
-    return bunch.data, bunch.target
 
 
 def from_openml(entry: Entry) -> Arrays:
@@ -154,22 +150,15 @@ def with_shifts(images: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
     >>> shifted[1 + SHIFTS.index((0, 1))].reshape(2, 2).tolist()
     [[0, 1], [0, 3]]
     """
-    n, (height, width) = len(images), shape
-    result = np.zeros((1 + len(SHIFTS), n, height, width), dtype=images.dtype)
-    framed = images.reshape(n, height, width)
-    result[0] = framed
-    for block, (down, right) in zip(result[1:], SHIFTS, strict=True):
-        to_rows, from_rows = _overlap(down, height)
-        to_columns, from_columns = _overlap(right, width)
-        block[:, to_rows, to_columns] = framed[:, from_rows, from_columns]
-    return result.reshape(-1, height * width)
+    height, width = shape
+    framed = np.pad(images.reshape(-1, height, width), ((0, 0), (1, 1), (1, 1)))
+    moves = [
+        framed[:, 1 - down : 1 - down + height, 1 - right : 1 - right + width] for down, right in ((0, 0), *SHIFTS)
+    ]
+    return np.concatenate(moves).reshape(-1, height * width)
 
 
-def _overlap(shift: int, length: int) -> tuple[slice, slice]:
-    return slice(max(shift, 0), length + min(shift, 0)), slice(max(-shift, 0), length - max(shift, 0))
-
-
-def _loader(name: str) -> Callable[..., Dataset]:
+def loader_of(name: str) -> Callable[..., Dataset]:
     """The loader of an entry of the catalogue, with the description of the data as its documentation."""
 
     def load_plain() -> Dataset:
@@ -178,39 +167,21 @@ def _loader(name: str) -> Callable[..., Dataset]:
     def load_scaled(*, scaled: bool = True) -> Dataset:
         return _load(name, scaled=scaled)
 
-    entry = CATALOGUE[name]
-    loader: Callable[..., Dataset] = load_plain if entry.scale is None else load_scaled
+    loader: Callable[..., Dataset] = load_plain if CATALOGUE[name].scale is None else load_scaled
     loader.__name__ = loader.__qualname__ = f"load_{name}"
-    loader.__doc__ = entry.description
+    loader.__doc__ = CATALOGUE[name].description
     return loader
-
-
-load_breast_cancer = _loader("breast_cancer")
-load_covertype = _loader("covertype")
-load_diabetis = _loader("diabetis")
-load_digits = _loader("digits")
-load_heart = _loader("heart")
-load_ionosphere = _loader("ionosphere")
-load_iris = _loader("iris")
-load_letter = _loader("letter")
-load_mnist = _loader("mnist")
-load_shuttle = _loader("shuttle")
-load_sonar = _loader("sonar")
-load_spam = _loader("spam")
-load_usps = _loader("usps")
-load_wdbc = _loader("wdbc")
-load_wine = _loader("wine")
 
 
 def load_usps0() -> Dataset:
     """USPS, digit 0 (class 0) against the rest (class 1)."""
-    usps = load_usps()
+    usps = load("usps")
     return checked("usps0", CATALOGUE["usps0"], usps.X, usps.y != 0, "usps")
 
 
 def load_extended_mnist() -> Dataset:
     """MNIST with its eight shifts by one pixel: 630,000 images, half a gigabyte of uint8."""
-    mnist = load_mnist()
+    mnist = load("mnist")
     y = np.tile(mnist.y, 1 + len(SHIFTS))
     return checked("extended_mnist", CATALOGUE["extended_mnist"], with_shifts(mnist.X, (28, 28)), y, "mnist")
 

@@ -57,15 +57,6 @@ class CCSR(GraphClusterer):
     References
     ----------
     Z. Li, J. Liu and X. Tang, "Constrained Clustering via Spectral Regularization", CVPR 2009.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tightcut.experiments import CCSR
-    >>> line = np.array([[0.0], [1.0], [2.2], [3.4], [5.0], [6.0]])
-    >>> labels = CCSR(n_neighbors=2, random_state=0).fit_predict(line, must_link=[(0, 1)], cannot_link=[(1, 3)])
-    >>> bool(labels[1] != labels[3])
-    True
     """
 
     def __init__(

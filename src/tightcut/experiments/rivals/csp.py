@@ -72,15 +72,6 @@ class CSP(GraphClusterer):
     X. Wang and I. Davidson, "Flexible Constrained Spectral Clustering", KDD 2010.
     X. Wang, B. Qian and I. Davidson, "On Constrained Spectral Clustering and Its Applications", Data Mining and
     Knowledge Discovery 28, 2014.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tightcut.experiments import CSP
-    >>> line = np.array([[0.0], [1.0], [2.2], [3.4], [5.0], [6.0]])
-    >>> labels = CSP(n_neighbors=2, random_state=0).fit_predict(line, must_link=[(0, 1)], cannot_link=[(1, 3)])
-    >>> bool(labels[1] != labels[3])
-    True
     """
 
     def __init__(

@@ -52,14 +52,6 @@ class FastGE(GraphClusterer):
     ----------
     M. Cucuringu, I. Koutis, S. Chawla, G. Miller and R. Peng, "Simple and Scalable Constrained Clustering: a
     Generalized Spectral Method", AISTATS 2016.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tightcut.experiments import FastGE
-    >>> line = np.array([[0.0], [1.0], [2.2], [3.4], [5.0], [6.0]])
-    >>> FastGE(n_neighbors=2, random_state=0).fit(line, must_link=[(0, 1)], cannot_link=[(1, 3)]).eigenvalues_.shape
-    (2,)
     """
 
     def _partition(self, data: Graph, constraints: Constraints, rng: np.random.Generator) -> np.ndarray:

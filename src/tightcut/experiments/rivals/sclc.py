@@ -57,15 +57,6 @@ class SCLC(GraphClusterer):
     ----------
     L. Xu, W. Li and D. Schuurmans, "Fast Normalized Cut with Linear Constraints", CVPR 2009.
     A. Eriksson, C. Olsson and F. Kahl, "Normalized Cuts Revisited", ICCV 2007: this encoding of pairs.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tightcut.experiments import SCLC
-    >>> line = np.array([[0.0], [1.0], [2.2], [3.4], [5.0], [6.0]])
-    >>> labels = SCLC(n_neighbors=2, random_state=0).fit_predict(line, must_link=[(0, 1)], cannot_link=[(1, 3)])
-    >>> bool(labels[0] == labels[1]), bool(labels[1] != labels[3])
-    (True, True)
     """
 
     def __init__(

@@ -45,15 +45,6 @@ class SpectralLearning(GraphClusterer):
     References
     ----------
     S. D. Kamvar, D. Klein and C. D. Manning, "Spectral Learning", IJCAI 2003.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tightcut.experiments import SpectralLearning
-    >>> line = np.array([[0.0], [1.0], [2.2], [3.4], [5.0], [6.0]])
-    >>> labels = SpectralLearning(n_neighbors=2, random_state=0).fit_predict(line, must_link=[(0, 1), (2, 3)])
-    >>> bool(labels[0] == labels[1]), bool(labels[2] == labels[3])
-    (True, True)
     """
 
     def _partition(self, data: Graph, constraints: Constraints, rng: np.random.Generator) -> np.ndarray:
