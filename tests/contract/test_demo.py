@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import tightcut
 from tightcut import demo
@@ -29,7 +30,7 @@ SMALL = {"FEWEST_POINTS": 400, "SAMPLE": 100, "QUERIES": 20, "MOST": 64, "DIFFER
 warmup()
 before = compiled()
 warnings.simplefilter("ignore")
-quick = {"effort": 0.2, "n_init": 1, "random_state": 0}
+quick = {"effort": 0.2, "random_state": 0}
 X = np.random.default_rng(0).normal(size=(400, 2))
 constraints = Constraints.from_pairs(400, [(0, 1)], [(2, 3), (4, 5)])
 clique = Constraints.from_pairs(400, cannot_link=[(i, j) for i in range(5) for j in range(i)])
@@ -55,12 +56,14 @@ print("late:", *sorted(late))
 """
 
 
+@pytest.mark.slow
 def test_nothing_is_compiled_after_the_warm_up():
     environment = os.environ | {"PYTHONPATH": str(Path(tightcut.__file__).parents[1])}
     run = subprocess.run([sys.executable, "-c", SIGNATURES], capture_output=True, text=True, env=environment)
     assert run.stdout == "late:\n", run.stdout + run.stderr
 
 
+@pytest.mark.slow
 def test_the_demo_shows_what_constraints_do(tmp_path, capsys):
     demo.main(["--output", str(tmp_path / "demo.png")])
     shown = capsys.readouterr()

@@ -41,6 +41,7 @@ def wait_until(condition, seconds=300):
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 def test_a_killed_run_resumes_and_leaves_no_process_or_folder_behind(tmp_path):
     path, folder, temporary = tmp_path / "cells.csv", tmp_path / "fits", tmp_path / "temporary"
@@ -79,6 +80,7 @@ def test_a_killed_run_resumes_and_leaves_no_process_or_folder_behind(tmp_path):
     assert len(read_table(path)) == len(before | set(range(trials)))
 
 
+@pytest.mark.slow
 def test_what_is_done_again(blobs, tmp_path):
     path, folder = tmp_path / "cells.csv", tmp_path
     arguments = {"blobs": blobs}, [5]
@@ -102,6 +104,7 @@ def test_what_is_done_again(blobs, tmp_path):
     assert fits(endless, trials=1, time_limit=limit, retry=True) == 1
 
 
+@pytest.mark.slow
 def test_several_runs_share_a_record(blobs, tmp_path):
     path = tmp_path / "new" / "cells.csv"
     run({"a": Median()}, {"blobs": blobs}, [5], trials=1, path=path)

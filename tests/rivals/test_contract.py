@@ -26,6 +26,7 @@ def expected_failures(estimator):
     return {}
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [*(method() for method in ALL), SpectralLearning(affinity="precomputed")], expected_failed_checks=expected_failures
 )
@@ -62,6 +63,7 @@ def test_an_int_fixes_the_result(method, blobs):
     assert (first == second).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ALL)
 def test_pairs_in_any_form(method, blobs):
     X, _, known = blobs

@@ -259,6 +259,7 @@ def spectral_split(affinity):
     return min(sides, key=lambda side: metrics.normalized_cut(affinity, side))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The nearest-neighbour graph has")
 def test_unconstrained_recursion_gets_the_gaussian_toy_wrong():
     toy = datasets.load_gaussian_toy()

@@ -94,20 +94,16 @@ def _bin(width: int, start: int = 0) -> Callable[[str], int]:
     return lambda text: (int(text.split("-")[0]) - start) // width
 
 
-def _place(*names: str) -> Callable[[str], int]:
-    return names.index
-
-
 BREAST_CANCER_CODES: tuple[Callable[[str], int], ...] = (
     _bin(10, start=20),  # age
-    _place("lt40", "ge40", "premeno"),  # menopause
+    ("lt40", "ge40", "premeno").index,  # menopause
     _bin(5),  # tumour size
     _bin(3),  # involved nodes
-    _place("yes", "no"),  # node caps
-    _place("1", "2", "3"),  # degree of malignancy
-    _place("left", "right"),  # breast
-    _place("left_up", "left_low", "right_up", "right_low", "central"),  # quadrant
-    _place("yes", "no"),  # irradiation
+    ("yes", "no").index,  # node caps
+    ("1", "2", "3").index,  # degree of malignancy
+    ("left", "right").index,  # breast
+    ("left_up", "left_low", "right_up", "right_low", "central").index,  # quadrant
+    ("yes", "no").index,  # irradiation
 )
 
 # The scaling of the IDA benchmark: one slope and intercept per code, close to mean 0 and standard deviation 1.

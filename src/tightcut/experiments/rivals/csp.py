@@ -106,9 +106,8 @@ class CSP(GraphClusterer):
         laplacian = np.eye(n) - normalized_affinity(data.weights, degrees).toarray()
         n_vectors = max(1, self.n_clusters - 1)
         if constraints.is_empty:
-            self.beta_ = 0.0
-            self.eigenvalues_, vectors = scipy.linalg.eigh(laplacian, subset_by_index=[0, min(n_vectors, n - 1)])
-            self.eigenvalues_, self.vectors_ = self.eigenvalues_[1:], vectors[:, 1:]
+            values, vectors = scipy.linalg.eigh(laplacian, subset_by_index=[0, min(n_vectors, n - 1)])
+            self.beta_, self.eigenvalues_, self.vectors_ = 0.0, values[1:], vectors[:, 1:]
         else:
             must, cannot = belief_matrices(constraints)
             links = must - cannot
