@@ -11,6 +11,7 @@ from typing import Any
 
 from tightcut.constraints import Constraints
 from tightcut.exceptions import InconsistentConstraintsError
+from tightcut.experiments._problems import Problem, read_names
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,6 @@ class Method:
     adapt: Callable[[Constraints, float], dict[str, Any]] | None = None
     otherwise: dict[str, Any] | None = None
 
-    @property
-    def on_graph(self) -> bool:
-        return "affinity" in self.estimator.get_params(deep=False)
-
     def ready(self, n_clusters: int, random_state: int, constraints: Constraints, noise: float) -> Any:
         """A fresh estimator for one cell."""
         from sklearn.base import clone
@@ -47,8 +44,9 @@ class Method:
         adapted = {} if self.adapt is None else self.adapt(constraints, noise)
         return clone(self.estimator).set_params(**{key: given[key] for key in given if key in own}, **adapted)
 
-    def fit(self, estimator: Any, X: Any, constraints: Constraints) -> Any:
-        """Fit what `ready` has returned; the labels."""
+    def fit(self, estimator: Any, problem: Problem, constraints: Constraints) -> Any:
+        """Fit what `ready` has returned, to the graph if it has an `affinity`; the labels."""
+        X = problem.affinity if "affinity" in estimator.get_params(deep=False) else problem.X
         pairs = {"must_link": constraints.must_link, "cannot_link": constraints.cannot_link}
         if self.beliefs:
             pairs["must_link_weight"] = constraints.must_link_weight
@@ -106,12 +104,5 @@ def fewest_violations() -> dict[str, Any]:
 
 def read_methods(methods: Mapping[str, Any] | Sequence[str]) -> dict[str, Method]:
     """Names of `default_methods`, or a mapping from names to estimators, as methods."""
-    if isinstance(methods, str):
-        raise TypeError(f"methods must be a list of names or a mapping; for one method, give [{methods!r}].")
-    if not isinstance(methods, Mapping):
-        known = default_methods()
-        missing = [name for name in methods if name not in known]
-        if missing:
-            raise ValueError(f"Unknown method {missing[0]!r}; there are {', '.join(known)}. Others: give a mapping.")
-        methods = {name: known[name] for name in methods}
-    return {name: method if isinstance(method, Method) else Method(method) for name, method in methods.items()}
+    chosen = read_names(methods, default_methods(), "method")
+    return {name: method if isinstance(method, Method) else Method(method) for name, method in chosen.items()}

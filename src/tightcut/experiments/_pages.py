@@ -71,7 +71,7 @@ def comparison_section(folder: Path, name: str) -> list[str]:
         lines += [f"### {dataset}\n", f"{extent(own)} {statement(won, 'error')} {statement(won, 'cut')}\n"]
         if (folder / f"{name}_{dataset}.png").exists():
             lines += [f"![{dataset}: error, cut and violated fraction]({name}_{dataset}.png)\n"]
-        lines += [*outcome_table(won), ""]
+        lines += outcome_table(won)
     return [*lines, *unfinished_lines(table), *time_lines(table)]
 
 
@@ -93,13 +93,9 @@ def noise_section(folder: Path, name: str) -> list[str]:
         f"Lowest mean error, of {len(rows)} settings: {', '.join(f'{m} {n}' for m, n in lowest.items())}. "
         f"{'; '.join(outcomes)} (wins, ties, losses in error).\n"
     )
-    return [
-        summary,
-        f"![error by method]({name}_error.png)\n",
-        *markdown(["dataset", "wrong", "pairs", "trials", *methods], rows),
-        "",
-        *unfinished_lines(table),
-    ]
+    picture = f"![error by method]({name}_error.png)\n"
+    cells = markdown(["dataset", "wrong", "pairs", "trials", *methods], rows)
+    return [summary, picture, *cells, *unfinished_lines(table)]
 
 
 def published_section(folder: Path, name: str) -> list[str]:
@@ -113,18 +109,14 @@ def published_section(folder: Path, name: str) -> list[str]:
         if known and cosc == cosc:
             verdicts["above" if cosc >= max(value for _, value in known) else "below"] += 1
         texts = ", ".join(f"{method} {value:.3f}" for method, value in known) or "-"
-        cells = means_and_spreads(own, "ari", methods)
-        rows.append([dataset, f"{fraction:.1%}", own["trial"].nunique(), *cells, texts])
+        indices = means_and_spreads(own, "ari", methods)
+        rows.append([dataset, f"{fraction:.1%}", own["trial"].nunique(), *indices, texts])
     summary = (
         f"Of {sum(verdicts.values())} settings with a published figure, the mean adjusted Rand index of COSC is at or "
         f"above the best published one in {verdicts['above']} and below it in {verdicts['below']}.\n"
     )
-    return [
-        summary,
-        *markdown(["dataset", "points", "trials", *methods, "published"], rows),
-        "",
-        *unfinished_lines(table),
-    ]
+    cells = markdown(["dataset", "points", "trials", *methods, "published"], rows)
+    return [summary, *cells, *unfinished_lines(table)]
 
 
 def published(dataset: str, fraction: float) -> list[tuple[str, float]]:
@@ -152,7 +144,7 @@ def picture_section(folder: Path, name: str) -> list[str]:
             f"none it is {table['error'].iloc[0]:.4f}, and at the smallest cut {table['error'].iloc[-1]:.4f}.\n"
         )
     rows = table.map(lambda value: f"{value:.4f}" if isinstance(value, float) else value)
-    return [*lines, *markdown(table.columns, rows.itertuples(index=False)), ""]
+    return [*lines, *markdown(table.columns, rows.itertuples(index=False))]
 
 
 SECTIONS: dict[str, Callable[[Path, str], list[str]]] = {
@@ -180,10 +172,7 @@ def means_and_spreads(table: Any, measure: str, methods: Iterable[str]) -> list[
 
 
 def extent(table: Any) -> str:
-    """What was run for a dataset.
-
-    Trials are those of a method that has most, and the methods that have fewer are named.
-    """
+    """What was run for a dataset: the most trials that a method has, and the methods that have fewer."""
     sizes = sorted(set(table["n_pairs"].dropna()))
     trials = table.groupby("method")["trial"].nunique()
     fewer = [f"{method}: {count}" for method, count in trials.items() if count < trials.max()]
@@ -234,27 +223,23 @@ def unfinished_lines(table: Any) -> list[str]:
     if len(odd) == 0:
         return ["Every cell was solved.\n"]
     rows = [[row.dataset, row.method, row.cells, row.status, row.message] for row in odd.itertuples()]
-    return ["Cells without a result:\n", *markdown(["dataset", "method", "cells", "status", "reason"], rows), ""]
+    return ["Cells without a result:\n", *markdown(["dataset", "method", "cells", "status", "reason"], rows)]
 
 
 def time_lines(table: Any) -> list[str]:
     """Median seconds per fit; the graph is given."""
     finished = table[table["status"] == "ok"]
     seconds = finished.pivot_table("seconds", "dataset", "method", "median", sort=False)
-    rows = [
-        [dataset, *("-" if value != value else f"{value:.2g}" for value in row)] for dataset, row in seconds.iterrows()
-    ]
-    return [
-        "Median seconds per fit, given the graph (a hint: the machine may have had other work):\n",
-        *markdown(["dataset", *seconds.columns], rows),
-        "",
-    ]
+    rows = [[name, *("-" if value != value else f"{value:.2g}" for value in row)] for name, row in seconds.iterrows()]
+    heading = "Median seconds per fit, given the graph (a hint: the machine may have had other work):\n"
+    return [heading, *markdown(["dataset", *seconds.columns], rows)]
 
 
 def markdown(header: Iterable[Any], rows: Iterable[Iterable[Any]]) -> list[str]:
+    """The lines of a table, and an empty one."""
     lines = [[str(value).replace("|", "\\|") for value in row] for row in (header, *rows)]
     text = [f"| {' | '.join(line)} |" for line in lines]
-    return [text[0], "|---" * len(lines[0]) + "|", *text[1:]]
+    return [text[0], "|---" * len(lines[0]) + "|", *text[1:], ""]
 
 
 def _count(number: int, one: str, many: str | None = None) -> str:

@@ -25,7 +25,7 @@ import scipy.sparse as sp
 
 from tightcut import __version__
 from tightcut.constraints import Constraints
-from tightcut.datasets import Dataset, list_datasets, load, sample_constraints, sample_constraints_among
+from tightcut.datasets import Dataset, load, sample_constraints, sample_constraints_among
 from tightcut.experiments._record import Cell
 from tightcut.metrics import read_labels
 from tightcut.neighbors import knn_affinity
@@ -48,16 +48,16 @@ class Problem:
         return int(self.y.max()) + 1
 
 
-def read_datasets(datasets: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
-    """Names of `tightcut.datasets`, or a mapping from names to sources, as a mapping."""
-    if isinstance(datasets, str):
-        raise TypeError(f"datasets must be a list of names or a mapping; for one dataset, give [{datasets!r}].")
-    if isinstance(datasets, Mapping):
-        return dict(datasets)
-    missing = [name for name in datasets if name not in list_datasets()]
+def read_names(given: Mapping[str, Any] | Sequence[str], known: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """A mapping as it is; for a sequence of names, what is known by them."""
+    if isinstance(given, str):
+        raise TypeError(f"{kind}s must be a list of names or a mapping; for one {kind}, give [{given!r}].")
+    if isinstance(given, Mapping):
+        return dict(given)
+    missing = [name for name in given if name not in known]
     if missing:
-        raise ValueError(f"Unknown dataset {missing[0]!r}; there are {', '.join(list_datasets())}.")
-    return {name: name for name in datasets}
+        raise ValueError(f"Unknown {kind} {missing[0]!r}; there are {', '.join(known)}. Others: give a mapping.")
+    return {name: known[name] for name in given}
 
 
 def prepare(name: str, source: Any, n_neighbors: int, folder: Path) -> str:

@@ -85,13 +85,13 @@ class Record:
             _drop_unfinished_line(path)
             self.rows = {Cell.from_row(row): row for row in read_rows(path)}
         else:
-            path.write_text(_line(COLUMNS))
+            path.write_text(_lines([], header=True))
 
     def add(self, cell: Cell, row: Row) -> None:
         self.rows[cell] = row
         if self.path is not None:
             with self.path.open("ab", buffering=0) as file:
-                file.write(_line(_texts(row)).encode())
+                file.write(_lines([row]).encode())
                 os.fsync(file.fileno())
 
     def tidy(self) -> None:
@@ -100,7 +100,7 @@ class Record:
             return
         latest = {replace(cell, setting=""): row for cell, row in self.rows.items()}
         unfinished = self.path.with_name(f"{self.path.name}.unfinished")
-        unfinished.write_text("".join([_line(COLUMNS), *(_line(_texts(latest[cell])) for cell in sorted(latest))]))
+        unfinished.write_text(_lines((latest[cell] for cell in sorted(latest)), header=True))
         unfinished.replace(self.path)
 
 
@@ -133,16 +133,15 @@ def _drop_unfinished_line(path: Path) -> None:
             file.truncate(content.rfind(b"\n") + 1)
 
 
-def _line(values: Iterable[str]) -> str:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(values)
-    return line.getvalue()
-
-
-def _texts(row: Row) -> list[str]:
-    """A line of text per column; floats in the shortest form that reads back as the same number."""
-    values = (row.get(column) for column in COLUMNS)
-    return ["" if value is None else " ".join(str(value).split()) for value in values]
+def _lines(rows: Iterable[Row], *, header: bool = False) -> str:
+    """A line per row; floats in the shortest form that reads back as the same number, texts without line breaks."""
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    if header:
+        writer.writerow(COLUMNS)
+    for row in rows:
+        writer.writerow("" if row.get(column) is None else " ".join(str(row[column]).split()) for column in COLUMNS)
+    return lines.getvalue()
 
 
 def _value(column: str, text: str) -> Any:

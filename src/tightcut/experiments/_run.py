@@ -11,8 +11,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from tightcut.datasets import list_datasets
 from tightcut.experiments._methods import Method, read_methods
-from tightcut.experiments._problems import prepare, read_datasets, temporary_folder
+from tightcut.experiments._problems import prepare, read_names, temporary_folder
 from tightcut.experiments._record import Cell, Record, Row, as_table
 from tightcut.experiments._worker import close_idle_workers, solve_cell
 from tightcut.progress import StatusLine, bar
@@ -82,7 +83,7 @@ def run(
     Every fit runs in a process other than this one, on a single thread. Compiling and loading are not timed.
     """
     chosen = read_methods(methods)
-    sources = read_datasets(datasets)
+    sources = read_names(datasets, {name: name for name in list_datasets()}, "dataset")
     cells = list(_grid(chosen, sources, list(n_pairs), trials, list(noise), (n_neighbors, seed)))
     record = Record(None if path is None else Path(path))
     done = {cell for cell in cells if cell in record.rows and not (retry and record.rows[cell]["status"] != "ok")}

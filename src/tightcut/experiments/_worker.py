@@ -177,7 +177,7 @@ def _solve(
         _warm()
     tell({"n_pairs": constraints.n_pairs})
     clock = time.perf_counter()
-    labels = method.fit(estimator, problem.affinity if method.on_graph else problem.X, constraints)
+    labels = method.fit(estimator, problem, constraints)
     seconds = time.perf_counter() - clock
     violated = metrics.violated_fractions(constraints, labels)
     return {

@@ -100,12 +100,9 @@ def _scale_pairs(ax: Axes, numbers: Sequence[int]) -> None:
     else:
         ax.set_xscale("symlog", linthresh=max([1, *positive[:1]]))
     shown = numbers[:: 2 if len(numbers) > TICKS else 1]
-    ax.set_xticks([float(number) for number in shown], [_short(number) for number in shown])
+    texts = [str(number) if number < 1000 else f"{number / 1000:g}k" for number in shown]
+    ax.set_xticks([float(number) for number in shown], texts)
     ax.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
-
-
-def _short(number: int) -> str:
-    return str(number) if number < 1000 else f"{number / 1000:g}k"
 
 
 def _legend_below(figure: Figure, ax: Axes) -> None:

@@ -33,21 +33,9 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
         must_link_weight: Any = None,
         cannot_link_weight: Any = None,
     ) -> Self:
-        """Cluster the samples.
+        """Cluster the samples; the arguments are those of `tightcut.COSC.fit`.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or affinity matrix of shape (n_samples, n_samples)
-            Points; with `affinity="precomputed"` similarities, sparse or dense.
-        y : ignored
-        must_link, cannot_link : sequence of pairs, array of shape (m, 2), data frame or sparse matrix, optional
-            Pairs of row numbers of X, in any form that `tightcut.Constraints.from_pairs` takes.
-        must_link_weight, cannot_link_weight : float or array-like of shape (m,), optional
-            Belief in each pair, in (0, 1]. Read and checked by every method; the class says whether it counts.
-
-        Returns
-        -------
-        self
+        Beliefs are read and checked by every method; the class says whether they count.
         """
         self._check_parameters()
         data = self._read(X)
@@ -58,10 +46,6 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         self.labels_ = self._partition(data, constraints, np.random.default_rng(seed))
         return self
-
-    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
-        """Cluster the samples and return their labels; takes the keywords of `fit`."""
-        return self.fit(X, y, **fit_params).labels_
 
     @abstractmethod
     def _partition(self, data: Any, constraints: Constraints, rng: np.random.Generator) -> np.ndarray:

@@ -75,14 +75,8 @@ def largest_eigenvectors(matrix: Any, count: int, rng: np.random.Generator) -> t
     return values[order], vectors[:, order]
 
 
-def unit_rows(embedding: np.ndarray) -> np.ndarray:
-    """Every row divided by its length; a zero row stays zero."""
-    lengths = np.linalg.norm(embedding, axis=1, keepdims=True)
-    return embedding / np.where(lengths > 0, lengths, 1)
-
-
-def kmeans_labels(embedding: np.ndarray, n_clusters: int, rng: np.random.Generator, n_init: int = 10) -> np.ndarray:
-    """Labels of the best of several k-means runs."""
+def kmeans_labels(embedding: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+    """Labels of the best of ten k-means runs."""
     # Signs of eigenvectors are arbitrary and do not matter to k-means beyond its random starts.
-    model = KMeans(n_clusters, n_init=n_init, random_state=int(rng.integers(2**31)))
+    model = KMeans(n_clusters, n_init=10, random_state=int(rng.integers(2**31)))
     return model.fit(embedding).labels_

@@ -114,7 +114,9 @@ class CSP(GraphClusterer):
             scale = 1 / np.sqrt(degrees)
             target = scale[:, None] * links.toarray() * scale
             share = 0.5 + 0.4 * links.nnz / n**2 if self.beta is None else self.beta
-            self.beta_ = float(share * data.volume * attainable(target, n_vectors))
+            place = max(0, n - n_vectors)
+            largest = float(scipy.linalg.eigvalsh(target, subset_by_index=[place, place])[0])
+            self.beta_ = share * data.volume * max(0.0, largest)  # up to share 1 there are `n_vectors` solutions
             target[np.diag_indices(n)] -= self.beta_ / data.volume
             values, vectors = feasible_eigenvectors(laplacian, target)
             if len(values) == 0:
@@ -130,12 +132,6 @@ class CSP(GraphClusterer):
             return (indicators[:, 0] > 0).astype(np.int64)
         cost = np.einsum("ij,ij->j", self.vectors_, laplacian @ self.vectors_)
         return kmeans_labels(indicators * (1 - cost), self.n_clusters, rng)
-
-
-def attainable(target: np.ndarray, n_vectors: int) -> float:
-    """The `n_vectors`-th largest eigenvalue, or 0 where it is negative; for fewer vectors there is a solution below it."""
-    place = max(0, len(target) - n_vectors)
-    return max(0.0, float(scipy.linalg.eigvalsh(target, subset_by_index=[place, place])[0]))
 
 
 def feasible_eigenvectors(laplacian: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -6,10 +6,11 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, cg, eigsh
+from sklearn.preprocessing import normalize
 
 from tightcut.constraints import Constraints
 from tightcut.experiments.rivals._base import GraphClusterer
-from tightcut.experiments.rivals._spectral import DENSE_LIMIT, belief_matrices, kmeans_labels, laplacian, unit_rows
+from tightcut.experiments.rivals._spectral import DENSE_LIMIT, belief_matrices, kmeans_labels, laplacian
 from tightcut.graph import Graph
 
 GROUND = 1e-9
@@ -58,7 +59,7 @@ class FastGE(GraphClusterer):
         joined, cannot = two_laplacians(data, constraints)
         n_vectors = min(self.n_clusters, data.n_vertices - 1)
         self.eigenvalues_, self.embedding_ = smallest_generalized(joined, cannot, data.vertex_weights, n_vectors, rng)
-        return kmeans_labels(unit_rows(self.embedding_), self.n_clusters, rng)
+        return kmeans_labels(normalize(self.embedding_), self.n_clusters, rng)
 
 
 def two_laplacians(graph: Graph, constraints: Constraints) -> tuple[sp.csr_array, sp.csr_array]:

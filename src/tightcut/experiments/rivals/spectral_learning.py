@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.preprocessing import normalize
 
 from tightcut.constraints import Constraints
 from tightcut.experiments.rivals._base import GraphClusterer
-from tightcut.experiments.rivals._spectral import kmeans_labels, largest_eigenvectors, pair_matrix, unit_rows
+from tightcut.experiments.rivals._spectral import kmeans_labels, largest_eigenvectors, pair_matrix
 from tightcut.graph import Graph
 
 
@@ -50,7 +51,7 @@ class SpectralLearning(GraphClusterer):
     def _partition(self, data: Graph, constraints: Constraints, rng: np.random.Generator) -> np.ndarray:
         matrix = additive_normalization(edited_affinity(data.weights, constraints))
         self.eigenvalues_, self.embedding_ = largest_eigenvectors(matrix, self.n_clusters, rng)
-        return kmeans_labels(unit_rows(self.embedding_), self.n_clusters, rng)
+        return kmeans_labels(normalize(self.embedding_), self.n_clusters, rng)
 
 
 def edited_affinity(weights: sp.csr_array, constraints: Constraints) -> sp.csr_array:
