@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.cupy_pass import cupy_pass
 from benchmarks.instances import HERE, RESULTS, timed, write
@@ -32,7 +33,7 @@ from tightcut.gpu.fista import CudaFistaProx
 from tightcut.gpu.neighbors import DeviceNeighbors
 from tightcut.gpu.relaxation import DeviceRelaxation
 from tightcut.gpu.sparse import send
-from tightcut.metrics import adjusted_rand_score, clustering_error
+from tightcut.metrics import clustering_error
 from tightcut.relaxation import Relaxation
 from tightcut.relaxation.fista import FistaProx
 from tightcut.relaxation.objective import penalty_bound

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.instances import (
     median,
@@ -33,7 +34,6 @@ from benchmarks.instances import (
 )
 from tightcut import Constraints, Graph, cluster
 from tightcut.datasets import load
-from tightcut.metrics import adjusted_rand_score
 from tightcut.warmup import warmup
 
 COMMAND = "python -m benchmarks.published"
