@@ -78,7 +78,7 @@ def matched(
 ) -> list[tuple[str, str]]:
     """(cluster, class) of every row that has a class."""
     from tightcut.files import InputError
-    from tightcut.files.tables import is_missing
+    from tightcut.files.cells import is_missing
 
     clusters, classes = found.texts(label_name), known.texts(truth_name)
     shared = id_ or _shared_id(found, known, {label_name, truth_name})

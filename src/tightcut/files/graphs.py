@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.files.errors import InputError
-from tightcut.files.tables import Table, is_number
+from tightcut.files.cells import is_number
+from tightcut.files.errors import InputError, parsing
+from tightcut.files.tables import Table
 
 END_NAMES = (("source", "target"), ("from", "to"), ("src", "dst"))
 WEIGHT_NAMES = ("weight", "similarity", "affinity")
-SPARSE_KEYS = frozenset({"format", "shape", "data"})  # what scipy.sparse.save_npz writes, among others
+MANY_VERTICES, MOST_ISOLATED = 1_000_000, 100  # beyond both, a graph without edges is a damaged file
 
 
 def names_edges(table: Table) -> bool:
@@ -45,19 +48,80 @@ def read_edges(table: Table) -> tuple[sp.csr_array, list[str]]:
 
 
 def read_matrix_market(path: Path) -> sp.csr_array:
-    from scipy.io import mmread
+    """A Matrix Market file, dense or sparse, of real numbers.
 
-    try:
-        matrix = mmread(path)
-    except (ValueError, OSError, TypeError, StopIteration) as error:
-        raise InputError(f"{path} is not a Matrix Market file: {error}") from None
-    return checked_affinity(path, matrix)
+    Not by scipy: its compiled reader believes an altered file and may crash, and its results differ between versions.
+    """
+    with parsing(path, "a Matrix Market file"), path.open(encoding="utf-8", errors="replace") as lines:
+        layout, field, symmetry = _banner(lines.readline())
+        sizes = next((line for line in lines if line.strip() and not line.startswith("%")), "")
+        if layout == "array":
+            shape = _whole(sizes, 2)
+            values = _numbers(lines).ravel()
+            return checked_affinity(path, _dense(values, shape, symmetry))
+        *shape, n_entries = _whole(sizes, 3)
+        width = 2 if field == "pattern" else 3
+        entries = _numbers(lines) if n_entries else np.empty((0, width))
+        if entries.shape != (n_entries, width):
+            raise ValueError(f"{n_entries} entries are announced, {len(entries)} of {entries.shape[1]} values found")
+        # Vertices count from 1; a number that is none, or not whole, falls out of the range or changes.
+        ends = entries[:, :2] - 1
+        if not ((ends >= 0) & (ends < shape) & (ends == np.floor(ends))).all():
+            raise ValueError("an entry lies outside the matrix")
+        row, column = ends.T.astype(np.int64)
+        values = entries[:, 2] if width == 3 else np.ones(n_entries)
+        if symmetry == "symmetric":
+            below = row != column
+            row, column = np.append(row, column[below]), np.append(column, row[below])
+            values = np.append(values, values[below])
+        return checked_affinity(path, sp.coo_array((values, (row, column)), shape=tuple(shape)))
+
+
+def _banner(line: str) -> tuple[str, str, str]:
+    """Layout, field and symmetry of the first line, such as %%MatrixMarket matrix coordinate real symmetric."""
+    mark, *words = line.lower().split()
+    choices = (("matrix",), ("coordinate", "array"), ("real", "integer", "pattern"), ("general", "symmetric"))
+    if mark != "%%matrixmarket" or len(words) != 4:
+        raise ValueError("the first line must be like %%MatrixMarket matrix coordinate real symmetric")
+    for word, known in zip(words, choices, strict=True):
+        if word not in known:
+            raise ValueError(f"{word} is not supported here, only {' or '.join(known)}")
+    return words[1], words[2], words[3]
+
+
+def _numbers(lines: Iterable[str]) -> np.ndarray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about a file that ends here
+        return np.loadtxt(lines, comments="%", ndmin=2)
+
+
+def _whole(line: str, count: int) -> list[int]:
+    numbers = [int(word) for word in line.split()]
+    if len(numbers) != count or min(numbers) < 0:
+        raise ValueError(f"the line of sizes must hold {count} whole numbers, not {line.strip()!r}")
+    return numbers
+
+
+def _dense(values: np.ndarray, shape: list[int], symmetry: str) -> np.ndarray:
+    """A matrix listed column by column; of a symmetric one only the part on and below the diagonal is."""
+    rows, columns = shape
+    if symmetry == "general":
+        return values.reshape(columns, rows).T
+    if values.size != rows * (rows + 1) // 2 or rows != columns:
+        raise ValueError(f"{values.size} values do not fill a symmetric matrix of shape {rows} x {columns}")
+    matrix = np.zeros((rows, rows))
+    matrix[np.triu_indices(rows)] = values
+    return np.maximum(matrix, matrix.T)
 
 
 def checked_affinity(path: Path, matrix: Any) -> sp.csr_array:
     """A similarity matrix, or an error that names the file."""
     from tightcut.graph import validate_affinity
 
+    n = matrix.shape[0]
+    if sp.issparse(matrix) and n > MANY_VERTICES and n > MOST_ISOLATED * matrix.nnz:
+        # A list of vertices alone would fill the memory.
+        raise InputError(f"{path} holds {matrix.nnz:,} entries for {n:,} vertices; its size must be wrong.")
     try:
         return validate_affinity(matrix)
     except ValueError as error:

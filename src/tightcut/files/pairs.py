@@ -11,8 +11,9 @@ import numpy as np
 from tightcut.constraints import Constraints
 from tightcut.constraints.pairs import pair_keys
 from tightcut.constraints.sources import CANNOT_SPELLINGS, MUST_SPELLINGS, _spelling
+from tightcut.files.cells import is_missing
 from tightcut.files.errors import InputError, listed
-from tightcut.files.tables import Table, TableOptions, is_missing, read_table
+from tightcut.files.tables import Table, TableOptions, read_table
 
 TYPE_NAMES = ("type", "kind", "link", "constraint")
 BELIEF_NAMES = ("belief", "confidence", "weight")
@@ -176,7 +177,7 @@ def read_pairs(path: Path) -> Judgements:
     beliefs = np.ones(table.n_rows) if belief is None else _beliefs(table, belief)
     # Names first, in this order, so that messages find their columns.
     named = (first, second, kind)
-    ordered = Table(path, named, tuple(table.cells[table.names.index(name)] for name in named), table.lines)
+    ordered = Table(path, named, tuple(table.column(name) for name in named), table.lines)
     return Judgements(ordered, *_by_appearance(*columns), must, beliefs)
 
 
