@@ -51,7 +51,7 @@ def test_files_that_work(run, folder, content):
         (GOOD.replace("3.5,9", "3.5,9,1"), "", "data.csv, line 5: 3 cells where line 1 has 2 (separated by ',')."),
         (GOOD, "--drop z", "data.csv has no column 'z' (--drop); its columns are 'x', 'y'."),
         (GOOD.replace(".", ",").replace(",", ";", 1), "", "data.csv, line 2"),
-        ("x,y\n1,2\n", "", "need at least that many points; there are 1"),
+        ("x,y\n1,2\n", "", "2 clusters need at least that many points; data.csv has 1."),
     ],
     ids=["text", "missing", "names", "same id", "empty", "ragged", "unknown column", "mixed separators", "one row"],
 )

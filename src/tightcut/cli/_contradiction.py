@@ -1,55 +1,64 @@
-"""Contradictions among constraints, in the user's own names and lines."""
+"""Constraints that cannot be satisfied, told by the parts of the error in the user's own names, lines and options."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
-from tightcut.cli._words import in_options
 from tightcut.exceptions import InconsistentConstraintsError, Link
 
-ADVICE = "Correct or remove one of these lines, or use --on-inconsistent soft to violate as little as possible."
 LINKS_SHOWN = 30
+FEWEST = "use --max-violations fewest to violate as little as possible"
 
-Place = Callable[[str, int, int], str]
-
-
-@contextmanager
-def named(ids: Sequence[str], n_clusters: int, place: Place) -> Iterator[None]:
-    """Inside the block a contradiction is raised again with a message that names points and lines."""
-    try:
-        yield
-    except InconsistentConstraintsError as error:
-        message = explain(error, ids, n_clusters, place)
-        raise InconsistentConstraintsError(error.witness, message, error.proven, error.best_labels) from None
+Place = Callable[[str, int, int], str | None]
 
 
 def explain(error: InconsistentConstraintsError, ids: Sequence[str], n_clusters: int, place: Place) -> str:
-    if not error.witness:
-        return in_options(str(error))
-    lines = link_lines(error.witness, ids, place)
-    if not error.proven:
-        return "\n".join([in_options(str(error)), "A contradiction that must be broken:", *lines])
-    return "\n".join([headline(error.witness, ids, n_clusters), *lines, ADVICE])
+    """The whole story: what cannot be, the lines that say so, and what to do."""
+    reason, lines = headline(error, ids, n_clusters), link_lines(error.witness, ids, place)
+    if error.reason == "limit":
+        return "\n".join(
+            [f"{reason} {advice(error)}", *(["Pairs that contradict each other:", *lines] if lines else [])]
+        )
+    return "\n".join([f"{reason}:", *lines, advice(error)]) if lines else f"{reason}. {advice(error)}".strip()
 
 
-def headline(witness: list[Link], ids: Sequence[str], n_clusters: int) -> str:
-    n_cannot = sum(kind == "cannot" for kind, _, _ in witness)
-    if n_clusters == 1:
-        return "One cluster cannot keep points apart:"
-    if n_cannot == 1:
-        return "The constraints contradict each other, whatever the number of clusters:"
-    if n_cannot == n_clusters * (n_clusters + 1) // 2 and n_clusters > 2:
-        names = ", ".join(ids[point] for point in _representatives(witness))
-        return f"{n_clusters} clusters cannot satisfy the constraints. {names} must all be in different ones:"
-    return (
-        f"{n_clusters} clusters cannot satisfy the constraints. An odd number of cannot-links ({n_cannot}) in a circle:"
-    )
+def headline(error: InconsistentConstraintsError, ids: Sequence[str], n_clusters: int) -> str:
+    """Why not, without the links, and without a full stop."""
+    k, n_cannot = n_clusters, sum(kind == "cannot" for kind, _, _ in error.witness)
+    if k == 1 and error.witness:
+        return "One cluster cannot keep points apart"
+    apart = ", ".join(ids[point] for point in _representatives(error.witness)) if error.reason == "clique" else ""
+    needed = "more" if error.needed is None else f"at least {error.needed:g}"
+    sentences = {
+        "contradiction": "The constraints contradict each other, whatever the number of clusters",
+        "odd cycle": f"{k} clusters cannot satisfy an odd number of cannot-links ({n_cannot}) in a cycle",
+        "clique": f"{k} clusters cannot satisfy the constraints. {apart} must all be in different clusters",
+        "empty cluster": f"The must-links leave too few separate sets of points for {k} clusters",
+        "exhausted": f"{k} clusters cannot satisfy the constraints, as an exhaustive search has shown",
+        "not found": f"No {k} clusters that satisfy every constraint were found, nor ruled out",
+        "limit": f"No {k} clusters within --max-violations were found; the best violate {needed}.",
+    }
+    return sentences.get(error.reason or "", str(error).rstrip("."))
+
+
+def advice(error: InconsistentConstraintsError) -> str:
+    """What to do, in options."""
+    remedies = {
+        "contradiction": f"Correct or remove one of these lines, or {FEWEST}.",
+        "odd cycle": f"Correct or remove one of these lines, ask for more clusters (-k), or {FEWEST}.",
+        "clique": f"Correct or remove one of these lines, ask for more clusters (-k), or {FEWEST}.",
+        "empty cluster": "Remove must-links, or ask for fewer clusters (-k).",
+        "exhausted": f"Remove some pairs, ask for more clusters (-k), or {FEWEST}.",
+        "not found": f"Raise --effort, ask for more clusters (-k), or {FEWEST}.",
+        "limit": f"Raise --max-violations or --effort, or {FEWEST}.",
+    }
+    return remedies.get(error.reason or "", "")
 
 
 def link_lines(witness: list[Link], ids: Sequence[str], place: Place) -> list[str]:
+    """One line per link, with its place in the file."""
     texts = [(f"{ids[i]} {kind}-link {ids[j]}", place(kind, i, j)) for kind, i, j in witness[:LINKS_SHOWN]]
-    width = max(len(text) for text, _ in texts)
+    width = max((len(text) for text, _ in texts), default=0)
     lines = [f"  {text:<{width}}  ({source})" for text, source in texts]
     hidden = len(witness) - LINKS_SHOWN
     return [*lines, f"  ... and {hidden} more"] if hidden > 0 else lines

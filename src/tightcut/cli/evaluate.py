@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tightcut.cli._console import Console, print_facts, print_json
-from tightcut.cli._options import FILE, quiet_option
+from tightcut.cli._console import Console, echo, print_facts, print_json
+from tightcut.cli._options import FILE, json_option, option, quiet_option
 
 if TYPE_CHECKING:
     from tightcut.files import Table
@@ -22,12 +22,10 @@ TABLE_LIMIT = 12
 @click.command(short_help="Compare LABELS with the classes in TRUTH.")
 @click.argument("labels", type=FILE)
 @click.argument("truth", type=FILE)
-@click.option("--id", "id_", metavar="COL", help="Column of identifiers in both files.")
-@click.option("--labels-column", metavar="COL", help="Column of LABELS.  [default: cluster, label, or the last]")
-@click.option(
-    "--truth-column", metavar="COL", help="Column of TRUTH.  [default: class, truth, label, ..., or the last]"
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the measures as JSON.")
+@option("--id", "id_", metavar="COL", help="Column of identifiers in both files.")
+@option("--labels-column", metavar="COL", help="Column of LABELS.  [default: cluster, label, or the last]")
+@option("--truth-column", metavar="COL", help="Column of TRUTH.  [default: class, truth, label, ..., or the last]")
+@json_option
 @quiet_option
 def evaluate(
     labels: Path,
@@ -140,7 +138,7 @@ def _print_contingency(pairs: list[tuple[str, str]]) -> None:
     width = max(7, *(len(name) for name in clusters))
     widths = [max(5, len(name)) for name in classes]
     header = "  ".join(f"{name:>{size}}" for name, size in zip(classes, widths, strict=True))
-    click.echo(f"\n{'cluster':<{width}}  {header}")
+    echo(f"\n{'cluster':<{width}}  {header}")
     for cluster in clusters:
         row = "  ".join(f"{counts[cluster, name]:>{size}}" for name, size in zip(classes, widths, strict=True))
-        click.echo(f"{cluster:<{width}}  {row}")
+        echo(f"{cluster:<{width}}  {row}")

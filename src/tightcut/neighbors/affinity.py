@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from tightcut._support.choices import check_choice
 from tightcut._support.warning import warn
+from tightcut.exceptions import DisconnectedGraphWarning
 from tightcut.gpu.device import resolve_device
 from tightcut.neighbors.bridges import shortest_bridges
 
@@ -220,11 +221,7 @@ def _connected(affinity: sp.csr_array, points: np.ndarray, scales: np.ndarray, i
     lengths = np.linalg.norm(np.subtract(points[left], points[right], dtype=np.float64), axis=1)
     weights = np.maximum(gaussian_similarity(lengths, np.maximum(scales[left], scales[right])), SMALLEST_BRIDGE)
     bridges = sp.csr_array((weights, (left, right)), shape=affinity.shape)
-    warn(
-        f"The nearest-neighbour graph has {count} connected components; joined them by {len(ends)} "
-        f"{'bridge' if len(ends) == 1 else 'bridges'}, the shortest links between them. "
-        "Raise n_neighbors for a denser graph, or pass connect=False to keep the components apart."
-    )
+    warn(DisconnectedGraphWarning(count, len(ends)))
     return sp.csr_array(affinity + bridges + bridges.T)
 
 
