@@ -159,7 +159,7 @@ class TestEvaluate:
         [
             ("row,cluster\n0,1\n", "", "has 1 rows and moons.csv has 60"),
             ("name,cluster\nzoe,1\n", "", "'zoe' is not in column 'name' of moons.csv"),
-            ("name,cluster\nm01,1\nm01,2\n", "", "'m01' occurs 2 times"),
+            ("name,cluster\nm01,1\nm01,2\n", "", "'m01' already stands in line 2"),
             ("name,cluster\nm01,1\n", "--truth-column z", "no column 'z' (--truth-column)"),
         ],
     )

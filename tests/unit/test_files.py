@@ -358,7 +358,7 @@ class TestGraphs:
             ("source,target,weight\na,b,-1\n", "line 2, column 'weight': the weight -1 is negative"),
             ("source,target,weight\na,b,1\nb,a,2\n", r"line 3: the edge 'b' to 'a' weighs 2 here and 1 in line 2"),
             ("source,target,weight\na,b,x\n", "column 'weight' holds text such as 'x'"),
-            ("source,target\na,\n", "line 2, column 'target': the name of a vertex is missing"),
+            ("source,target\na,\n", "line 2, column 'target': a name is missing"),
             ("a,b,c,d\n1,2,3,4\n", "has 4 columns; a list of edges has two"),
             ("a\n1\n2\n", "needs two columns"),
         ],
@@ -406,13 +406,16 @@ class TestGraphs:
         [
             ("%%MatrixMarket matrix coordinate complex general\n1 1 0\n", "complex is not supported"),
             ("%%MatrixMarket matrix coordinate real skew-symmetric\n1 1 0\n", "skew-symmetric is not supported"),
-            ("%%MatrixMarket matrix coordinate real general\n2 2\n", "3 whole numbers, not '2 2'"),
-            ("%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 1\n", "2 entries are announced, 1 of 3"),
+            ("%%MatrixMarket matrix coordinate real general\n2 2\n1 2 1\n", "'2 2' announces other entries"),
+            (
+                "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 1\n",
+                "'2 2 2' announces other entries than the 1 there are",
+            ),
             ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1 3 1\n", "outside the matrix"),
             ("%%MatrixMarket matrix coordinate real general\n2 2 1\n0 1 1\n", "outside the matrix"),
             ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1.5 1 1\n", "outside the matrix"),
             ("%%MatrixMarket matrix coordinate real general\n2000000000 2000000000 1\n1 1 1\n", "size must be wrong"),
-            ("%%MatrixMarket matrix array real symmetric\n2 2\n1\n", "1 values do not fill"),
+            ("%%MatrixMarket matrix array real symmetric\n2 2\n1\n", "announces other entries"),
         ],
     )
     def test_broken_matrix_market(self, save, content, message):
@@ -447,7 +450,7 @@ class TestPairs:
         [
             ("a,b,type\nann,bob,maybe\n", "line 2, column 'type': 'maybe' is neither .* Write must"),
             ("a,b,type\nann,bob,\n", "line 2, column 'type': the type is missing"),
-            ("a,b,type\nann,,must\n", "line 2, column 'b': the name of a point is missing"),
+            ("a,b,type\nann,,must\n", "line 2, column 'b': a name is missing"),
             ("a,b\nann,bob\n", "has 2 columns; pairs need three"),
             ("a,b,relation\nann,bob,must\n", "no column named type; its columns are 'a', 'b', 'relation'"),
             ("a,type,belief\nann,must,1\n", "two columns of names"),

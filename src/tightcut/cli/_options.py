@@ -81,7 +81,7 @@ spreadsheet_option = option(
 )
 
 data_options = together(
-    option("--id", "id_", metavar="COL", help="Column of identifiers. Without it rows count from 0."),
+    option("--id", metavar="COL", help="Column of identifiers. Without it rows count from 0."),
     option("--columns", multiple=True, metavar="COL,...", help="Columns to cluster by; repeatable."),
     option("--drop", multiple=True, metavar="COL,...", help="Columns to leave out; repeatable."),
     option("--header/--no-header", default=None, help="Whether the first row names the columns.  [default: look]"),

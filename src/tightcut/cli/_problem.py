@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from tightcut import COSC, Graph
-    from tightcut.files import Data, Judgements
+    from tightcut.files import Data, DataOptions, Judgements
     from tightcut.files.pairs import Places
 
 SETTINGS = (
@@ -125,18 +125,11 @@ def read_problem(data: Path, console: Console, options: dict[str, Any]) -> Probl
     return Problem(content, points, judgements, options["labels"], console)
 
 
-def reading_options(options: dict[str, Any], *, features: bool = True) -> Any:
-    from tightcut.files import DataOptions, TableOptions
+def reading_options(options: dict[str, Any], *, features: bool = True) -> DataOptions:
+    from tightcut.files import DataOptions
 
-    return DataOptions(
-        options["id_"],
-        options.get("labels"),
-        options["columns"],
-        options["drop"],
-        options["graph"],
-        features,
-        TableOptions(options["header"], options["decimal"]),
-    )
+    names = ("id", "labels", "columns", "drop", "graph", "header", "decimal")
+    return DataOptions(**{name: options[name] for name in names if name in options}, features=features)
 
 
 def check_targets(sources: list[Path | None], table: Path | None, other: Path | None = None, *, force: bool) -> None:

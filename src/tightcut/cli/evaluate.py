@@ -81,8 +81,10 @@ def matched(
     clusters, classes = found.texts(label_name), known.texts(truth_name)
     shared = id_ or _shared_id(found, known, {label_name, truth_name})
     if shared is not None:
-        truth_of = dict(zip(_unique(known, shared), classes, strict=True))
-        names = _unique(found, shared)
+        for table in (found, known):
+            table.find(shared, "--id")
+        truth_of = dict(zip(known.identifiers(shared), classes, strict=True))
+        names = found.identifiers(shared)
         missing = [name for name in names if name not in truth_of]
         if missing:
             row = names.index(missing[0])
@@ -118,18 +120,6 @@ def _shared_id(found: Table, known: Table, taken: set[str]) -> str | None:
     """The first column of LABELS, if TRUTH has one of the same name. Columns without names prove nothing."""
     name = found.names[0]
     return name if found.has_header and known.has_header and name in known.names and name not in taken else None
-
-
-def _unique(table: Table, name: str) -> list[str]:
-    from tightcut.files import InputError
-
-    table.find(name, "--id")
-    values = table.texts(name)
-    value, count = Counter(values).most_common(1)[0]
-    if count > 1:
-        row = len(values) - 1 - values[::-1].index(value)
-        raise InputError(f"{table.where(row, name)}: {value!r} occurs {count} times; identifiers must differ.")
-    return values
 
 
 def _print_contingency(pairs: list[tuple[str, str]]) -> None:

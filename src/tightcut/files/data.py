@@ -15,7 +15,7 @@ NPY and Parquet files of a gigabyte or more are taken as points that stay in the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +32,9 @@ from tightcut.files.tables import TEXT_SUFFIXES, Table, TableOptions, Unread, re
 KINDS = "CSV, TSV, Parquet, NPY, NPZ or MTX"
 
 
-@dataclass(frozen=True)
-class DataOptions:
-    """Which part of a file is what; see the command line for the meaning of each.
+@dataclass(frozen=True, kw_only=True)
+class DataOptions(TableOptions):
+    """Which part of a file is what.
 
     Parameters
     ----------
@@ -46,7 +46,8 @@ class DataOptions:
         Whether the file is a graph; None looks.
     features : bool, default=True
         False reads identifiers and labels alone.
-    table : TableOptions
+    header, decimal
+        As in `TableOptions`.
     """
 
     id: str | None = None
@@ -55,7 +56,6 @@ class DataOptions:
     drop: tuple[str, ...] = ()
     graph: bool | None = None
     features: bool = True
-    table: TableOptions = field(default_factory=TableOptions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,9 @@ def read_data(path: Path, options: DataOptions | None = None) -> Data:
     if suffix in TEXT_SUFFIXES | parquet.SUFFIXES:
         return _from_parquet(path, options) if _stays_in_its_file(path, options) else _from_table(path, options)
     if suffix == ".npy":
-        return _mapped_array(path, options) if _stays_in_its_file(path, options) else _from_npy(path, options)
+        if _stays_in_its_file(path, options):
+            return _mapped_array(path, options)
+        return _from_array(path, read_npy(path), {}, options)
     if suffix == ".npz":
         return _from_npz(path, options)
     if suffix == ".mtx":
@@ -145,11 +147,11 @@ def _heading(path: Path) -> Table:
 
 
 def _from_table(path: Path, options: DataOptions) -> Data:
-    table = read_table(path, options.table)
+    table = read_table(path, options)
     if options.graph is False or not (options.graph or names_edges(table)):
         return _points(table, options)
-    if options.graph and not names_edges(table) and table.lines is not None and options.table.header is None:
-        bare = read_table(path, TableOptions(False, options.table.decimal))
+    if options.graph and not names_edges(table) and table.lines is not None and options.header is None:
+        bare = read_table(path, replace(options, header=False))
         table = table if has_weight_header(bare) else bare
     if len(table.names) > 3 and len(table.names) == table.n_rows:
         return _graph(path, checked_affinity(path, table.numbers(table.names)), options)
@@ -175,10 +177,6 @@ def _mapped_array(path: Path, options: DataOptions) -> Data:
     points = large.open_points(path)
     names = tuple(str(number + 1) for number in range(points.shape[1]))
     return Data(path, _row_numbers(len(points)), points=points, columns=names)
-
-
-def _from_npy(path: Path, options: DataOptions) -> Data:
-    return _from_array(path, read_npy(path), {}, options)
 
 
 def _from_npz(path: Path, options: DataOptions) -> Data:
@@ -227,7 +225,7 @@ def _points(
     chosen = _chosen_columns(table, options, {*taken, options.labels}, features)
     return Data(
         table.path,
-        _row_numbers(table.n_rows) if id_column is None else _identifiers(table, id_column),
+        _row_numbers(table.n_rows) if id_column is None else table.identifiers(id_column),
         "row" if id_column is None else id_column,
         (read(chosen) if read else table.numbers(chosen, droppable=True)) if options.features else None,
         None,
@@ -275,21 +273,6 @@ def _implied_id(table: Table) -> str | None:
     if named is None and table.has_header and table.names[0] == "column 1":
         return table.names[0]
     return named
-
-
-def _identifiers(table: Table, name: str) -> list[str]:
-    ids = table.texts(name)
-    seen: dict[str, int] = {}
-    for row, identifier in enumerate(ids):
-        if not identifier:
-            raise InputError(f"{table.where(row, name)}: the identifier is missing; every row needs one.")
-        if seen.setdefault(identifier, row) != row:
-            earlier = table.where(seen[identifier]).rpartition(", ")[2]
-            raise InputError(
-                f"{table.where(row, name)}: {identifier!r} already stands in {earlier}. Identifiers must differ: remove "
-                "one of the rows, use another column, or leave out --id to number the rows."
-            )
-    return ids
 
 
 def _chosen_columns(

@@ -122,6 +122,37 @@ class Table:
         codes = np.array([code.setdefault(as_text(value), len(code)) for value in values], dtype=np.int64)
         return list(code), codes[place]
 
+    def identifiers(self, name: str) -> list[str]:
+        """A column of texts that name the rows: none is missing, none occurs twice."""
+        ids = self.texts(name)
+        seen: dict[str, int] = {}
+        for row, identifier in enumerate(ids):
+            if not identifier:
+                raise InputError(f"{self.where(row, name)}: the identifier is missing; every row needs one.")
+            if seen.setdefault(identifier, row) != row:
+                earlier = self.where(seen[identifier]).rpartition(", ")[2]
+                raise InputError(
+                    f"{self.where(row, name)}: {identifier!r} already stands in {earlier}. Identifiers must differ: "
+                    "remove one of the rows, use another column, or leave out --id to number the rows."
+                )
+        return ids
+
+    def ends(self, first: str, second: str) -> tuple[list[str], np.ndarray]:
+        """The distinct names of two columns in order of appearance, and each row's two as positions among them."""
+        code: dict[str, int] = {}
+        columns = []
+        for name in (first, second):
+            texts, rows = self.distinct(name)
+            if "" in texts:
+                raise InputError(f"{self.where(int(np.argmax(rows == texts.index(''))), name)}: a name is missing.")
+            columns.append(np.array([code.setdefault(text, len(code)) for text in texts])[rows])
+        pairs = np.stack(columns, axis=1)
+        order = np.argsort(first_places(pairs.ravel(), len(code)))
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        texts = list(code)
+        return [texts[position] for position in order.tolist()], rank[pairs]
+
     def select(self, mask: np.ndarray) -> Table:
         """The rows where a mask is True."""
         rows = np.flatnonzero(mask).tolist()
@@ -216,6 +247,14 @@ def read_table(path: Path, options: TableOptions | None = None) -> Table:
     numbers = tuple(str(number + 1) for number in range(len(columns)))
     table = Table(path, numbers, tuple(columns), lines, has_header=False, options=options)
     return table.with_header() if header else table
+
+
+def first_places(codes: np.ndarray, count: int) -> np.ndarray:
+    """Where each of the codes 0, ..., count - 1 stands first; len(codes) for one that is absent."""
+    first = np.full(count, len(codes))
+    # Of repeated indices the last assignment holds, so going backwards leaves the first place.
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    return first
 
 
 def _column_names(path: Path, header: list[str]) -> tuple[str, ...]:
