@@ -1,13 +1,4 @@
-"""The `tightcut` command. Nothing heavy is imported before a command needs it, so that help is instant.
-
-| exit code | meaning |
-|---|---|
-| 0 | success |
-| 1 | a file or a value that cannot be used |
-| 2 | a command line that cannot be understood |
-| 3 | constraints that contradict each other |
-| 130 | interrupted with Ctrl-C |
-"""
+"""The `tightcut` command. Nothing heavy is imported before a command needs it, so that help is instant."""
 
 from __future__ import annotations
 

@@ -19,18 +19,9 @@ from tightcut.cli._console import printable
 
 BAD_INPUT, INCONSISTENT = 1, 3
 
-COMMANDS = {
-    "cluster": "cluster",
-    "check": "check",
-    "audit": "audit",
-    "tradeoff": "tradeoff",
-    "evaluate": "evaluate",
-    "reproduce": "reproduce",
-    "datasets": "about",
-    "demo": "about",
-    "warmup": "about",
-    "info": "about",
-}
+# The module of each command.
+COMMANDS = {name: name for name in ("cluster", "check", "audit", "tradeoff", "evaluate", "reproduce")}
+COMMANDS |= dict.fromkeys(("datasets", "demo", "warmup", "info"), "about")
 EPILOG = """\b
 Exit codes:
   0    success
@@ -106,14 +97,11 @@ def _message(error: Exception) -> str | None:
 
     if isinstance(error, MemoryError):
         return "not enough memory for this data."
-    if isinstance(error, (ValueError, NoGpuError)):
-        return str(error)
-    if isinstance(error, ImportError):
-        # The package's own hints name the extra to install.
-        return str(error) if "pip install" in str(error) else None
     if isinstance(error, OSError):
         return f"{f'{error.filename}: ' if error.filename else ''}{error.strerror or error}."
-    return None
+    # The package's own hints on a missing import name the extra to install.
+    ours = isinstance(error, ImportError) and "pip install" in str(error)
+    return str(error) if ours or isinstance(error, (ValueError, NoGpuError)) else None
 
 
 def _fail(message: str, error: Exception) -> int:

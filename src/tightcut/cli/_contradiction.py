@@ -7,52 +7,62 @@ from collections.abc import Callable, Sequence
 from tightcut.exceptions import InconsistentConstraintsError, Link
 
 LINKS_SHOWN = 30
-FEWEST = "use --max-violations fewest to violate as little as possible"
+FEWEST = "use --max-violations fewest to violate as little as possible."
+FEWER_LINES = f"Correct or remove one of these lines, ask for more clusters (-k), or {FEWEST}"
+# What is wrong, without a full stop, and what to do about it, by the reason that the error gives.
+STORIES = {
+    "one cluster": ("One cluster cannot keep points apart", FEWER_LINES),
+    "contradiction": (
+        "The constraints contradict each other, whatever the number of clusters",
+        f"Correct or remove one of these lines, or {FEWEST}",
+    ),
+    "odd cycle": ("{k} clusters cannot satisfy an odd number of cannot-links ({n_cannot}) in a cycle", FEWER_LINES),
+    "clique": ("{k} clusters cannot satisfy the constraints. {apart} must all be in different clusters", FEWER_LINES),
+    "empty cluster": (
+        "The must-links leave too few separate sets of points for {k} clusters",
+        "Remove must-links, or ask for fewer clusters (-k).",
+    ),
+    "exhausted": (
+        "{k} clusters cannot satisfy the constraints, as an exhaustive search has shown",
+        f"Remove some pairs, ask for more clusters (-k), or {FEWEST}",
+    ),
+    "not found": (
+        "No {k} clusters that satisfy every constraint were found, nor ruled out",
+        f"Raise --effort, ask for more clusters (-k), or {FEWEST}",
+    ),
+    "limit": (
+        "No {k} clusters within --max-violations were found; the best violate {needed}",
+        f"Raise --max-violations or --effort, or {FEWEST}",
+    ),
+}
 
 Place = Callable[[str, int, int], str | None]
 
 
 def explain(error: InconsistentConstraintsError, ids: Sequence[str], n_clusters: int, place: Place) -> str:
     """The whole story: what cannot be, the lines that say so, and what to do."""
-    reason, lines = headline(error, ids, n_clusters), link_lines(error.witness, ids, place)
+    what, advice = story(error, ids, n_clusters)
+    lines = link_lines(error.witness, ids, place)
+    if not lines:
+        return f"{what}. {advice}".strip()
     if error.reason == "limit":
-        return "\n".join(
-            [f"{reason} {advice(error)}", *(["Pairs that contradict each other:", *lines] if lines else [])]
-        )
-    return "\n".join([f"{reason}:", *lines, advice(error)]) if lines else f"{reason}. {advice(error)}".strip()
+        return "\n".join([f"{what}. {advice}", "Pairs that contradict each other:", *lines])
+    return "\n".join([f"{what}:", *lines, advice]).strip()
 
 
-def headline(error: InconsistentConstraintsError, ids: Sequence[str], n_clusters: int) -> str:
-    """Why not, without the links, and without a full stop."""
-    k, n_cannot = n_clusters, sum(kind == "cannot" for kind, _, _ in error.witness)
-    if k == 1 and error.witness:
-        return "One cluster cannot keep points apart"
-    apart = ", ".join(ids[point] for point in _representatives(error.witness)) if error.reason == "clique" else ""
-    needed = "more" if error.needed is None else f"at least {error.needed:g}"
-    sentences = {
-        "contradiction": "The constraints contradict each other, whatever the number of clusters",
-        "odd cycle": f"{k} clusters cannot satisfy an odd number of cannot-links ({n_cannot}) in a cycle",
-        "clique": f"{k} clusters cannot satisfy the constraints. {apart} must all be in different clusters",
-        "empty cluster": f"The must-links leave too few separate sets of points for {k} clusters",
-        "exhausted": f"{k} clusters cannot satisfy the constraints, as an exhaustive search has shown",
-        "not found": f"No {k} clusters that satisfy every constraint were found, nor ruled out",
-        "limit": f"No {k} clusters within --max-violations were found; the best violate {needed}.",
+def story(error: InconsistentConstraintsError, ids: Sequence[str], n_clusters: int) -> tuple[str, str]:
+    """What is wrong, and what to do about it; the error's own message if it gives no reason."""
+    reason = "one cluster" if n_clusters == 1 and error.witness else error.reason
+    what, advice = STORIES.get(reason or "", (None, ""))
+    if what is None:
+        return str(error).rstrip("."), ""
+    parts = {
+        "k": n_clusters,
+        "n_cannot": sum(kind == "cannot" for kind, _, _ in error.witness),
+        "apart": ", ".join(ids[point] for point in _representatives(error.witness)) if reason == "clique" else "",
+        "needed": "more" if error.needed is None else f"at least {error.needed:g}",
     }
-    return sentences.get(error.reason or "", str(error).rstrip("."))
-
-
-def advice(error: InconsistentConstraintsError) -> str:
-    """What to do, in options."""
-    remedies = {
-        "contradiction": f"Correct or remove one of these lines, or {FEWEST}.",
-        "odd cycle": f"Correct or remove one of these lines, ask for more clusters (-k), or {FEWEST}.",
-        "clique": f"Correct or remove one of these lines, ask for more clusters (-k), or {FEWEST}.",
-        "empty cluster": "Remove must-links, or ask for fewer clusters (-k).",
-        "exhausted": f"Remove some pairs, ask for more clusters (-k), or {FEWEST}.",
-        "not found": f"Raise --effort, ask for more clusters (-k), or {FEWEST}.",
-        "limit": f"Raise --max-violations or --effort, or {FEWEST}.",
-    }
-    return remedies.get(error.reason or "", "")
+    return what.format(**parts), advice
 
 
 def link_lines(witness: list[Link], ids: Sequence[str], place: Place) -> list[str]:

@@ -7,19 +7,8 @@ from typing import Any
 
 import click
 
+from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, echo, print_json
-from tightcut.cli._options import (
-    FILE,
-    constraint_options,
-    data_options,
-    graph_options,
-    limit_option,
-    n_clusters_option,
-    option,
-    output_options,
-    search_options,
-    spreadsheet_option,
-)
 from tightcut.cli._problem import check_targets, read_problem
 
 HEADER = ("type", "first", "second", "belief", "price", "cut_without", "method")
@@ -27,23 +16,23 @@ SHOWN = 20
 
 
 @click.command(short_help="Tell the price of each constraint.")
-@click.argument("data", type=FILE)
-@n_clusters_option(required=True)
-@constraint_options
-@option("-o", "--output", type=FILE, metavar="CSV", help="Where to write the whole table.")
-@spreadsheet_option
-@option(
+@click.argument("data", type=opt.FILE)
+@opt.n_clusters_option(required=True)
+@opt.constraint_options
+@opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write the whole table.")
+@opt.spreadsheet_option
+@opt.option(
     "--solve",
     "n_solved",
     type=click.IntRange(0),
     default=10,
     help="How many of the most expensive are solved again without them; the others are estimated.",
 )
-@data_options
-@graph_options
-@limit_option
-@search_options
-@output_options
+@opt.data_options
+@opt.graph_options
+@opt.limit_option
+@opt.search_options
+@opt.output_options
 def audit(
     data: Path,
     output: Path | None,

@@ -53,7 +53,7 @@ def examine(judgements: Judgements, ids: list[str] | None, n_clusters: int) -> d
     """All findings as plain values. Lines with unknown names or self-pairs take no part in the question."""
     import numpy as np
 
-    from tightcut.cli._contradiction import headline
+    from tightcut.cli._contradiction import story
 
     table, names = judgements.table, judgements.names if ids is None else ids
     known = {identifier: row for row, identifier in enumerate(names)}
@@ -76,7 +76,7 @@ def examine(judgements: Judgements, ids: list[str] | None, n_clusters: int) -> d
         "points_needed": 0 if ids is not None or error is not None else max(0, n_clusters - count),
         "consistent": error is None,
         "proven": error is None or error.proven,
-        "reason": None if error is None else headline(error, names, n_clusters),
+        "reason": None if error is None else story(error, names, n_clusters)[0],
         "contradiction": [
             {"type": kind, "first": names[i], "second": names[j], "place": places.find(kind, i, j)}
             for kind, i, j in links
@@ -105,16 +105,15 @@ def contradiction(constraints: Constraints, n_clusters: int, n_others: int) -> I
     settings: dict[str, Any] = {"affinity": "precomputed", "criterion": "rcut", "connect": False, "random_state": 0}
     found = None
     for effort in (0, 1):
-        # Without edges every clustering that satisfies the constraints is as good as any other.
         try:
+            # Without edges every clustering that satisfies the constraints is as good as any other.
             new_model(n_clusters=n_clusters, effort=effort, **settings).fit(sp.csr_array((n, n)), constraints=known)
         except InconsistentConstraintsError as error:
             found = error
-            if not error.proven:
-                continue
+            if error.proven:
+                break
         else:
-            found = None
-        break
+            return None
     return found
 
 

@@ -9,21 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, print_facts, print_json, printable
-from tightcut.cli._options import (
-    FILE,
-    Finite,
-    choice,
-    constraint_options,
-    data_options,
-    graph_options,
-    limit_option,
-    n_clusters_option,
-    option,
-    output_options,
-    search_options,
-    spreadsheet_option,
-)
 from tightcut.cli._problem import Problem, check_targets, graph_of, read_problem
 
 if TYPE_CHECKING:
@@ -37,28 +24,28 @@ EDGES_LOOKED_AT, FEWEST_PRICED = 20_000_000, 50
 
 
 @click.command()
-@click.argument("data", type=FILE)
-@n_clusters_option(auto=True, required=True)
-@constraint_options
-@option("-o", "--output", type=FILE, metavar="CSV", help="Where to write labels; - for standard output.")
-@spreadsheet_option
-@option("--report", type=FILE, metavar="HTML", help="Write a page with a map, typical members and prices.")
-@data_options
-@graph_options
-@limit_option
-@choice(
+@click.argument("data", type=opt.FILE)
+@opt.n_clusters_option(auto=True, required=True)
+@opt.constraint_options
+@opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write labels; - for standard output.")
+@opt.spreadsheet_option
+@opt.option("--report", type=opt.FILE, metavar="HTML", help="Write a page with a map, typical members and prices.")
+@opt.data_options
+@opt.graph_options
+@opt.limit_option
+@opt.choice(
     "--method",
     "search paper",
     "Search for the smallest cut, or use the paper's algorithm; for K > 2 that may violate pairs.",
 )
-@option(
+@opt.option(
     "--influence",
-    type=Finite(0),
+    type=opt.Finite(0),
     default=0.0,
     help="How strongly a cannot-link also speaks for the neighbours of its points; try 1 if you have few pairs.",
 )
-@search_options
-@output_options
+@opt.search_options
+@opt.output_options
 def cluster(
     data: Path,
     output: Path | None,

@@ -8,16 +8,8 @@ from typing import Any
 
 import click
 
+from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, echo, print_json
-from tightcut.cli._options import (
-    FILE,
-    constraint_options,
-    data_options,
-    graph_options,
-    option,
-    output_options,
-    search_options,
-)
 from tightcut.cli._problem import check_targets, graph_of, read_problem
 
 HEADER = ("n_violations", "violated_belief", "cut")
@@ -25,14 +17,14 @@ PICTURES = (".png", ".svg", ".pdf")
 
 
 @click.command(short_help="Trade the cut of two clusters against violated constraints.")
-@click.argument("data", type=FILE)
-@constraint_options
-@option("-o", "--output", type=FILE, metavar="CSV", help="Where to write the table.")
-@option("--plot", type=FILE, metavar="PNG", help="Draw the curve (PNG, SVG or PDF).")
-@data_options
-@graph_options
-@search_options
-@output_options
+@click.argument("data", type=opt.FILE)
+@opt.constraint_options
+@opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write the table.")
+@opt.option("--plot", type=opt.FILE, metavar="PNG", help="Draw the curve (PNG, SVG or PDF).")
+@opt.data_options
+@opt.graph_options
+@opt.search_options
+@opt.output_options
 def tradeoff(
     data: Path, output: Path | None, plot: Path | None, as_json: bool, force: bool, quiet: bool, **options: Any
 ) -> None:

@@ -80,12 +80,11 @@ def write_rows(
     rows: Iterable[Sequence[Any]],
     *,
     force: bool = False,
-    separator: str | None = None,
     spreadsheet: bool = False,
 ) -> None:
     """A CSV file; separated by tabs if it is named .tsv. See `print_rows` for `spreadsheet`."""
     check_table_writable(path, force=force)
-    separator = separator or ("\t" if path.suffix.lower() in {".tsv", ".tab"} else ",")
+    separator = "\t" if path.suffix.lower() in {".tsv", ".tab"} else ","
     with atomic_writer(path, force=force) as stream:
         print_rows(stream, header, rows, separator, spreadsheet=spreadsheet)
 

@@ -20,7 +20,7 @@ from tightcut.constraints import Constraints
 from tightcut.constraints.violations import Violations
 from tightcut.graph import Graph
 from tightcut.relaxation.objective import cluster_cuts
-from tightcut.report.map import MARKERS, N_COLOURS, Drawing, draw_map, key
+from tightcut.report.map import MARKERS, N_COLOURS, draw_map, key
 
 TYPICAL, BORDERLINE = 5, 3  # members named per cluster
 PRICES_SHOWN = 20
@@ -46,18 +46,7 @@ METHODS = {
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What a report is about.
-
-    Parameters
-    ----------
-    graph : Graph
-    labels : ndarray of shape (n,)
-    constraints : Constraints
-    ids : sequence of str
-        A name for each point.
-    points : ndarray of shape (n, d), optional
-        Coordinates to draw; without them the graph is laid out by its eigenvectors.
-    """
+    """What a report is about; `points` are drawn, or the graph is laid out by its eigenvectors."""
 
     graph: Graph
     labels: np.ndarray
@@ -121,9 +110,8 @@ def render(
     known = Constraints.from_pairs(n) if constraints is None else constraints
     subject = Subject(graph, labels, known, names, None if points is None else np.asarray(points))
     violations = known.violations(labels)
-    costly = [] if prices is None else _costly(prices)
     sections = [
-        _map_section(subject, draw_map(subject.graph, labels, known, names, subject.points, costly), costly),
+        _map_section(subject, [] if prices is None else _costly(prices)),
         _cluster_section(subject),
         _violation_section(subject, violations),
         _price_section(subject, prices),
@@ -177,7 +165,8 @@ def _cards(subject: Subject, violations: Violations, criterion: str) -> str:
     )
 
 
-def _map_section(subject: Subject, drawing: Drawing, costly: list[ConstraintPrice]) -> str:
+def _map_section(subject: Subject, costly: list[ConstraintPrice]) -> str:
+    svg, caption = draw_map(subject.graph, subject.labels, subject.constraints, subject.ids, subject.points, costly)
     known, sizes = subject.constraints, np.bincount(subject.labels)
     entries = [
         f"<li>{key(cluster)} cluster {cluster} ({size:,})</li>" for cluster, size in enumerate(sizes[:CLUSTERS_SHOWN])
@@ -195,8 +184,8 @@ def _map_section(subject: Subject, drawing: Drawing, costly: list[ConstraintPric
     return _section(
         "map",
         "Map",
-        f'<figure>{drawing.svg}<ul class="legend">{"".join(entries)}</ul>'
-        f"<figcaption>{escape(drawing.caption)}{repeat}</figcaption></figure>",
+        f'<figure>{svg}<ul class="legend">{"".join(entries)}</ul>'
+        f"<figcaption>{escape(caption)}{repeat}</figcaption></figure>",
     )
 
 
