@@ -208,7 +208,7 @@ def test_existing_files_are_safe(run, folder, monkeypatch):
         patch.setattr("tightcut.files.read_data", None)  # said before anything is read
         code, _, err = run(f"{MOONS} -o labels.csv")
     assert code == 1
-    assert "labels.csv exists already. Use --force" in err
+    assert "labels.csv already exists. Use --force" in err
     assert (folder / "labels.csv").read_text() == "mine"
     assert run(f"{MOONS} -o labels.csv --force")[0] == 0
     assert (folder / "labels.csv").read_text().startswith("name,cluster")
@@ -274,7 +274,7 @@ def test_ctrl_c(folder, child_environment):
         ("--constraints no.csv", 1, "no.csv does not exist"),
         ("-o no/labels.csv", 1, "does not exist. Create it first"),
         ("-o labels.parquet", 1, "tables are written as CSV or TSV; name it labels.csv"),
-        ("--jobs 0", 2, "0 can do nothing; -1 means all cores"),
+        ("--jobs 0", 2, "0 is not a number of threads; -1 means all cores"),
         ("--effort nan", 2, "not a finite number"),
         ("--max-violations some", 2, "not a valid float"),
         ("--max-violations inf", 2, "not a finite number"),

@@ -46,7 +46,7 @@ def test_files_that_work(run, folder, content):
             "",
             "column 'name' holds text such as 'p0', not numbers. Leave the column out: --drop name; or",
         ),
-        (numbered(GOOD).replace("p7", "p2"), "--id name", "line 9, column 'name': 'p2' already stands in line 4"),
+        (numbered(GOOD).replace("p7", "p2"), "--id name", "line 9, column 'name': 'p2' already occurs in line 4"),
         ("", "", "data.csv is empty."),
         (GOOD.replace("3.5,9", "3.5,9,1"), "", "data.csv, line 5: 3 cells where line 1 has 2 (separated by ',')."),
         (GOOD, "--drop z", "data.csv has no column 'z' (--drop); its columns are 'x', 'y'."),

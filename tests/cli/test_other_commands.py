@@ -159,7 +159,7 @@ class TestEvaluate:
         [
             ("row,cluster\n0,1\n", "", "has 1 rows and moons.csv has 60"),
             ("name,cluster\nzoe,1\n", "", "'zoe' is not in column 'name' of moons.csv"),
-            ("name,cluster\nm01,1\nm01,2\n", "", "'m01' already stands in line 2"),
+            ("name,cluster\nm01,1\nm01,2\n", "", "'m01' already occurs in line 2"),
             ("name,cluster\nm01,1\n", "--truth-column z", "no column 'z' (--truth-column)"),
         ],
     )
@@ -174,7 +174,7 @@ class TestEvaluate:
         (folder / "t.csv").write_text("id,class\na,x\nb,y\nc,\n")
         code, out, err = run("evaluate l.csv t.csv")
         assert code == 0
-        assert "1 rows without a class left out" in err
+        assert "Left out 1 rows without a class" in err
         assert "points                  2" in out
 
 

@@ -83,7 +83,7 @@ def test_all_parts_are_there(page, subject):
     found = subject[3]
     assert f"{found.cut:.4g}" in parsed.texts["dd"]
     assert "1" in parsed.texts["dd"]  # violation
-    assert "solved anew" in parsed.texts["td"]
+    assert "solved again" in parsed.texts["td"]
 
 
 def test_the_map_shows_every_point_and_every_constraint(page, subject):

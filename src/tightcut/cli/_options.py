@@ -20,7 +20,9 @@ class Jobs(click.ParamType):
     name = "integer"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        return click.INT.convert(value, param, ctx) or self.fail("0 can do nothing; -1 means all cores.", param, ctx)
+        return click.INT.convert(value, param, ctx) or self.fail(
+            "0 is not a number of threads; -1 means all cores.", param, ctx
+        )
 
 
 class NumberOr(click.ParamType):
@@ -84,12 +86,12 @@ data_options = together(
     option("--id", metavar="COL", help="Column of identifiers. Without it rows count from 0."),
     option("--columns", multiple=True, metavar="COL,...", help="Columns to cluster by; repeatable."),
     option("--drop", multiple=True, metavar="COL,...", help="Columns to leave out; repeatable."),
-    option("--header/--no-header", default=None, help="Whether the first row names the columns.  [default: look]"),
+    option("--header/--no-header", default=None, help="Whether the first row names the columns.  [default: detected]"),
     option("--decimal", default=".", metavar="CHAR", help="Decimal point of the numbers."),
     option(
         "--graph/--no-graph",
         default=None,
-        help="Whether DATA is a graph: see tightcut cluster --help.  [default: look]",
+        help="Whether DATA is a graph: see tightcut cluster --help.  [default: detected]",
     ),
 )
 constraint_options = together(
@@ -112,8 +114,7 @@ graph_options = together(
 limit_option = option(
     "--max-violations",
     type=NumberOr("fewest", Finite(0)),
-    default=0.0,
-    show_default="0",
+    default=0,
     metavar="BELIEF|fewest",
     help="How much belief may be violated (pairs, if all are certain); fewest: as little as possible.",
 )

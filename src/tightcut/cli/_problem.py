@@ -188,6 +188,6 @@ def _note_reading(data: Data, scale: str, console: Console) -> None:
     count = connected_components(data.affinity, directed=False, return_labels=False)
     if count > 1:
         console.note(
-            f"Note: the graph has {count:,} connected components, so the cut may be 0 and say nothing. Edges that join "
+            f"Note: the graph has {count:,} connected components, so the cut may be 0 and tell you nothing. Edges that join "
             "them would help."
         )

@@ -15,7 +15,7 @@ HEADER = ("type", "first", "second", "belief", "price", "cut_without", "method")
 SHOWN = 20
 
 
-@click.command(short_help="Tell the price of each constraint.")
+@click.command(short_help="Show what each constraint costs.")
 @click.argument("data", type=opt.FILE)
 @opt.n_clusters_option(required=True)
 @opt.constraint_options
@@ -43,7 +43,7 @@ def audit(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Cluster DATA and tell the price of each constraint: how much the cut would fall without it.
+    """Cluster DATA and show what each constraint costs: how much the cut would fall without it.
 
     Wrong constraints tend to be expensive. DATA and PAIRS are those of tightcut cluster.
     """

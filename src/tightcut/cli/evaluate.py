@@ -105,7 +105,7 @@ def matched(
     if not pairs:
         raise InputError(f"{known.path}, column {truth_name!r}: no row has a class.")
     if len(pairs) < len(classes):
-        console.note(f"{len(classes) - len(pairs):,} rows without a class left out.")
+        console.note(f"Left out {len(classes) - len(pairs):,} rows without a class.")
     return pairs
 
 

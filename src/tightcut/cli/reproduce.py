@@ -13,7 +13,7 @@ from tightcut.cli._options import Jobs, option, quiet_option
 STUDIES = ("binary", "multiway", "noise", "pccc", "tradeoff", "toy")
 
 
-@click.command(short_help="Run a STUDY of the paper into a folder.")
+@click.command(short_help="Reproduce a STUDY of the paper in a folder.")
 @click.argument("study", type=click.Choice(STUDIES))
 @option(
     "-o",

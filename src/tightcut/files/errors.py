@@ -24,7 +24,7 @@ def check_readable(path: Path) -> None:
     except FileNotFoundError:
         raise InputError(f"{path} does not exist.{_similar_files(path)}") from None
     except PermissionError:
-        raise InputError(f"{path} may not be read by you: permission denied. Try: chmod u+r {path}") from None
+        raise InputError(f"{path} cannot be read: permission denied. Try: chmod u+r {path}") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
     if not start:

@@ -196,7 +196,7 @@ def _roles(table: Table) -> tuple[str, str, str, str | None]:
     belief = next((lower[name] for name in BELIEF_NAMES if name in lower), None)
     ends = [name for name in table.names if name not in (kind, belief)]
     if len(ends) < 2:
-        raise InputError(f"{table.path} needs two columns of names beside {kind!r}; it has {listed(ends)}.")
+        raise InputError(f"{table.path} needs two columns of names besides {kind!r}; it has {listed(ends)}.")
     return ends[0], ends[1], kind, belief
 
 

@@ -132,7 +132,7 @@ class Table:
             if seen.setdefault(identifier, row) != row:
                 earlier = self.where(seen[identifier]).rpartition(", ")[2]
                 raise InputError(
-                    f"{self.where(row, name)}: {identifier!r} already stands in {earlier}. Identifiers must differ: "
+                    f"{self.where(row, name)}: {identifier!r} already occurs in {earlier}. Identifiers must differ: "
                     "remove one of the rows, use another column, or leave out --id to number the rows."
                 )
         return ids

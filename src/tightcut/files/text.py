@@ -25,7 +25,7 @@ def read_columns(path: Path) -> tuple[list[list[str]], Sequence[int]]:
     text = decode(path)
     first = next((line for line in io.StringIO(text, newline=None) if line.strip()), None)
     if first is None:
-        raise InputError(f"{path} holds nothing but blank lines.")
+        raise InputError(f"{path} contains only blank lines.")
     separator = delimiter(first, path.suffix.lower())
     lines: Sequence[int]
     columns = split_plain(text, separator)
@@ -118,7 +118,7 @@ def read_rows(path: Path, text: str, separator: str) -> tuple[list[list[str]], l
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: {error}.") from None
     if not rows:
-        raise InputError(f"{path} holds nothing but empty cells.")
+        raise InputError(f"{path} contains only empty cells.")
     return rows, lines
 
 

@@ -26,12 +26,12 @@ def check_writable(path: Path, *, force: bool = False) -> None:
     if path.exists() and not path.is_file():
         raise InputError(f"{path} is not a regular file; use -o - for standard output.")
     if path.exists() and not force:
-        raise InputError(f"{path} exists already. Use --force to replace it, or choose another name.")
+        raise InputError(f"{path} already exists. Use --force to replace it, or choose another name.")
     folder = path.resolve().parent
     if not folder.is_dir():
         raise InputError(f"The folder {folder} does not exist. Create it first: mkdir -p {folder}")
     if not os.access(folder, os.W_OK):
-        raise InputError(f"You may not write to the folder {folder}; choose another one.")
+        raise InputError(f"You have no permission to write to the folder {folder}; choose another one.")
 
 
 def check_table_writable(path: Path, *, force: bool = False) -> None:

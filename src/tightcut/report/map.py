@@ -66,7 +66,7 @@ def draw_map(
     thinned = [f"{len(shown):,} of {len(labels):,} points"] if len(shown) < len(labels) else []
     if len(lines) < constraints.n_pairs:
         thinned.append(f"{len(lines):,} of {constraints.n_pairs:,} constraints")
-    caption = f"{how} Point at a marker to see its name."
+    caption = f"{how} Hover over a marker to see its name."
     return svg, f"{caption} Drawn: {' and '.join(thinned)}." if thinned else caption
 
 

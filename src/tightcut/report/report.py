@@ -30,17 +30,17 @@ COSTLY_SHARE = 0.05  # of the cut, from which a constraint is marked on the map
 COSTLY_SHOWN = 5
 NONE = '<span class="quiet">none</span>'
 ABOUT_PRICES = (
-    "How much the cut would fall without one constraint, all others kept. A right constraint mostly asks for what the "
+    "How much the cut would fall without one constraint, all others kept. A correct constraint usually asks for what the "
     "data show anyway and costs little: check the first ones of this list. Constraints that ask for the same thing hide "
     "each other, as no single one of them changes anything."
 )
 ALL_FREE = "No constraint was found to cost anything: the data agree with all of them."
 METHODS = {
-    "solved": "solved anew",
+    "solved": "solved again",
     "estimated": "estimated",
     "implied": "implied by others",
     "violated": "violated anyway",
-    "skipped": "not looked at",
+    "skipped": "not examined",
 }
 
 
