@@ -81,6 +81,14 @@ def test_a_limit_that_is_too_low_shows_what_contradicts(run, folder):  # noqa: A
     assert len(lines) == 5
 
 
+def test_of_points_that_are_joined_one_is_named():
+    joined = [("must", 0, 3), ("cannot", 0, 1), ("cannot", 1, 2), ("cannot", 2, 3)]
+    text = told(InconsistentConstraintsError(joined, reason="clique"))
+    assert text.startswith(
+        "2 clusters cannot satisfy the constraints. ann, bob, eve must all be in different clusters:"
+    )
+
+
 def test_an_unknown_reason_leaves_the_message():
     assert told(InconsistentConstraintsError(message="No.", proven=False)) == "No."
 

@@ -96,7 +96,7 @@ def test_opening_parquet_takes_less_memory_than_it_holds(tmp_path):
 def test_the_estimator_clusters_a_mapped_file(tmp_path):
     points = POINTS + 3 * (np.arange(500) % 2)[:, None]
     mapped = open_points(save(tmp_path / "points.npy", points))
-    model = COSC(neighbors="blocked", effort=0.3, n_init=1, random_state=0)
+    model = COSC(neighbors="blocked", effort=0.3, random_state=0)
     expected = model.fit(points).labels_
     np.testing.assert_array_equal(model.fit(mapped).labels_, expected)
     assert isinstance(model._training_points.base, np.memmap)

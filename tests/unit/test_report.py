@@ -51,7 +51,7 @@ class Page(HTMLParser):
 def subject():
     data = datasets.load_two_moons(120, 2, noise=0.1)
     graph = Graph.from_affinity(knn_affinity(data.X))
-    wrong = Constraints.from_pairs(120, must_link=[(0, 119)], cannot_link=[(1, 2)], cannot_link_weight=0.1)
+    wrong = Constraints.from_pairs(120, [(0, 119)], [(1, 2)], None, 0.1)
     constraints = datasets.sample_constraints(data.y, 10, random_state=0) | wrong
     found = cluster(graph, constraints, max_violations=0.1, random_state=0)
     return data.X, graph, constraints, found, audit(graph, constraints, found.labels, n_solved=3)
@@ -133,7 +133,7 @@ def test_a_graph_without_points_or_constraints():
 def test_free_constraints_are_praised(subject):
     X, graph, _, _, _ = subject
     right = Constraints.from_pairs(120, must_link=[(0, 1)])
-    labels = cluster(graph, right, effort=0.3, n_init=2, random_state=0).labels
+    labels = cluster(graph, right, effort=0.3, random_state=0).labels
     assert "the data agree with all of them" in render(
         graph, labels, right, points=X, prices=audit(graph, right, labels)
     )

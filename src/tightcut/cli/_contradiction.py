@@ -75,16 +75,10 @@ def link_lines(witness: list[Link], ids: Sequence[str], place: Place) -> list[st
 
 
 def _representatives(witness: list[Link]) -> list[int]:
-    """One point of each must-linked set of the witness."""
-    leader: dict[int, int] = {}
-
-    def find(point: int) -> int:
-        while leader.setdefault(point, point) != point:
-            point = leader[point]
-        return point
-
+    """The smallest point of each must-linked set of the witness."""
+    home = {point: {point} for _, i, j in witness for point in (i, j)}
     for kind, i, j in witness:
-        one, two = find(i), find(j)
         if kind == "must":
-            leader[max(one, two)] = min(one, two)
-    return sorted({find(point) for point in leader})
+            joined = home[i] | home[j]
+            home.update(dict.fromkeys(joined, joined))
+    return sorted({min(members) for members in home.values()})

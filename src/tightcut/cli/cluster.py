@@ -68,8 +68,8 @@ def cluster(
     to_stdout = output is not None and str(output) == "-"
     if to_stdout and as_json:
         raise click.UsageError("-o - and --json both write to standard output; choose one.")
-    if options["influence"] > 0 and options["method"] == "paper":
-        raise click.UsageError("--influence has no effect on --method paper; choose one.")
+    if options["method"] == "paper" and (options["influence"] > 0 or options["max_violations"] == "fewest"):
+        raise click.UsageError("--influence and --max-violations fewest are not for --method paper.")
     table = None if to_stdout else output
     check_targets([data, options["constraints"]], table, report, force=force)
     started = time.perf_counter()

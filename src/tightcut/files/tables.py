@@ -110,7 +110,7 @@ class Table:
         cells: Sequence[Any] = self.column(name)
         values: Iterable[Any]
         if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
-            values, place = _distinct_numbers(cells)
+            values, place = np.unique(cells, return_inverse=True)
         else:
             try:
                 values = dict.fromkeys(cells)
@@ -263,15 +263,6 @@ def _column_names(path: Path, header: list[str]) -> tuple[str, ...]:
         twice = Counter(names).most_common(1)[0][0]
         raise InputError(f"{path} has two columns named {twice!r}; rename one of them.")
     return tuple(names)
-
-
-def _distinct_numbers(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sorted distinct values and the place of each cell among them; row numbers are counted and not sorted."""
-    if cells.dtype.kind not in "iu" or cells.min() < 0 or cells.max() > 4 * len(cells):
-        return np.unique(cells, return_inverse=True)
-    cells = cells.astype(np.int64)
-    present = np.bincount(cells) > 0
-    return np.flatnonzero(present), (np.cumsum(present) - 1)[cells]
 
 
 def _advice(leave: str, names: list[str]) -> str:
