@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return run(arguments)
     except KeyboardInterrupt:
         if arguments is None:
-            # Another Ctrl-C, while Python shuts down, ends the process without a word from Python.
+            # Another Ctrl-C, while Python shuts down, ends the process instead of printing a traceback.
             import signal
 
             signal.signal(signal.SIGINT, signal.SIG_DFL)

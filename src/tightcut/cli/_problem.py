@@ -26,22 +26,11 @@ SETTINGS = (
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What the files say, and where they say it.
-
-    Parameters
-    ----------
-    data : Data
-    points : ndarray or None
-        Scaled as they are clustered; None for a graph.
-    judgements : Judgements or None
-        The file of pairs.
-    labels_column : str or None
-    console : Console
-    """
+    """What the files say, and where they say it."""
 
     data: Data
-    points: np.ndarray | None
-    judgements: Judgements | None
+    points: np.ndarray | None  # scaled as they are clustered; None for a graph
+    judgements: Judgements | None  # the file of pairs
     labels_column: str | None
     console: Console
 
@@ -52,8 +41,9 @@ class Problem:
         from tightcut.files import InputError
 
         data, pairs, n_clusters = self.data, self.judgements, options["n_clusters"]
-        if data.n_rows < (2 if n_clusters == "auto" else max(n_clusters, 2)):
-            raise InputError(f"{n_clusters} clusters need at least that many points; {data.path} has {data.n_rows:,}.")
+        fewest = 2 if n_clusters == "auto" else max(n_clusters, 2)
+        if data.n_rows < fewest:
+            raise InputError(f"{fewest} clusters need at least that many points; {data.path} has {data.n_rows:,}.")
         model = new_model(
             **{name: options[name] for name in SETTINGS if name in options},
             affinity="knn" if data.affinity is None else "precomputed",
@@ -93,8 +83,7 @@ def new_model(**settings: Any) -> COSC:
     """The estimator. The one place that knows its older settings, for as long as it has them."""
     from tightcut import COSC
 
-    parameters = COSC().get_params()
-    if "method" not in parameters:
+    if "method" not in COSC().get_params():
         method, limit = settings.pop("method", "search"), settings.pop("max_violations", 0)
         settings |= {"strategy": "recursive", "inner_solver": "fista"} if method == "paper" else {}
         settings |= {"on_inconsistent": "soft"} if limit == "fewest" else {"max_violations": limit}

@@ -69,7 +69,7 @@ def cluster(
     if to_stdout and as_json:
         raise click.UsageError("-o - and --json both write to standard output; choose one.")
     if options["method"] == "paper" and (options["influence"] > 0 or options["max_violations"] == "fewest"):
-        raise click.UsageError("--influence and --max-violations fewest are not for --method paper.")
+        raise click.UsageError("--method paper takes neither --influence nor --max-violations fewest.")
     table = None if to_stdout else output
     check_targets([data, options["constraints"]], table, report, force=force)
     started = time.perf_counter()
@@ -78,8 +78,7 @@ def cluster(
     seconds = time.perf_counter() - started
     # Drawn before anything is written: a failure leaves no file.
     page = None if report is None else _page(problem, model, options, seconds)
-    rows = zip(problem.data.ids, model.labels_.tolist(), strict=True)
-    _write(rows, problem.data.id_name, table, spreadsheet=spreadsheet, force=force, to_stdout=to_stdout)
+    _write(problem, model, table, to_stdout=to_stdout, spreadsheet=spreadsheet, force=force)
     if report is not None:
         from tightcut.files import atomic_writer
 
@@ -92,16 +91,19 @@ def cluster(
         print_facts({**_facts(problem, model, seconds), **{name: path for name, path in files.items() if path}})
 
 
-def _write(rows: Any, id_name: str, table: Path | None, *, spreadsheet: bool, force: bool, to_stdout: bool) -> None:
+def _write(
+    problem: Problem, model: COSC, table: Path | None, *, to_stdout: bool, spreadsheet: bool, force: bool
+) -> None:
     from tightcut.files.writing import print_rows, write_rows
 
-    header = [id_name, "cluster"]
-    if table is not None:
-        write_rows(table, header, rows, force=force, spreadsheet=spreadsheet)
-    elif to_stdout:
-        if sys.stdout.isatty():
-            header, rows = [printable(id_name), "cluster"], ((printable(name), label) for name, label in rows)
+    header, names = [problem.data.id_name, "cluster"], problem.data.ids
+    if to_stdout and sys.stdout.isatty():
+        header, names = list(map(printable, header)), list(map(printable, names))
+    rows = zip(names, model.labels_.tolist(), strict=True)
+    if to_stdout:
         print_rows(sys.stdout, header, rows, spreadsheet=spreadsheet)
+    elif table is not None:
+        write_rows(table, header, rows, force=force, spreadsheet=spreadsheet)
 
 
 def _page(problem: Problem, model: COSC, options: dict[str, Any], seconds: float) -> str:
