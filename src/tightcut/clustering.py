@@ -264,6 +264,8 @@ def _one_cluster(graph: Graph, constraints: Constraints, limit: float | None) ->
         raise InconsistentConstraintsError(
             [("cannot", i, j)],
             f"One cluster cannot satisfy the cannot-link between {i} and {j}; ask for more clusters.",
+            n_clusters=1,
+            reason="clique",
         )
     return _result(graph, constraints, np.zeros(graph.n_vertices, np.int64))
 

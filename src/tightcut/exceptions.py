@@ -24,6 +24,17 @@ class InconsistentConstraintsError(ValueError):
         False where a search gave up, which proves nothing.
     best_labels : ndarray, optional
         The labels with the fewest violations that the search came across.
+    n_clusters : int, optional
+        The number of clusters that was asked for.
+    reason : str, optional
+        "contradiction" (must-links against a cannot-link), "odd cycle", "clique" (more points that are all kept apart
+        than clusters), "empty cluster" (must-links leave too few sets of points), "exhausted" (an exhaustive search
+        found nothing), "not found" (a search gave up), or "limit" (the best attempt violates more than was allowed).
+        A proven witness tells the first three apart by itself.
+    needed : float, optional
+        The belief that the best attempt violates.
+    remedies : iterable of str
+        Short remedies, named as settings.
 
     Examples
     --------
@@ -40,15 +51,38 @@ pairs, or pass max_violations="fewest" to violate as few pairs as possible.
         message: str | None = None,
         proven: bool = True,
         best_labels: Any = None,
+        n_clusters: int | None = None,
+        reason: str | None = None,
+        needed: float | None = None,
+        remedies: Iterable[str] = (),
     ) -> None:
         self.witness = [(str(kind), int(i), int(j)) for kind, i, j in witness]
         self.proven = proven
         self.best_labels = best_labels
+        self.n_clusters = n_clusters
+        self.reason = reason or (_kind_of_witness(self.witness) if proven else None)
+        self.needed = needed
+        self.remedies = list(remedies)
         super().__init__(message or describe(self.witness, proven))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The inherited version would hand the message back as the witness.
         return type(self), (self.witness, str(self), self.proven, self.best_labels), self.__dict__
+
+
+class DisconnectedGraphWarning(UserWarning):
+    """A nearest-neighbour graph is in `n_components` pieces, which `n_bridges` links now join."""
+
+    def __init__(self, n_components: int, n_bridges: int) -> None:
+        self.n_components, self.n_bridges = n_components, n_bridges
+        super().__init__(n_components, n_bridges)
+
+    def __str__(self) -> str:
+        return (
+            f"The nearest-neighbour graph has {self.n_components} connected components; joined them by {self.n_bridges} "
+            f"{'bridge' if self.n_bridges == 1 else 'bridges'}, the shortest links between them. "
+            "Raise n_neighbors for a denser graph, or pass connect=False to keep the components apart."
+        )
 
 
 class NoGpuError(RuntimeError):
@@ -80,6 +114,17 @@ with 3 cannot-links, an odd number
             "cannot-links, an odd number"
         )
     return f"{story}. Remove one of these pairs, or {soft}."
+
+
+def _kind_of_witness(witness: list[Link]) -> str | None:
+    """Odd cycles are closed walks; the links of a clique are not."""
+    if not witness:
+        return None
+    if sum(kind == "cannot" for kind, _, _ in witness) == 1:
+        return "contradiction"
+    following = [*witness[1:], witness[0]]
+    closed = all(link[2] == after[1] for link, after in zip(witness, following, strict=True))
+    return "odd cycle" if closed else "clique"
 
 
 def _spell(links: list[Link]) -> str:

@@ -8,7 +8,6 @@ import pytest
 import tightcut
 from tightcut.cli import main
 from tightcut.cli._app import COMMANDS
-from tightcut.cli._words import in_options
 
 HEAVY = {"numba", "sklearn", "scipy", "matplotlib", "pandas", "numpy", "joblib", "rich", "torch", "polars", "pyarrow"}
 
@@ -69,20 +68,6 @@ def test_errors_of_our_own_are_not_hidden(monkeypatch, folder):  # noqa: ARG001
     monkeypatch.setattr("tightcut.files.read_data", fail)
     with pytest.raises(TypeError, match="a bug"):
         main(["cluster", "moons.csv", "-k", "2"])
-
-
-@pytest.mark.parametrize(
-    ("message", "words"),
-    [
-        (
-            'Remove one, or pass max_violations="fewest" to do so.',
-            "Remove one, or use --on-inconsistent soft to do so.",
-        ),
-        ("Raise max_violations or effort", "Raise --max-violations or effort"),
-    ],
-)
-def test_messages_speak_of_options(message, words):
-    assert in_options(message) == words
 
 
 def test_python_dash_m(folder, child_environment):

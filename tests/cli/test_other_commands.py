@@ -39,8 +39,39 @@ class TestCheck:
         assert run("check odd.csv -k 3")[0] == 0
         assert run("check odd.csv -k 1")[0] == 3
         code, out, _ = run("check odd.csv -k 4")
+        assert code == 0
+        assert "Consistent: 4 clusters can satisfy all of them, if the data have at least 1 more point." in out
+
+    def test_without_data_nobody_knows_how_many_points_there_are(self, run, folder):
+        (folder / "one.csv").write_text("p0,p1,must\n")
+        for n_clusters in (1, 2, 3, 9):
+            code, out, _ = run(f"check one.csv -k {n_clusters} --json")
+            findings = json.loads(out)
+            assert code == 0
+            assert findings["consistent"]
+            assert findings["points_needed"] == n_clusters - 1
+            assert findings["points"] is None
+        (folder / "two.csv").write_text("name,x\np0,1\np1,2\n")
+        code, out, _ = run("check one.csv two.csv --id name -k 2 --json")
         assert code == 3
-        assert "3 separate sets of points, too few for 4" in out
+        assert json.loads(out)["proven"]
+
+    def test_one_cluster_and_a_cannot_link(self, run, folder):
+        (folder / "one.csv").write_text("p0,p1,cannot\n")
+        code, out, _ = run("check one.csv -k 1")
+        assert code == 3
+        assert "Inconsistent: One cluster cannot keep points apart." in out
+
+    def test_more_points_that_are_all_apart_than_clusters(self, run, folder):
+        rows = [f"p{i},p{j},cannot" for i in range(4) for j in range(i)]
+        (folder / "apart.csv").write_text("\n".join(rows))
+        code, out, _ = run("check apart.csv -k 3 --json")
+        findings = json.loads(out)
+        assert code == 3
+        assert findings["proven"]
+        assert len(findings["contradiction"]) == 6
+        assert "p1, p0, p2, p3 must all be in different clusters" in findings["reason"]
+        assert run("check apart.csv -k 4")[0] == 0
 
     def test_unknown_names_alone_are_bad_input(self, run, folder):
         (folder / "odd.csv").write_text("m00,zoe,must\nm00,m01,must\n")
@@ -128,7 +159,7 @@ class TestEvaluate:
         [
             ("row,cluster\n0,1\n", "", "has 1 rows and moons.csv has 60"),
             ("name,cluster\nzoe,1\n", "", "'zoe' is not in column 'name' of moons.csv"),
-            ("name,cluster\nm01,1\nm01,2\n", "", "'m01' occurs 2 times"),
+            ("name,cluster\nm01,1\nm01,2\n", "", "'m01' already occurs in line 2"),
             ("name,cluster\nm01,1\n", "--truth-column z", "no column 'z' (--truth-column)"),
         ],
     )
@@ -143,7 +174,7 @@ class TestEvaluate:
         (folder / "t.csv").write_text("id,class\na,x\nb,y\nc,\n")
         code, out, err = run("evaluate l.csv t.csv")
         assert code == 0
-        assert "1 rows without a class left out" in err
+        assert "Left out 1 rows without a class" in err
         assert "points                  2" in out
 
 

@@ -51,7 +51,7 @@ class Page(HTMLParser):
 def subject():
     data = datasets.load_two_moons(120, 2, noise=0.1)
     graph = Graph.from_affinity(knn_affinity(data.X))
-    wrong = Constraints.from_pairs(120, must_link=[(0, 119)], cannot_link=[(1, 2)], cannot_link_weight=0.1)
+    wrong = Constraints.from_pairs(120, [(0, 119)], [(1, 2)], None, 0.1)
     constraints = datasets.sample_constraints(data.y, 10, random_state=0) | wrong
     found = cluster(graph, constraints, max_violations=0.1, random_state=0)
     return data.X, graph, constraints, found, audit(graph, constraints, found.labels, n_solved=3)
@@ -83,7 +83,7 @@ def test_all_parts_are_there(page, subject):
     found = subject[3]
     assert f"{found.cut:.4g}" in parsed.texts["dd"]
     assert "1" in parsed.texts["dd"]  # violation
-    assert "solved anew" in parsed.texts["td"]
+    assert "solved again" in parsed.texts["td"]
 
 
 def test_the_map_shows_every_point_and_every_constraint(page, subject):

@@ -8,7 +8,7 @@ import warnings
 PASSED_THROUGH = {"tightcut", "sklearn", "joblib"}  # packages between a user's line and a warning
 
 
-def warn(message: str, category: type[Warning] = UserWarning) -> None:
+def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     """`warnings.warn` about the innermost line that is not in one of these packages."""
     level, frame = 0, inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in PASSED_THROUGH:

@@ -1,13 +1,4 @@
-"""The `tightcut` command. Nothing heavy is imported before a command needs it, so that help comes at once.
-
-| exit code | meaning |
-|---|---|
-| 0 | success |
-| 1 | a file or a value that cannot be used |
-| 2 | a command line that cannot be understood |
-| 3 | constraints that contradict each other |
-| 130 | interrupted with Ctrl-C |
-"""
+"""The `tightcut` command. Nothing heavy is imported before a command needs it, so that help is instant."""
 
 from __future__ import annotations
 
@@ -18,10 +9,30 @@ from collections.abc import Sequence
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line (that of the process, if none is given) and return its exit code."""
     try:
-        import click  # noqa: F401
-    except ImportError:
-        sys.stderr.write('The tightcut command needs click and rich: pip install "tightcut[cli]"\n')
-        return 1
-    from tightcut.cli._app import run
+        _open_missing_streams()
+        try:
+            import click  # noqa: F401
+        except ImportError:
+            sys.stderr.write('The tightcut command needs click: pip install "tightcut[cli]"\n')
+            return 1
+        from tightcut.cli._app import run
 
-    return run(arguments)
+        return run(arguments)
+    except KeyboardInterrupt:
+        if arguments is None:
+            # Another Ctrl-C, while Python shuts down, ends the process instead of printing a traceback.
+            import signal
+
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+        sys.stderr.write("Error: interrupted.\n")
+        return 130
+
+
+def _open_missing_streams() -> None:
+    """Give the process the standard streams it was started without (`tightcut ... >&-`).
+
+    Otherwise the next file opened takes the number of a closed stream, and whatever a library prints goes into it.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open("/dev/null" if sys.platform != "win32" else "nul", mode))  # noqa: PTH123, SIM115

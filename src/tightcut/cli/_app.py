@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -11,22 +15,13 @@ import click
 
 from tightcut import __version__
 from tightcut._support.interruption import interruptible
-from tightcut.cli._words import in_options
+from tightcut.cli._console import printable
 
-BAD_INPUT, USAGE, INCONSISTENT, INTERRUPTED = 1, 2, 3, 130
+BAD_INPUT, INCONSISTENT = 1, 3
 
-COMMANDS = {
-    "cluster": "cluster",
-    "check": "check",
-    "audit": "audit",
-    "tradeoff": "tradeoff",
-    "evaluate": "evaluate",
-    "reproduce": "reproduce",
-    "datasets": "about",
-    "demo": "about",
-    "warmup": "about",
-    "info": "about",
-}
+# The module of each command.
+COMMANDS = {name: name for name in ("cluster", "check", "audit", "tradeoff", "evaluate", "reproduce")}
+COMMANDS |= dict.fromkeys(("datasets", "demo", "warmup", "info"), "about")
 EPILOG = """\b
 Exit codes:
   0    success
@@ -78,37 +73,51 @@ def run(arguments: Sequence[str] | None = None) -> int:
             code = app.main(
                 args=None if arguments is None else list(arguments), prog_name="tightcut", standalone_mode=False
             )
+        sys.stdout.flush()  # here, where a failure still has a message
         return int(code or 0)
     except click.ClickException as error:
-        error.show()
+        text = io.StringIO()
+        error.show(text)
+        click.echo(printable(text.getvalue()), nl=False, err=True)
         return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        return _fail("interrupted.", INTERRUPTED)
-    except ImportError as error:
-        # The package's own hints name the extra to install; anything else is a fault of ours.
-        if "pip install" in str(error):
-            return _fail(in_options(str(error)), BAD_INPUT)
-        raise
-    except MemoryError:
-        return _fail("not enough memory for this data.", BAD_INPUT)
-    except ValueError as error:
-        from tightcut.exceptions import InconsistentConstraintsError
-
-        code = INCONSISTENT if isinstance(error, InconsistentConstraintsError) else BAD_INPUT
-        return _fail(in_options(str(error)), code, error)
-    except RuntimeError as error:
-        from tightcut.exceptions import NoGpuError
-
-        if isinstance(error, NoGpuError):
-            return _fail(in_options(str(error)), BAD_INPUT, error)
-        raise
-    except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        return _fail(f"{place}{error.strerror or error}.", BAD_INPUT, error)
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    except Exception as error:
+        if _comes_from_an_interrupt(error):
+            raise KeyboardInterrupt from None
+        message = _message(error)
+        if message is None or os.environ.get("TIGHTCUT_TRACEBACK"):
+            raise
+        return _fail(message, error)
 
 
-def _fail(message: str, code: int, error: BaseException | None = None) -> int:
-    if error is not None and os.environ.get("TIGHTCUT_TRACEBACK"):
-        raise error
-    click.echo(f"{click.style('Error:', fg='red', bold=True)} {message}", err=True)
-    return code
+def _message(error: Exception) -> str | None:
+    """What to tell the user; None for faults of our own."""
+    from tightcut.exceptions import NoGpuError
+
+    if isinstance(error, MemoryError):
+        return "not enough memory for this data."
+    if isinstance(error, OSError):
+        return f"{f'{error.filename}: ' if error.filename else ''}{error.strerror or error}."
+    # The package's own hints on a missing import name the extra to install.
+    ours = isinstance(error, ImportError) and "pip install" in str(error)
+    return str(error) if ours or isinstance(error, (ValueError, NoGpuError)) else None
+
+
+def _fail(message: str, error: Exception) -> int:
+    from tightcut.exceptions import InconsistentConstraintsError
+
+    if isinstance(error, OSError) and error.filename is None:
+        # A stream that can no longer be written: what is left in its buffer would fail again when Python ends.
+        for stream in (sys.stdout, sys.stderr) if error.errno == errno.EPIPE else (sys.stdout,):
+            with suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    click.echo(f"{click.style('Error:', fg='red', bold=True)} {printable(message)}", err=True)
+    return INCONSISTENT if isinstance(error, InconsistentConstraintsError) else BAD_INPUT
+
+
+def _comes_from_an_interrupt(error: BaseException | None) -> bool:
+    """Compiled modules that are interrupted while they are imported fail with errors of other kinds."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None

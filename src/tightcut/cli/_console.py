@@ -1,9 +1,9 @@
-"""What is said while a command works: notes and progress, on standard error, unless it should be quiet."""
+"""What commands print: results on standard output; notes and progress on standard error, unless asked to be quiet."""
 
 from __future__ import annotations
 
 import json
-import math
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -12,20 +12,39 @@ from typing import Any
 
 import click
 
-from tightcut.cli._words import in_options
-
 Progress = Callable[[str, int, int, float], None]
+
+# Control characters other than tab and newline, marks that reverse the direction of text, and bytes of file names that
+# are no text: a name must not move the cursor, hide a line or end the program.
+UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    r"""The text with an escape in place of each character that a terminal would obey; JSON stays valid.
+
+    Examples
+    --------
+    >>> from tightcut.cli._console import printable
+    >>> print(printable("\x1b[2J"))
+    \u001b[2J
+    """
+    return UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def echo(text: str = "") -> None:
+    """A line on standard output."""
+    click.echo(printable(text))
 
 
 class Console:
-    """Notes and progress on standard error, results on standard output."""
+    """Notes and progress on standard error."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self.quiet = quiet
 
     def note(self, message: str) -> None:
         if not self.quiet:
-            click.echo(message, err=True)
+            click.echo(printable(message), err=True)
 
     @contextmanager
     def warnings_as_notes(self) -> Iterator[None]:
@@ -33,57 +52,34 @@ class Console:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield
-        for text in dict.fromkeys(str(warning.message) for warning in caught):
-            self.note(f"Note: {in_options(text)}")
+        for text in dict.fromkeys(_in_words(warning.message) for warning in caught):
+            self.note(f"Note: {text}")
 
-    @contextmanager
-    def progress(self) -> Iterator[Progress | None]:
-        """A callback for `cluster(progress=...)`: a bar on a terminal, lines elsewhere, None if quiet."""
-        if self.quiet:
-            yield None
-        elif not sys.stderr.isatty():
-            from tightcut.progress import ProgressLine
-
-            yield ProgressLine(sys.stderr)
-        else:
-            with _bar() as update:
-                yield update
-
-
-@contextmanager
-def _bar() -> Iterator[Progress]:
-    try:
-        from rich.console import Console as RichConsole
-        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
-        from rich.progress import Progress as RichProgress
-    except ImportError:
+    def progress(self) -> Progress | None:
+        """A callback for functions that take one: a line that rewrites itself on a terminal; None if quiet."""
         from tightcut.progress import ProgressLine
 
-        yield ProgressLine(sys.stderr)
-        return
-    columns = (
-        TextColumn("{task.description:<10}"),
-        BarColumn(),
-        TextColumn("{task.completed:.0f}/{task.total:.0f}  {task.fields[best]}"),
-        TimeElapsedColumn(),
-    )
-    with RichProgress(*columns, console=RichConsole(stderr=True), transient=True) as bars:
-        task = bars.add_task("start", total=1, best="")
+        return None if self.quiet else ProgressLine(sys.stderr)
 
-        def update(stage: str, done: int, total: int, best: float) -> None:
-            shown = f"cut {best:.6g}" if math.isfinite(best) else ""
-            bars.update(task, description=stage, completed=done, total=total, best=shown)
 
-        yield update
+def _in_words(warning: Warning | str) -> str:
+    from tightcut.exceptions import DisconnectedGraphWarning
+
+    if isinstance(warning, DisconnectedGraphWarning):
+        return (
+            f"the nearest-neighbour graph has {warning.n_components:,} connected components, which were joined by "
+            f"{warning.n_bridges:,} of the shortest links between them. Raise --n-neighbors for a denser graph."
+        )
+    return str(warning)
 
 
 def print_facts(facts: Mapping[str, Any]) -> None:
     """Names and values in two columns on standard output."""
     width = max(map(len, facts))
     for name, value in facts.items():
-        click.echo(f"{name:<{width}}  {value}")
+        echo(f"{name:<{width}}  {value}")
 
 
 def print_json(values: Any) -> None:
-    """JSON on standard output; NaN becomes null, as JSON has none."""
-    click.echo(json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False))
+    """JSON on standard output. It knows no NaN: an error rather than a file that others refuse."""
+    echo(json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False))

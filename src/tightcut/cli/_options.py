@@ -1,7 +1,8 @@
-"""Options that several commands share."""
+"""Options that several commands share. Those of the estimator have the names of its parameters."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ import click
 
 FILE = click.Path(path_type=Path)
 
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
 
 class Jobs(click.ParamType):
     """A number of threads or processes as joblib counts them: not 0."""
@@ -17,166 +20,109 @@ class Jobs(click.ParamType):
     name = "integer"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        return click.INT.convert(value, param, ctx) or self.fail("0 can do nothing; -1 means all cores.", param, ctx)
-
-
-def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """How to read DATA and turn it into a graph."""
-    for decorate in reversed(
-        (
-            click.option("--id", "id_", metavar="COL", help="Column of identifiers. Without it rows count from 0."),
-            click.option("--columns", multiple=True, metavar="COL,...", help="Columns to cluster by; repeatable."),
-            click.option("--drop", multiple=True, metavar="COL,...", help="Columns to leave out; repeatable."),
-            click.option(
-                "--header/--no-header", default=None, help="Whether the first row names the columns.  [default: look]"
-            ),
-            click.option(
-                "--decimal", default=".", show_default=True, metavar="CHAR", help="Decimal point of the numbers."
-            ),
-            click.option(
-                "--graph/--no-graph",
-                default=None,
-                help="Whether DATA is a graph: see tightcut cluster --help.  [default: look]",
-            ),
+        return click.INT.convert(value, param, ctx) or self.fail(
+            "0 is not a number of threads; -1 means all cores.", param, ctx
         )
-    ):
-        command = decorate(command)
-    return command
 
 
-def graph_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    for decorate in reversed(
-        (
-            click.option(
-                "--scale",
-                type=click.Choice(["standard", "none"]),
-                default="standard",
-                show_default=True,
-                help="Give every column mean 0 and variance 1, or leave them as they are, as COSC in Python does.",
-            ),
-            click.option(
-                "--n-neighbors", type=click.IntRange(1), default=10, show_default=True, help="Neighbours of each point."
-            ),
-            click.option(
-                "--neighbors",
-                type=click.Choice(["auto", "tree", "blocked", "approximate"]),
-                default="auto",
-                show_default=True,
-                help="How to search for neighbours; all but approximate are exact.",
-            ),
-            click.option(
-                "--symmetrize",
-                type=click.Choice(["maximum", "mean"]),
-                default="maximum",
-                show_default=True,
-                help="Weigh a link between neighbours by its stronger end, or by the mean of both.",
-            ),
-            click.option(
-                "--criterion",
-                type=click.Choice(["ncut", "rcut"]),
-                default="ncut",
-                show_default=True,
-                help="Balance the clusters' connections (ncut) or their number of points (rcut).",
-            ),
-        )
-    ):
-        command = decorate(command)
-    return command
+class NumberOr(click.ParamType):
+    """A number in a range, or one word instead."""
+
+    def __init__(self, word: str, number: click.ParamType) -> None:
+        self.word, self.number, self.name = word, number, number.name
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
+        return self.word if value == self.word else self.number.convert(value, param, ctx)
 
 
-def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    for decorate in reversed(
-        (
-            click.option(
-                "--effort",
-                type=click.FloatRange(0),
-                default=1.0,
-                show_default=True,
-                help="How long to search: 0.3 is quick, 5 is thorough.",
-            ),
-            click.option(
-                "--seed",
-                type=click.IntRange(0),
-                default=0,
-                show_default=True,
-                help="The same seed gives the same result.",
-            ),
-            click.option("--jobs", type=Jobs(), default=1, show_default=True, help="Threads; -1 for all cores."),
-            click.option(
-                "--device",
-                type=click.Choice(["cpu", "cuda", "auto"]),
-                default="cpu",
-                show_default=True,
-                help="Whether an NVIDIA GPU makes the graph and helps the search; auto: where there is one.",
-            ),
-        )
-    ):
-        command = decorate(command)
-    return command
+class Finite(click.FloatRange):
+    """A finite number >= 0."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = super().convert(value, param, ctx)
+        return number if math.isfinite(number) else self.fail(f"{value} is not a finite number.", param, ctx)
 
 
-def constraint_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    for decorate in reversed(
-        (
-            click.option(
-                "--constraints", type=FILE, metavar="PAIRS", help="Table of pairs: two names, a type, a belief."
-            ),
-            click.option("--labels", metavar="COL", help="Column of known classes; empty or -1 where unknown."),
-        )
-    ):
-        command = decorate(command)
-    return command
+def option(*names: str, **settings: Any) -> Decorator:
+    """`click.option` that shows its default, if it has one."""
+    return click.option(
+        *names, **{"show_default": "default" in settings and settings["default"] is not None, **settings}
+    )
 
 
-def limit_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    for decorate in reversed(
-        (
-            click.option(
-                "--max-violations",
-                type=click.FloatRange(0),
-                default=0.0,
-                metavar="BELIEF",
-                help="How much belief may be violated (pairs, if all are certain).",
-            ),
-            click.option(
-                "--on-inconsistent",
-                type=click.Choice(["raise", "soft"]),
-                default="raise",
-                show_default=True,
-                help="What to do with contradictory constraints: stop and name them, or violate as few as possible.",
-            ),
-        )
-    ):
-        command = decorate(command)
-    return command
+def choice(name: str, words: str, text: str) -> Decorator:
+    """An option that is one of a few words; the first is the default."""
+    return option(name, type=click.Choice(words.split()), default=words.split(maxsplit=1)[0], help=text)
 
 
-def output_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    for decorate in reversed(
-        (
-            click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON."),
-            click.option("--force", is_flag=True, help="Replace output files that exist."),
-            quiet_option,
-        )
-    ):
-        command = decorate(command)
-    return command
+def together(*options: Decorator) -> Decorator:
+    """Several options as one decorator."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for add in reversed(options):
+            command = add(command)
+        return command
+
+    return decorate
 
 
-quiet_option = click.option("-q", "--quiet", is_flag=True, help="No notes and no progress.")
-
-
-class CountOrAuto(click.ParamType):
-    """A positive whole number, or the word auto."""
-
-    name = "K"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
-        return "auto" if value == "auto" else click.IntRange(1).convert(value, param, ctx)
-
-
-def n_clusters_option(*, auto: bool = False, **settings: Any) -> Callable[..., Any]:
+def n_clusters_option(*, auto: bool = False, **settings: Any) -> Decorator:
     """The number of clusters; with `auto` the word auto is one."""
-    kind = CountOrAuto() if auto else click.IntRange(1)
+    kind = NumberOr("auto", click.IntRange(1)) if auto else click.IntRange(1)
     text = "Number of clusters, or auto." if auto else "Number of clusters."
-    return click.option("-k", "--n-clusters", type=kind, metavar="K", help=text, **settings)
+    return option("-k", "--n-clusters", type=kind, metavar="K", help=text, **settings)
+
+
+json_option = option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+quiet_option = option("-q", "--quiet", is_flag=True, help="Print no notes and no progress.")
+output_options = together(
+    json_option, option("--force", is_flag=True, help="Replace output files that exist."), quiet_option
+)
+spreadsheet_option = option(
+    "--spreadsheet", is_flag=True, help="Put ' before names in the table that a spreadsheet would take for formulas."
+)
+
+data_options = together(
+    option("--id", metavar="COL", help="Column of identifiers. Without it rows count from 0."),
+    option("--columns", multiple=True, metavar="COL,...", help="Columns to cluster by; repeatable."),
+    option("--drop", multiple=True, metavar="COL,...", help="Columns to leave out; repeatable."),
+    option("--header/--no-header", default=None, help="Whether the first row names the columns.  [default: detected]"),
+    option("--decimal", default=".", metavar="CHAR", help="Decimal point of the numbers."),
+    option(
+        "--graph/--no-graph",
+        default=None,
+        help="Whether DATA is a graph: see tightcut cluster --help.  [default: detected]",
+    ),
+)
+constraint_options = together(
+    option("--constraints", type=FILE, metavar="PAIRS", help="Table of pairs: two names, a type, a belief."),
+    option("--labels", metavar="COL", help="Column of known classes; empty or -1 where unknown."),
+)
+graph_options = together(
+    choice("--scale", "standard none", "Scale every column to mean 0 and variance 1, or (as COSC in Python) do not."),
+    option("--n-neighbors", type=click.IntRange(1), default=10, help="Neighbours of each point."),
+    choice(
+        "--neighbors",
+        "auto tree blocked approximate",
+        "How to search for neighbours; all but approximate are exact.",
+    ),
+    choice(
+        "--symmetrize", "maximum mean", "Weight of a link between neighbours: that of its stronger end, or the mean."
+    ),
+    choice("--criterion", "ncut rcut", "Balance the clusters' connections (ncut) or their numbers of points (rcut)."),
+)
+limit_option = option(
+    "--max-violations",
+    type=NumberOr("fewest", Finite(0)),
+    default=0,
+    metavar="BELIEF|fewest",
+    help="How much belief may be violated (pairs, if all are certain); fewest: as little as possible.",
+)
+search_options = together(
+    option("--effort", type=Finite(0), default=1.0, help="How long to search: 0.3 is quick, 5 is thorough."),
+    option("--seed", "random_state", type=click.IntRange(0), default=0, help="The same seed gives the same result."),
+    option("--jobs", "n_jobs", type=Jobs(), default=1, help="Threads; -1 for all cores."),
+    choice(
+        "--device", "cpu cuda auto", "Where to build the graph and search: auto uses an NVIDIA GPU if there is one."
+    ),
+)

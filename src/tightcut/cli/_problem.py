@@ -1,4 +1,4 @@
-"""From the files and options of a command to a graph and constraints."""
+"""From the files and options of a command to a fitted `COSC`, which assembles the problem as it does in Python."""
 
 from __future__ import annotations
 
@@ -7,44 +7,68 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from tightcut.cli._console import Console
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from tightcut import Constraints, Graph
-    from tightcut.files import Data, Judgements
+    from tightcut import COSC, Graph
+    from tightcut.files import Data, DataOptions, Judgements
     from tightcut.files.pairs import Places
 
-CRITERIA = {"ncut": "normalized cut", "rcut": "ratio cut"}
-VERTEX_WEIGHTS = {"ncut": "degree", "rcut": "ones"}
+SETTINGS = (
+    "n_clusters", "criterion", "n_neighbors", "neighbors", "symmetrize", "max_violations", "method", "effort",
+    "influence", "n_jobs", "random_state", "device",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What there is to solve, and the names of everything for messages.
-
-    Parameters
-    ----------
-    data : Data
-    graph : Graph
-    constraints : Constraints
-    points : ndarray or None
-        Scaled as they were clustered.
-    judgements : Judgements or None
-        The file of pairs.
-    labels_column : str or None
-    neighbor_recall : float or None
-        Share of the true neighbours in the graph; None if the graph was given.
-    """
+    """What the files say, and where they say it."""
 
     data: Data
-    graph: Graph
-    constraints: Constraints
-    points: np.ndarray | None
-    judgements: Judgements | None
+    points: np.ndarray | None  # scaled as they are clustered; None for a graph
+    judgements: Judgements | None  # the file of pairs
     labels_column: str | None
-    neighbor_recall: float | None = None
+    console: Console
+
+    def fit(self, options: dict[str, Any]) -> COSC:
+        """The estimator with these options, fitted; contradictions are told in the user's names."""
+        from tightcut import COSC
+        from tightcut.cli._contradiction import explain
+        from tightcut.exceptions import InconsistentConstraintsError
+        from tightcut.files import InputError
+
+        data, pairs, n_clusters = self.data, self.judgements, options["n_clusters"]
+        fewest = 2 if n_clusters == "auto" else max(n_clusters, 2)
+        if data.n_rows < fewest:
+            raise InputError(f"{fewest} clusters need at least that many points; {data.path} has {data.n_rows:,}.")
+        model = COSC(
+            **{name: options[name] for name in SETTINGS if name in options},
+            affinity="knn" if data.affinity is None else "precomputed",
+            connect=data.affinity is None,  # a graph is taken as it is; `_note_reading` says if it is in pieces
+            verbose=int(not self.console.quiet),
+        )
+        known = None if pairs is None else pairs.constraints(data.ids, str(data.path))
+        try:
+            with self.console.warnings_as_notes():
+                model.fit(
+                    self.points if data.affinity is None else data.affinity,
+                    constraints=known,
+                    partial_labels=data.labels,
+                )
+        except InconsistentConstraintsError as error:
+            count = error.n_clusters or (2 if n_clusters == "auto" else n_clusters)
+            error.args = (explain(error, data.ids, count, self.place),)
+            raise
+        if n_clusters == "auto":
+            self.console.note(f"{model.n_clusters_} clusters. {model.n_clusters_reason_}")
+        if options.get("neighbors") == "approximate" and data.affinity is None:
+            share = f"{model.neighbor_recall_:.1%}"
+            self.console.note(f"Found {share} of the true neighbours, estimated on a sample of the points.")
+        return model
 
     def place(self, kind: str, i: int, j: int) -> str:
         """Where a constraint comes from, for messages."""
@@ -56,126 +80,93 @@ class Problem:
         return None if self.judgements is None else self.judgements.places(self.data.ids)
 
 
-def read_problem(
-    data: Path,
-    console: Console,
-    *,
-    constraints: Path | None = None,
-    labels: str | None = None,
-    scale: str = "standard",
-    n_neighbors: int = 10,
-    neighbors: str = "auto",
-    symmetrize: str = "maximum",
-    criterion: str = "ncut",
-    jobs: int = 1,
-    device: str = "cpu",
-    **reading: Any,
-) -> Problem:
-    """Read the files, then build the graph: mistakes in small files show before time is spent."""
+def graph_of(model: COSC) -> Graph:
+    """The graph that was cut."""
     from tightcut import Graph
-    from tightcut.files import read_data, read_pairs
-    from tightcut.neighbors import KnnSettings, check_points, knn_graph
 
-    judgements = None if constraints is None else read_pairs(constraints)
-    content = read_data(data, data_options(labels=labels, **reading))
+    return Graph(model.affinity_matrix_, model.vertex_weights_)
+
+
+def read_problem(data: Path, console: Console, options: dict[str, Any]) -> Problem:
+    """Read the files, the small one first: its mistakes show before time is spent on the other."""
+    from tightcut.files import read_data, read_pairs
+
+    _check_device(options["device"])
+    pairs = options["constraints"]
+    judgements = None if pairs is None else read_pairs(pairs)
+    content = read_data(data, reading_options(options))
     for note in content.notes:
         console.note(f"Note: {note}")
-    known = _constraints(content, judgements)
-    if judgements is not None and len(judgements.repeated()):
-        console.note(f"Note: {constraints} says some things twice; tightcut check names them.")
-    points = None if content.points is None else _scaled(content, scale, console)
-    affinity, recall = content.affinity, None
-    if points is not None:
-        with console.warnings_as_notes(), console.progress() as progress:
-            settings = KnnSettings(n_neighbors, neighbors=neighbors, symmetrize=symmetrize, n_jobs=jobs, device=device)
-            found = knn_graph(check_points(points), settings, progress)
-            affinity, recall = found.affinity, found.recall
-    if neighbors == "approximate" and recall is not None:
-        console.note(f"Found {recall:.1%} of the true neighbours, as far as a sample of the points can tell.")
-    graph = Graph.from_affinity(affinity, VERTEX_WEIGHTS[criterion])
-    _note_reading(content, graph, scale, console)
-    return Problem(content, graph, known, points, judgements, labels, recall)
+    if judgements is not None and judgements.repeated():
+        console.note(f"Note: {pairs} repeats some pairs; tightcut check lists them.")
+    points = None if content.points is None else _scaled(content, options["scale"], console)
+    _note_reading(content, options["scale"], console)
+    return Problem(content, points, judgements, options["labels"], console)
 
 
-def data_options(
-    *,
-    id_: str | None = None,
-    columns: tuple[str, ...] = (),
-    drop: tuple[str, ...] = (),
-    header: bool | None = None,
-    decimal: str = ".",
-    graph: bool | None = None,
-    labels: str | None = None,
-    features: bool = True,
-) -> Any:
-    from tightcut.files import DataOptions, TableOptions
+def reading_options(options: dict[str, Any], *, features: bool = True) -> DataOptions:
+    from tightcut.files import DataOptions
 
-    return DataOptions(id_, labels, columns, drop, graph, features, TableOptions(header, decimal))
+    names = ("id", "labels", "columns", "drop", "graph", "header", "decimal")
+    return DataOptions(**{name: options[name] for name in names if name in options}, features=features)
 
 
-def no_overlap(*paths: Path | None) -> None:
-    """Refuse a command line that would write over its own input, or two results to one file."""
-    import click
-
-    real = [path.resolve() for path in paths if path is not None]
-    if len(set(real)) < len(real):
-        raise click.UsageError("The same file is named twice; input and output files must differ.")
-
-
-def check_targets(table: Path | None, other: Path | None = None, *, force: bool) -> None:
-    """Refuse outputs that cannot be written, before anything is computed."""
+def check_targets(sources: list[Path | None], table: Path | None, other: Path | None = None, *, force: bool) -> None:
+    """Refuse outputs that cannot be written, or would overwrite an input or each other, before anything is computed."""
     from tightcut.files.writing import check_table_writable, check_writable
 
+    real = [path.resolve() for path in (*sources, table, other) if path is not None]
+    if len(set(real)) < len(real):
+        raise click.UsageError("The same file is named twice; input and output files must differ.")
     if table is not None:
         check_table_writable(table, force=force)
     if other is not None:
         check_writable(other, force=force)
 
 
-def _constraints(data: Data, judgements: Judgements | None) -> Constraints:
-    from tightcut import Constraints
+def _check_device(device: str) -> None:
+    from tightcut.exceptions import NoGpuError
+    from tightcut.gpu.device import resolve_device
 
-    known = Constraints.from_pairs(data.n_rows)
-    if judgements is not None:
-        known |= judgements.constraints(data.ids, str(data.path))
-    if data.labels is not None:
-        known |= Constraints.from_labels(data.labels)
-    return known
+    try:
+        resolve_device(device)
+    except ImportError:
+        raise ImportError('--device cuda needs PyTorch: pip install "tightcut[gpu]", or say --device cpu.') from None
+    except NoGpuError:
+        raise NoGpuError(
+            "--device cuda needs an NVIDIA GPU, and PyTorch finds none. Say --device cpu, or --device auto to use a GPU "
+            "only where there is one."
+        ) from None
 
 
-def _scaled(data: Data, scale: str, console: Console) -> np.ndarray:
-    import numpy as np
+def _scaled(data: Data, scale: str, console: Console) -> np.ndarray | None:
+    if scale == "none" or data.points is None:
+        return data.points
+    from tightcut.files.errors import listed
+    from tightcut.files.large import standardized
 
-    points = data.points
-    assert points is not None  # noqa: S101 (for mypy)
-    if scale == "none":
-        return points
-    if isinstance(points, np.memmap):
-        from tightcut.files.large import standardized
-
-        scaled, deviation = standardized(points)
-    else:
-        deviation = points.std(axis=0)
-        scaled = (points - points.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
+    points, deviation = standardized(data.points)
     constant = [name for name, value in zip(data.columns, deviation, strict=True) if value == 0]
     if constant:
-        from tightcut.files.errors import listed
-
-        console.note(f"Note: the same value in every row of {listed(constant)}, which adds nothing.")
-    return scaled
+        console.note(f"Note: columns with the same value in every row make no difference: {listed(constant)}.")
+    return points
 
 
-def _note_reading(data: Data, graph: Graph, scale: str, console: Console) -> None:
-    if not data.is_graph:
+def _note_reading(data: Data, scale: str, console: Console) -> None:
+    if data.affinity is None:
         names = f"names from {data.id_name!r}" if data.has_ids else "rows counted from 0"
         console.note(f"Read {data.n_rows:,} rows and {len(data.columns)} columns of {data.path.name}; {names}.")
         if scale == "standard":
             console.note("Scaled the columns to mean 0 and variance 1; --scale none leaves them as they are.")
         return
-    console.note(f"Read a graph of {graph.n_vertices:,} vertices and {graph.n_edges:,} edges from {data.path.name}.")
-    count, _ = graph.components()
+    from scipy.sparse.csgraph import connected_components
+
+    console.note(
+        f"Read a graph of {data.n_rows:,} vertices and {data.affinity.nnz // 2:,} edges from {data.path.name}."
+    )
+    count = connected_components(data.affinity, directed=False, return_labels=False)
     if count > 1:
         console.note(
-            f"Note: the graph has {count:,} connected components, so the cut may be 0 and say nothing. Edges that join "
+            f"Note: the graph has {count:,} connected components, so the cut may be 0 and tell you nothing. Edges that join "
             "them would help."
         )

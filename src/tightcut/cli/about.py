@@ -14,16 +14,16 @@ from typing import Any
 import click
 
 from tightcut import __version__
-from tightcut.cli._console import print_facts, print_json
-from tightcut.cli._options import FILE
+from tightcut.cli._console import echo, print_facts, print_json
+from tightcut.cli._options import FILE, json_option, option
 
 PACKAGES = (
-    "numpy", "scipy", "scikit-learn", "numba", "joblib", "click", "rich", "matplotlib", "pandas", "pyarrow", "torch",
+    "numpy", "scipy", "scikit-learn", "numba", "joblib", "click", "matplotlib", "pandas", "pyarrow", "torch",
 )  # fmt: skip
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
+@json_option
 def datasets(as_json: bool) -> None:
     """List the datasets that tightcut.datasets.load knows."""
     from tightcut.datasets import list_datasets
@@ -31,34 +31,30 @@ def datasets(as_json: bool) -> None:
 
     rows: list[dict[str, Any]] = []
     for name in list_datasets():
+        row: dict[str, Any] = {"name": name, "source": "generated"}
         entry = CATALOGUE.get(name)
-        if entry is None:
-            rows.append({"name": name, "source": "generated"})
-            continue
-        source = "scikit-learn" if entry.bundled else "OpenML" if entry.openml else "derived"
-        rows.append(
-            {
-                "name": name,
+        if entry is not None:
+            row |= {
                 "points": sum(entry.class_counts),
                 "features": entry.n_features,
                 "classes": len(entry.class_counts),
-                "source": source,
+                "source": "scikit-learn" if entry.bundled else "OpenML" if entry.openml else "derived",
                 "description": entry.description,
             }
-        )
+        rows.append(row)
     if as_json:
         print_json(rows)
         return
-    click.echo(f"{'name':<16}{'points':>9}{'features':>10}{'classes':>9}  source")
+    echo(f"{'name':<16}{'points':>9}{'features':>10}{'classes':>9}  source")
     for row in rows:
         sizes = f"{row.get('points', ''):>9}{row.get('features', ''):>10}{row.get('classes', ''):>9}"
-        click.echo(f"{row['name']:<16}{sizes}  {row['source']}")
-    click.echo("\nIn Python: tightcut.datasets.load(name). Files in the folder TIGHTCUT_DATA are found first.")
+        echo(f"{row['name']:<16}{sizes}  {row['source']}")
+    echo("\nIn Python: tightcut.datasets.load(name). Files in the folder TIGHTCUT_DATA are found first.")
 
 
 @click.command(short_help="Cluster handwritten digits, and save a picture.")
-@click.option("-o", "--output", type=FILE, default="demo.png", show_default=True, metavar="PNG", help="The picture.")
-@click.option("--force", is_flag=True, help="Replace the picture if it exists.")
+@option("-o", "--output", type=FILE, default="demo.png", metavar="PNG", help="The picture.")
+@option("--force", is_flag=True, help="Replace the picture if it exists.")
 def demo(output: Path, force: bool) -> None:
     """Cluster handwritten digits with and without constraints, and save a picture."""
     from tightcut.files.writing import check_writable
@@ -79,11 +75,11 @@ def warmup() -> None:
     click.echo("Compiling; this takes up to a minute the first time, seconds later on ...", err=True)
     started = time.perf_counter()
     compile_kernels()
-    click.echo(f"Ready after {time.perf_counter() - started:.1f} s.")
+    echo(f"Ready after {time.perf_counter() - started:.1f} s.")
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print the facts as JSON.")
+@json_option
 def info(as_json: bool) -> None:
     """Versions, threads and GPU: what to put into a bug report."""
     facts: dict[str, Any] = {
@@ -99,16 +95,8 @@ def info(as_json: bool) -> None:
     if as_json:
         print_json(facts)
     else:
-        print_facts(
-            {
-                name: "not installed"
-                if value is None and name in PACKAGES
-                else value
-                if value is not None
-                else "not set"
-                for name, value in facts.items()
-            }
-        )
+        absent = {name: "not installed" if name in PACKAGES else "not set" for name in facts}
+        print_facts({name: absent[name] if value is None else value for name, value in facts.items()})
 
 
 def _version(package: str) -> str | None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tightcut.cli._app import BAD_INPUT, INCONSISTENT
-from tightcut.cli._console import print_facts, print_json
-from tightcut.cli._options import FILE, data_options, n_clusters_option
+from tightcut.cli._console import echo, print_facts, print_json
+from tightcut.cli._options import FILE, data_options, json_option, n_clusters_option
 
 if TYPE_CHECKING:
     from tightcut import Constraints, InconsistentConstraintsError
@@ -21,119 +22,108 @@ SHOWN = 10
 @click.command()
 @click.argument("pairs", type=FILE)
 @click.argument("data", type=FILE, required=False)
-@n_clusters_option(default=2, show_default=True)
+@n_clusters_option(default=2)
 @data_options
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-def check(pairs: Path, data: Path | None, n_clusters: int, as_json: bool, **reading: Any) -> None:
+@json_option
+def check(pairs: Path, data: Path | None, n_clusters: int, as_json: bool, **options: Any) -> None:
     """Say whether K clusters can satisfy PAIRS, and if not, why not.
 
-    Also lists pairs that are repeated, pairs of a point with itself, and, with DATA, names that DATA does not have.
+    Also lists repeated pairs, pairs of a point with itself, and, with DATA, names that DATA does not have. Without
+    DATA there may be any number of points beside those that PAIRS names.
+
     The exit code is 0 if all is well, 3 for a contradiction, 1 for names that are unknown or paired with themselves.
     """
-    from tightcut.cli._problem import data_options as as_data_options
+    from tightcut.cli._problem import reading_options
     from tightcut.files import read_data, read_pairs
 
     judgements = read_pairs(pairs)
-    ids = judgements.names if data is None else read_data(data, as_data_options(features=False, **reading)).ids
+    ids = None if data is None else read_data(data, reading_options(options, features=False)).ids
     findings = examine(judgements, ids, n_clusters)
     if as_json:
         print_json(findings)
     else:
-        _print(findings, n_clusters, known_data=data is not None)
+        _print(findings)
     if not findings["consistent"]:
         raise click.exceptions.Exit(INCONSISTENT)
     if findings["unknown"] or findings["self_pairs"]:
         raise click.exceptions.Exit(BAD_INPUT)
 
 
-def examine(judgements: Judgements, ids: list[str], n_clusters: int) -> dict[str, Any]:
-    """All findings as plain values. Lines with unknown names or self-pairs are left out of the question."""
-    from tightcut.cli._contradiction import headline
+def examine(judgements: Judgements, ids: list[str] | None, n_clusters: int) -> dict[str, Any]:
+    """All findings as plain values. Lines with unknown names or self-pairs take no part in the question."""
+    import numpy as np
 
-    table = judgements.table
-    known = {identifier: row for row, identifier in enumerate(ids)}
-    unknown = judgements.unknown(known)
+    from tightcut.cli._contradiction import story
+
+    table, names = judgements.table, judgements.names if ids is None else ids
+    known = {identifier: row for row, identifier in enumerate(names)}
     rows = judgements.rows(known)
     usable = judgements.select((rows >= 0).all(axis=1) & (rows[:, 0] != rows[:, 1]))
-    constraints = usable.constraints(ids)
-    error = contradiction(constraints, n_clusters)
-    places = usable.places(ids)
+    constraints, places = usable.constraints(names), usable.places(names)
     count, component = constraints.components()
+    # Without data, each cluster may have a point that no pair names: none need be empty.
+    error = contradiction(constraints, n_clusters, 0 if ids is not None else n_clusters)
     links = [] if error is None else error.witness
-    reason = None
-    if error is not None:
-        reason = headline(links, ids, n_clusters).rstrip(":") if links else str(error)
     return {
         "pairs": len(judgements),
         "n_must_link": constraints.n_must_link,
         "n_cannot_link": constraints.n_cannot_link,
-        "points": len(ids),
+        "points": None if ids is None else len(ids),
         "points_named": len(judgements.names),
         "components": count,
-        "largest_component": max(_sizes(component), default=0),
+        "largest_component": int(np.bincount(component).max(initial=0)),
         "n_clusters": n_clusters,
+        "points_needed": 0 if ids is not None or error is not None else max(0, n_clusters - count),
         "consistent": error is None,
-        "proven": True if error is None else error.proven,
-        "reason": reason,
+        "proven": error is None or error.proven,
+        "reason": None if error is None else story(error, names, n_clusters)[0],
         "contradiction": [
-            {"type": kind, "first": ids[i], "second": ids[j], "place": places.find(kind, i, j)} for kind, i, j in links
+            {"type": kind, "first": names[i], "second": names[j], "place": places.find(kind, i, j)}
+            for kind, i, j in links
         ],
         "repeated": [
             {
-                "first": judgements.pair(same[0])[0],
-                "second": judgements.pair(same[0])[1],
+                **dict(zip(("first", "second"), judgements.pair(same[0]), strict=True)),
                 "places": list(map(table.where, same)),
             }
             for same in judgements.repeated()
         ],
         "self_pairs": [{"name": judgements.pair(row)[0], "place": table.where(row)} for row in judgements.self_pairs()],
-        "unknown": [{"name": name, "place": place} for name, place in unknown.items()],
+        "unknown": [{"name": name, "place": place} for name, place in judgements.unknown(known).items()],
     }
 
 
-def contradiction(constraints: Constraints, n_clusters: int) -> InconsistentConstraintsError | None:
-    """Why that many clusters cannot satisfy the constraints, or None if they can."""
-    import numpy as np
+def contradiction(constraints: Constraints, n_clusters: int, n_others: int) -> InconsistentConstraintsError | None:
+    """Why that many clusters of these points and `n_others` more cannot satisfy the constraints; None if they can."""
     import scipy.sparse as sp
 
-    from tightcut import Graph, InconsistentConstraintsError
-    from tightcut.search.contradiction import explain
-    from tightcut.search.feasibility import find_colouring
-    from tightcut.search.partition import merge_must_links
-    from tightcut.search.two_clusters import reduce_to_units
+    from tightcut import COSC, Constraints, InconsistentConstraintsError
 
-    n = constraints.n_points
-    edgeless = Graph(sp.csr_array((n, n)), np.ones(n))
-    try:
-        if n_clusters == 1:
-            if constraints.n_cannot_link:
-                i, j = constraints.cannot_link[0].tolist()
-                return InconsistentConstraintsError([("cannot", i, j)], "One cluster cannot keep two points apart.")
-        elif n_clusters == 2:
-            reduce_to_units(edgeless, constraints)
+    n = constraints.n_points + n_others
+    known = Constraints.from_pairs(n, constraints.must_link, constraints.cannot_link)
+    settings: dict[str, Any] = {"affinity": "precomputed", "criterion": "rcut", "connect": False, "random_state": 0}
+    found = None
+    for effort in (0, 1):
+        try:
+            # Without edges every clustering that satisfies the constraints is as good as any other.
+            COSC(n_clusters=n_clusters, effort=effort, **settings).fit(sp.csr_array((n, n)), constraints=known)
+        except InconsistentConstraintsError as error:
+            found = error
+            if error.proven:
+                break
         else:
-            reduced = merge_must_links(edgeless, constraints, n_clusters)
-            answer = find_colouring(reduced.graph, n_clusters, np.random.default_rng(0))
-            if answer.colours is None:
-                return explain(constraints, reduced.component, answer, n_clusters)
-    except InconsistentConstraintsError as error:
-        return error
-    return None
+            return None
+    return found
 
 
-def _sizes(component: Any) -> list[int]:
-    import numpy as np
-
-    return np.bincount(component).tolist()
-
-
-def _print(findings: dict[str, Any], n_clusters: int, *, known_data: bool) -> None:
+def _print(findings: dict[str, Any]) -> None:
+    n_clusters, points = findings["n_clusters"], findings["points"]
     print_facts(
         {
             "pairs": f"{findings['pairs']:,} lines, {findings['n_must_link']:,} different must-links, "
             f"{findings['n_cannot_link']:,} cannot",
             "points": f"{findings['points_named']:,} named"
-            + (f", of {findings['points']:,} in the data" if known_data else ""),
+            + ("" if points is None else f", of {points:,} in the data"),
             "components": f"{findings['components']:,} sets of must-linked points, the largest of "
             f"{findings['largest_component']:,}",
         }
@@ -144,20 +134,22 @@ def _print(findings: dict[str, Any], n_clusters: int, *, known_data: bool) -> No
     _print_list("paired with themselves", findings["self_pairs"], lambda row: f"{row['name']}: {row['place']}")
     _print_list("not in the data", findings["unknown"], lambda row: f"{row['name']}: {row['place']}")
     if findings["consistent"]:
-        click.echo(f"\nConsistent: {n_clusters} clusters can satisfy all of them.")
+        needed = findings["points_needed"]
+        others = f", if the data have at least {needed:,} more point{'s' * (needed > 1)}" if needed else ""
+        echo(f"\nConsistent: {n_clusters} clusters can satisfy all of them{others}.")
         return
-    click.echo(f"\n{'Inconsistent' if findings['proven'] else 'Not shown to be consistent'}: {findings['reason']}")
+    echo(f"\n{'Inconsistent' if findings['proven'] else 'Not shown to be consistent'}: {findings['reason']}.")
     for link in findings["contradiction"]:
-        click.echo(f"  {link['first']} {link['type']}-link {link['second']}  ({link['place']})")
+        echo(f"  {link['first']} {link['type']}-link {link['second']}  ({link['place']})")
 
 
-def _print_list(title: str, rows: list[dict[str, Any]], text: Any) -> None:
+def _print_list(title: str, rows: list[dict[str, Any]], text: Callable[[dict[str, Any]], str]) -> None:
     if rows:
-        click.echo(f"\n{len(rows):,} {title}:")
+        echo(f"\n{len(rows):,} {title}:")
         for row in rows[:SHOWN]:
-            click.echo(f"  {text(row)}")
+            echo(f"  {text(row)}")
         if len(rows) > SHOWN:
-            click.echo(f"  ... and {len(rows) - SHOWN:,} more")
+            echo(f"  ... and {len(rows) - SHOWN:,} more")
 
 
 def _joined(places: list[str]) -> str:

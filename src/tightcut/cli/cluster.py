@@ -2,80 +2,59 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from tightcut.cli._console import Console, Progress, print_facts, print_json
-from tightcut.cli._options import (
-    FILE,
-    constraint_options,
-    data_options,
-    graph_options,
-    limit_options,
-    n_clusters_option,
-    output_options,
-    search_options,
-)
-from tightcut.cli._problem import CRITERIA, Problem, check_targets, no_overlap, read_problem
+from tightcut.cli import _options as opt
+from tightcut.cli._console import Console, print_facts, print_json, printable
+from tightcut.cli._problem import Problem, check_targets, graph_of, read_problem
 
 if TYPE_CHECKING:
-    from tightcut import ClusteringResult
+    from tightcut import COSC
+    from tightcut.audit import Audit
 
-SIZES_SHOWN = 20
+CRITERIA = {"ncut": "normalized cut", "rcut": "ratio cut"}
+SIZES_SHOWN, COLUMNS_SHOWN = 20, 15
 # A report should not take much longer than the clustering: this limits the prices that are estimated to some ten seconds.
 EDGES_LOOKED_AT, FEWEST_PRICED = 20_000_000, 50
 
 
 @click.command()
-@click.argument("data", type=FILE)
-@n_clusters_option(auto=True, required=True)
-@constraint_options
-@click.option("-o", "--output", type=FILE, metavar="CSV", help="Where to write labels; - for standard output.")
-@click.option("--report", type=FILE, metavar="HTML", help="Write a page with a map, typical members and prices.")
-@data_options
-@graph_options
-@limit_options
-@click.option(
-    "--strategy",
-    type=click.Choice(["direct", "recursive", "spread"]),
-    default="direct",
-    show_default=True,
-    help="The smallest cut; the paper's recursion, which may violate pairs; or clusters near a few known labels.",
+@click.argument("data", type=opt.FILE)
+@opt.n_clusters_option(auto=True, required=True)
+@opt.constraint_options
+@opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write labels; - for standard output.")
+@opt.spreadsheet_option
+@opt.option("--report", type=opt.FILE, metavar="HTML", help="Write a page with a map, typical members and prices.")
+@opt.data_options
+@opt.graph_options
+@opt.limit_option
+@opt.choice(
+    "--method",
+    "search paper",
+    "Search for the smallest cut, or use the paper's algorithm; for K > 2 that may violate pairs.",
 )
-@click.option(
+@opt.option(
     "--influence",
-    type=click.FloatRange(min=0),
+    type=opt.Finite(0),
     default=0.0,
-    show_default=True,
-    help="How strongly a cannot-link speaks for the neighbours of its points; try 1 if pairs are few.",
+    help="How strongly a cannot-link also speaks for the neighbours of its points; try 1 if you have few pairs.",
 )
-@search_options
-@output_options
+@opt.search_options
+@opt.output_options
 def cluster(
     data: Path,
-    n_clusters: int | str,
     output: Path | None,
+    spreadsheet: bool,
     report: Path | None,
     as_json: bool,
     force: bool,
     quiet: bool,
-    constraints: Path | None,
-    max_violations: float,
-    on_inconsistent: str,
-    strategy: str,
-    influence: float,
-    effort: float,
-    seed: int,
-    jobs: int,
-    device: str,
-    criterion: str,
-    scale: str,
-    n_neighbors: int,
-    symmetrize: str,
-    **reading: Any,
+    **options: Any,
 ) -> None:
     """Cluster the rows of DATA, or the vertices of a graph.
 
@@ -89,212 +68,135 @@ def cluster(
     to_stdout = output is not None and str(output) == "-"
     if to_stdout and as_json:
         raise click.UsageError("-o - and --json both write to standard output; choose one.")
-    target = None if to_stdout else output
-    no_overlap(data, constraints, target, report)
-    check_targets(target, report, force=force)
-    console = Console(quiet=quiet)
+    if options["method"] == "paper" and (options["influence"] > 0 or options["max_violations"] == "fewest"):
+        raise click.UsageError("--method paper takes neither --influence nor --max-violations fewest.")
+    table = None if to_stdout else output
+    check_targets([data, options["constraints"]], table, report, force=force)
     started = time.perf_counter()
-    problem = read_problem(
-        data,
-        console,
-        constraints=constraints,
-        scale=scale,
-        n_neighbors=n_neighbors,
-        symmetrize=symmetrize,
-        criterion=criterion,
-        jobs=jobs,
-        device=device,
-        **reading,
-    )
-    count = _choose(problem, console) if n_clusters == "auto" else int(n_clusters)
-    settings = {
-        "max_violations": max_violations,
-        "on_inconsistent": on_inconsistent,
-        "strategy": strategy,
-        "influence": influence,
-        "effort": effort,
-        "n_jobs": jobs,
-        "random_state": seed,
-        "device": device,
-    }
-    with console.progress() as progress:
-        result = solve(problem, count, progress, settings)
-        seconds = time.perf_counter() - started
-        page = None
-        if report is not None:
-            graph = {"criterion": criterion, "scale": scale, "n_neighbors": n_neighbors, "symmetrize": symmetrize}
-            page = _page(problem, result, progress, {"seconds": seconds, **graph, **settings})
-    _write(problem, result, target, report, page, force=force)
-    if to_stdout:
-        _print_labels(problem, result)
-    elif as_json:
-        print_json(_summary(problem, result, criterion, seconds, seed, target, report))
-    else:
-        print_facts(_facts(problem, result, criterion, seconds, target, report))
+    problem = read_problem(data, Console(quiet=quiet), options)
+    model = problem.fit(options)
+    seconds = time.perf_counter() - started
+    # Drawn before anything is written: a failure leaves no file.
+    page = None if report is None else _page(problem, model, options, seconds)
+    _write(problem, model, table, to_stdout=to_stdout, spreadsheet=spreadsheet, force=force)
+    if report is not None:
+        from tightcut.files import atomic_writer
 
-
-def solve(problem: Problem, n_clusters: int, progress: Progress | None, settings: dict[str, Any]) -> ClusteringResult:
-    """Cluster; contradictions are told in the user's names."""
-    from tightcut import cluster as search
-    from tightcut.cli._contradiction import named
-
-    with named(problem.data.ids, n_clusters, problem.place):
-        return search(problem.graph, problem.constraints, n_clusters, progress=progress, **settings)
-
-
-def _choose(problem: Problem, console: Console) -> int:
-    """The number of clusters by the eigengap, with a note that says why."""
-    from tightcut.cli._contradiction import named
-    from tightcut.search.choose_k import choose_n_clusters
-
-    with named(problem.data.ids, 2, problem.place):
-        choice = choose_n_clusters(problem.graph, problem.constraints)
-    console.note(f"{choice.n_clusters} clusters. {choice.reason}")
-    return choice.n_clusters
+        with atomic_writer(report, force=force) as stream:
+            stream.write(page)
+    files = {"labels": table, "report": report}
+    if as_json:
+        print_json({**_summary(problem, model, seconds), **{name: path and str(path) for name, path in files.items()}})
+    elif not to_stdout:
+        print_facts({**_facts(problem, model, seconds), **{name: path for name, path in files.items() if path}})
 
 
 def _write(
-    problem: Problem,
-    result: ClusteringResult,
-    output: Path | None,
-    report: Path | None,
-    page: str | None,
-    *,
-    force: bool,
+    problem: Problem, model: COSC, table: Path | None, *, to_stdout: bool, spreadsheet: bool, force: bool
 ) -> None:
-    from tightcut.files.writing import atomic_writer, write_rows
+    from tightcut.files.writing import print_rows, write_rows
 
-    if output is not None:
-        rows = zip(problem.data.ids, result.labels.tolist(), strict=True)
-        write_rows(output, [problem.data.id_name, "cluster"], rows, force=force)
-    if report is not None and page is not None:
-        with atomic_writer(report, force=force) as stream:
-            stream.write(page)
+    header, names = [problem.data.id_name, "cluster"], problem.data.ids
+    if to_stdout and sys.stdout.isatty():
+        header, names = list(map(printable, header)), list(map(printable, names))
+    rows = zip(names, model.labels_.tolist(), strict=True)
+    if to_stdout:
+        print_rows(sys.stdout, header, rows, spreadsheet=spreadsheet)
+    elif table is not None:
+        write_rows(table, header, rows, force=force, spreadsheet=spreadsheet)
 
 
-def _print_labels(problem: Problem, result: ClusteringResult) -> None:
-    import sys
+def _page(problem: Problem, model: COSC, options: dict[str, Any], seconds: float) -> str:
+    from datetime import datetime
 
-    from tightcut.files.writing import print_rows
+    from tightcut.report import render
 
-    print_rows(
-        sys.stdout, [problem.data.id_name, "cluster"], zip(problem.data.ids, result.labels.tolist(), strict=True)
+    prices, graph = None, graph_of(model)
+    if not model.constraints_.is_empty:
+        prices = model.audit(
+            max_pairs=max(FEWEST_PRICED, EDGES_LOOKED_AT // max(graph.n_edges, 1)),
+            random_state=options["random_state"],
+            progress=problem.console.progress(),
+        )
+    return render(
+        graph,
+        model.labels_,
+        model.constraints_,
+        points=problem.points,
+        ids=problem.data.ids,
+        prices=prices,
+        title=f"Clusters of {problem.data.path.stem}",
+        criterion=CRITERIA[model.criterion],
+        facts={**_page_facts(problem, model, options, prices), "Time": f"{seconds:.1f} s"},
+        created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
     )
 
 
-def _page(problem: Problem, result: ClusteringResult, progress: Progress | None, settings: dict[str, Any]) -> str:
-    from datetime import datetime
-
-    from tightcut.audit import audit
-    from tightcut.report import render
-
-    data = problem.data
-    prices = None
-    if not problem.constraints.is_empty:
-        prices = audit(
-            problem.graph,
-            problem.constraints,
-            result.labels,
-            max_pairs=max(FEWEST_PRICED, EDGES_LOOKED_AT // max(problem.graph.n_edges, 1)),
-            n_jobs=settings["n_jobs"],
-            random_state=settings["random_state"],
-            progress=progress,
-        )
-    facts = {"File": data.path.name}
+def _page_facts(problem: Problem, model: COSC, options: dict[str, Any], prices: Audit | None) -> dict[str, str]:
+    data, facts = problem.data, {"File": problem.data.path.name}
     if not data.is_graph:
-        scaled = "scaled to variance 1" if settings["scale"] == "standard" else "not scaled"
-        facts["Columns"] = f"{_few(data.columns)} ({scaled})"
-        facts["Neighbours of each point"] = str(settings["n_neighbors"])
-        if settings["symmetrize"] == "mean":
+        hidden = len(data.columns) - COLUMNS_SHOWN
+        columns = ", ".join(data.columns[:COLUMNS_SHOWN]) + (f" and {hidden} more" if hidden > 0 else "")
+        scaled = "scaled to variance 1" if options["scale"] == "standard" else "not scaled"
+        facts["Columns"] = f"{columns} ({scaled})"
+        facts["Neighbours of each point"] = str(options["n_neighbors"])
+        if options["symmetrize"] == "mean":
             facts["Weight of an edge"] = "mean of its two ends"
-        if problem.neighbor_recall is not None and problem.neighbor_recall < 1:
-            facts["Share of them that are true neighbours"] = f"{problem.neighbor_recall:.1%}"
+        if model.neighbor_recall_ < 1:
+            facts["Share of them that are true neighbours"] = f"{model.neighbor_recall_:.1%}"
     if problem.judgements is not None:
         facts["Pairs"] = f"{problem.judgements.path.name}, {len(problem.judgements):,} lines"
     if problem.labels_column is not None:
         facts["Known classes"] = f"column {problem.labels_column!r}"
     if prices is not None:
-        facts["Violations allowed"] = f"{settings['max_violations']:g}"
-    if settings["strategy"] != "direct":
-        facts["Strategy"] = settings["strategy"]
-    if settings["influence"] > 0:
-        facts["Influence on neighbours"] = f"{settings['influence']:g}"
-    facts["Effort, seed"] = f"{settings['effort']:g}, {settings['random_state']}"
-    facts["Time"] = f"{settings['seconds']:.1f} s"
-    return render(
-        problem.graph,
-        result.labels,
-        problem.constraints,
-        points=problem.points,
-        ids=data.ids,
-        prices=prices,
-        title=f"Clusters of {data.path.stem}",
-        criterion=CRITERIA[settings["criterion"]],
-        facts=facts,
-        created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
-    )
-
-
-def _few(names: tuple[str, ...], limit: int = 15) -> str:
-    hidden = len(names) - limit
-    return ", ".join(names[:limit]) + (f" and {hidden} more" if hidden > 0 else "")
-
-
-def _sizes(result: ClusteringResult) -> list[int]:
-    import numpy as np
-
-    return np.bincount(result.labels).tolist()
-
-
-def _facts(
-    problem: Problem, result: ClusteringResult, criterion: str, seconds: float, output: Path | None, report: Path | None
-) -> dict[str, Any]:
-    sizes = _sizes(result)
-    shown = ", ".join(f"{size:,}" for size in sizes[:SIZES_SHOWN]) + (", ..." if len(sizes) > SIZES_SHOWN else "")
-    violated = f"{result.n_violations:,} of {problem.constraints.n_pairs:,} constraints"
-    if result.violations.belief != result.n_violations:
-        violated += f" (belief {result.violations.belief:g})"
-    facts = {
-        "points": f"{problem.data.n_rows:,}",
-        "clusters": f"{len(sizes):,} of {shown} points",
-        "cut": f"{result.cut:.6g} ({CRITERIA[criterion]})",
-        "violated": violated if problem.constraints.n_pairs else "no constraints given",
-        "seconds": f"{seconds:.2f}",
-    }
-    if output is not None:
-        facts["labels"] = str(output)
-    if report is not None:
-        facts["report"] = str(report)
+        limit = options["max_violations"]
+        facts["Violations allowed"] = "as few as possible" if limit == "fewest" else f"{limit:g}"
+    if options["method"] == "paper":
+        facts["Method"] = "the paper's algorithm"
+    if options["influence"] > 0:
+        facts["Influence on neighbours"] = f"{options['influence']:g}"
+    facts["Effort, seed"] = f"{options['effort']:g}, {options['random_state']}"
     return facts
 
 
-def _summary(
-    problem: Problem,
-    result: ClusteringResult,
-    criterion: str,
-    seconds: float,
-    seed: int,
-    output: Path | None,
-    report: Path | None,
-) -> dict[str, Any]:
+def _facts(problem: Problem, model: COSC, seconds: float) -> dict[str, Any]:
+    sizes, n_pairs = _sizes(model), model.constraints_.n_pairs
+    shown = ", ".join(f"{size:,}" for size in sizes[:SIZES_SHOWN]) + (", ..." if len(sizes) > SIZES_SHOWN else "")
+    violated = f"{model.n_violations_:,} of {n_pairs:,} constraints"
+    if model.violated_belief_ != model.n_violations_:
+        violated += f" (belief {model.violated_belief_:g})"
+    return {
+        "points": f"{problem.data.n_rows:,}",
+        "clusters": f"{len(sizes):,} of {shown} points",
+        "cut": f"{model.cut_:.6g} ({CRITERIA[model.criterion]})",
+        "violated": violated if n_pairs else "no constraints given",
+        "seconds": f"{seconds:.2f}",
+    }
+
+
+def _summary(problem: Problem, model: COSC, seconds: float) -> dict[str, Any]:
     ids = problem.data.ids
     return {
         "data": str(problem.data.path),
         "n_points": problem.data.n_rows,
-        "n_edges": problem.graph.n_edges,
-        "neighbor_recall": problem.neighbor_recall,
-        "n_clusters": len(_sizes(result)),
-        "sizes": _sizes(result),
-        "criterion": criterion,
-        "cut": result.cut,
-        "n_must_link": problem.constraints.n_must_link,
-        "n_cannot_link": problem.constraints.n_cannot_link,
-        "n_violations": result.n_violations,
-        "violated_belief": result.violations.belief,
-        "violated_must_link": [[ids[i], ids[j]] for i, j in result.violations.must_link.tolist()],
-        "violated_cannot_link": [[ids[i], ids[j]] for i, j in result.violations.cannot_link.tolist()],
+        "n_edges": model.affinity_matrix_.nnz // 2,
+        "neighbor_recall": None if problem.data.is_graph else model.neighbor_recall_,
+        "n_clusters": model.n_clusters_,
+        "sizes": _sizes(model),
+        "criterion": model.criterion,
+        "cut": model.cut_,
+        "n_must_link": model.constraints_.n_must_link,
+        "n_cannot_link": model.constraints_.n_cannot_link,
+        "n_violations": model.n_violations_,
+        "violated_belief": model.violated_belief_,
+        "violated_must_link": [[ids[i], ids[j]] for i, j in model.violated_must_link_.tolist()],
+        "violated_cannot_link": [[ids[i], ids[j]] for i, j in model.violated_cannot_link_.tolist()],
         "seconds": round(seconds, 3),
-        "seed": seed,
-        "labels": None if output is None else str(output),
-        "report": None if report is None else str(report),
+        "seed": model.random_state,
     }
+
+
+def _sizes(model: COSC) -> list[int]:
+    import numpy as np
+
+    return np.bincount(model.labels_).tolist()

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tightcut.cli._console import Console, print_facts, print_json
-from tightcut.cli._options import FILE, quiet_option
+from tightcut.cli._console import Console, echo, print_facts, print_json
+from tightcut.cli._options import FILE, json_option, option, quiet_option
 
 if TYPE_CHECKING:
     from tightcut.files import Table
@@ -22,12 +22,10 @@ TABLE_LIMIT = 12
 @click.command(short_help="Compare LABELS with the classes in TRUTH.")
 @click.argument("labels", type=FILE)
 @click.argument("truth", type=FILE)
-@click.option("--id", "id_", metavar="COL", help="Column of identifiers in both files.")
-@click.option("--labels-column", metavar="COL", help="Column of LABELS.  [default: cluster, label, or the last]")
-@click.option(
-    "--truth-column", metavar="COL", help="Column of TRUTH.  [default: class, truth, label, ..., or the last]"
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the measures as JSON.")
+@option("--id", "id_", metavar="COL", help="Column of identifiers in both files.")
+@option("--labels-column", metavar="COL", help="Column of LABELS.  [default: cluster, label, or the last]")
+@option("--truth-column", metavar="COL", help="Column of TRUTH.  [default: class, truth, label, ..., or the last]")
+@json_option
 @quiet_option
 def evaluate(
     labels: Path,
@@ -80,13 +78,15 @@ def matched(
 ) -> list[tuple[str, str]]:
     """(cluster, class) of every row that has a class."""
     from tightcut.files import InputError
-    from tightcut.files.tables import is_missing
+    from tightcut.files.cells import is_missing
 
     clusters, classes = found.texts(label_name), known.texts(truth_name)
     shared = id_ or _shared_id(found, known, {label_name, truth_name})
     if shared is not None:
-        truth_of = dict(zip(_unique(known, shared), classes, strict=True))
-        names = _unique(found, shared)
+        for table in (found, known):
+            table.find(shared, "--id")
+        truth_of = dict(zip(known.identifiers(shared), classes, strict=True))
+        names = found.identifiers(shared)
         missing = [name for name in names if name not in truth_of]
         if missing:
             row = names.index(missing[0])
@@ -107,7 +107,7 @@ def matched(
     if not pairs:
         raise InputError(f"{known.path}, column {truth_name!r}: no row has a class.")
     if len(pairs) < len(classes):
-        console.note(f"{len(classes) - len(pairs):,} rows without a class left out.")
+        console.note(f"Left out {len(classes) - len(pairs):,} rows without a class.")
     return pairs
 
 
@@ -124,25 +124,13 @@ def _shared_id(found: Table, known: Table, taken: set[str]) -> str | None:
     return name if found.has_header and known.has_header and name in known.names and name not in taken else None
 
 
-def _unique(table: Table, name: str) -> list[str]:
-    from tightcut.files import InputError
-
-    table.find(name, "--id")
-    values = table.texts(name)
-    value, count = Counter(values).most_common(1)[0]
-    if count > 1:
-        row = len(values) - 1 - values[::-1].index(value)
-        raise InputError(f"{table.where(row, name)}: {value!r} occurs {count} times; identifiers must differ.")
-    return values
-
-
 def _print_contingency(pairs: list[tuple[str, str]]) -> None:
     counts = Counter(pairs)
     clusters, classes = sorted({pair[0] for pair in pairs}), sorted({pair[1] for pair in pairs})
     width = max(7, *(len(name) for name in clusters))
     widths = [max(5, len(name)) for name in classes]
     header = "  ".join(f"{name:>{size}}" for name, size in zip(classes, widths, strict=True))
-    click.echo(f"\n{'cluster':<{width}}  {header}")
+    echo(f"\n{'cluster':<{width}}  {header}")
     for cluster in clusters:
         row = "  ".join(f"{counts[cluster, name]:>{size}}" for name, size in zip(classes, widths, strict=True))
-        click.echo(f"{cluster:<{width}}  {row}")
+        echo(f"{cluster:<{width}}  {row}")

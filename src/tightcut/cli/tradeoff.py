@@ -8,64 +8,44 @@ from typing import Any
 
 import click
 
-from tightcut.cli._console import Console, print_json
-from tightcut.cli._options import FILE, constraint_options, data_options, graph_options, output_options, search_options
-from tightcut.cli._problem import check_targets, no_overlap, read_problem
+from tightcut.cli import _options as opt
+from tightcut.cli._console import Console, echo, print_json
+from tightcut.cli._problem import check_targets, graph_of, read_problem
 
 HEADER = ("n_violations", "violated_belief", "cut")
 PICTURES = (".png", ".svg", ".pdf")
 
 
 @click.command(short_help="Trade the cut of two clusters against violated constraints.")
-@click.argument("data", type=FILE)
-@constraint_options
-@click.option("-o", "--output", type=FILE, metavar="CSV", help="Where to write the table.")
-@click.option("--plot", type=FILE, metavar="PNG", help="Draw the curve (PNG, SVG or PDF).")
-@data_options
-@graph_options
-@search_options
-@output_options
+@click.argument("data", type=opt.FILE)
+@opt.constraint_options
+@opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write the table.")
+@opt.option("--plot", type=opt.FILE, metavar="PNG", help="Draw the curve (PNG, SVG or PDF).")
+@opt.data_options
+@opt.graph_options
+@opt.search_options
+@opt.output_options
 def tradeoff(
-    data: Path,
-    constraints: Path | None,
-    labels: str | None,
-    output: Path | None,
-    plot: Path | None,
-    as_json: bool,
-    force: bool,
-    quiet: bool,
-    effort: float,
-    seed: int,
-    jobs: int,
-    device: str,
-    **reading: Any,
+    data: Path, output: Path | None, plot: Path | None, as_json: bool, force: bool, quiet: bool, **options: Any
 ) -> None:
     """Find every trade-off between the cut of two clusters and the violated constraints.
 
     The first line violates as little as possible, the last is the cut without constraints. A steep fall says that the
     constraints violated there disagree with the data; that is a good value for --max-violations.
     """
-    if constraints is None and labels is None:
+    if options["constraints"] is None and options["labels"] is None:
         raise click.UsageError("There is nothing to trade: give --constraints PAIRS or --labels COL.")
-    no_overlap(data, constraints, output, plot)
-    from tightcut import tradeoff_path
-    from tightcut.files.writing import write_rows
-
-    check_targets(output, plot, force=force)
+    check_targets([data, options["constraints"]], output, plot, force=force)
     if plot is not None:
         _check_picture(plot)
+    from tightcut import tradeoff_path
+    from tightcut.files import write_rows
+
     console = Console(quiet=quiet)
-    problem = read_problem(data, console, constraints=constraints, labels=labels, jobs=jobs, device=device, **reading)
-    with console.progress() as progress:
-        points = tradeoff_path(
-            problem.graph,
-            problem.constraints,
-            effort=effort,
-            n_jobs=jobs,
-            random_state=seed,
-            progress=progress,
-            device=device,
-        )
+    # One cluster takes no search: this builds the graph and gathers the constraints.
+    model = read_problem(data, console, options).fit({**options, "n_clusters": 1, "max_violations": "fewest"})
+    settings = {name: options[name] for name in ("effort", "n_jobs", "random_state", "device")}
+    points = tradeoff_path(graph_of(model), model.constraints_, progress=console.progress(), **settings)
     rows = [(point.n_violations, point.violated_belief, point.cut) for point in points]
     if output is not None:
         write_rows(output, HEADER, rows, force=force)
@@ -74,9 +54,9 @@ def tradeoff(
     if as_json:
         print_json([dict(zip(HEADER, row, strict=True)) for row in rows])
         return
-    click.echo(f"{'violated':>8}  {'belief':>8}  cut")
+    echo(f"{'violated':>8}  {'belief':>8}  cut")
     for count, belief, cut in rows:
-        click.echo(f"{count:8,}  {belief:8g}  {cut:.6g}")
+        echo(f"{count:8,}  {belief:8g}  {cut:.6g}")
 
 
 def _check_picture(path: Path) -> None:
@@ -92,7 +72,7 @@ def _check_picture(path: Path) -> None:
 def _draw(points: Any, path: Path, *, force: bool) -> None:
     from matplotlib.figure import Figure
 
-    from tightcut.files.writing import atomic_writer
+    from tightcut.files import atomic_writer
     from tightcut.plots import plot_tradeoff
 
     figure = Figure(figsize=(7, 4.5), layout="constrained")

@@ -91,7 +91,7 @@ def noise_methods() -> dict[str, Any]:
     from tightcut.estimator import COSC
 
     return {
-        "hard": Method(COSC(**FEWEST)),
+        "hard": Method(COSC(max_violations="fewest")),
         "soft": Method(COSC(), adapt=expected_wrong_pairs, otherwise=FEWEST),
         "weighted": Method(COSC(), beliefs=True, adapt=expected_wrong_belief, otherwise=FEWEST),
     }

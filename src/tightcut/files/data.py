@@ -14,33 +14,27 @@ NPY and Parquet files of a gigabyte or more are taken as points that stay in the
 
 from __future__ import annotations
 
-import zipfile
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.files import large
+from tightcut.files import large, parquet
+from tightcut.files.arrays import read_npy, read_npz, read_sparse
+from tightcut.files.cells import is_missing
 from tightcut.files.errors import InputError, check_readable, listed
-from tightcut.files.graphs import (
-    SPARSE_KEYS,
-    checked_affinity,
-    has_weight_header,
-    names_edges,
-    read_edges,
-    read_matrix_market,
-)
-from tightcut.files.tables import PARQUET_SUFFIXES, TEXT_SUFFIXES, Table, TableOptions, is_missing, read_table
+from tightcut.files.graphs import checked_affinity, has_weight_header, names_edges, read_edges, read_matrix_market
+from tightcut.files.tables import TEXT_SUFFIXES, Table, TableOptions, Unread, read_table
 
 KINDS = "CSV, TSV, Parquet, NPY, NPZ or MTX"
 
 
-@dataclass(frozen=True)
-class DataOptions:
-    """Which part of a file is what; see the command line for the meaning of each.
+@dataclass(frozen=True, kw_only=True)
+class DataOptions(TableOptions):
+    """Which part of a file is what.
 
     Parameters
     ----------
@@ -52,7 +46,8 @@ class DataOptions:
         Whether the file is a graph; None looks.
     features : bool, default=True
         False reads identifiers and labels alone.
-    table : TableOptions
+    header, decimal
+        As in `TableOptions`.
     """
 
     id: str | None = None
@@ -61,7 +56,6 @@ class DataOptions:
     drop: tuple[str, ...] = ()
     graph: bool | None = None
     features: bool = True
-    table: TableOptions = field(default_factory=TableOptions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,25 +119,39 @@ def read_data(path: Path, options: DataOptions | None = None) -> Data:
     check_readable(path)
     options = options or DataOptions()
     suffix = path.suffix.lower()
-    if _stays_in_its_file(path, options):
-        return _mapped(path, options)
-    if suffix in TEXT_SUFFIXES | PARQUET_SUFFIXES:
-        return _from_table(path, options)
+    if suffix in TEXT_SUFFIXES | parquet.SUFFIXES:
+        return _from_parquet(path, options) if _stays_in_its_file(path, options) else _from_table(path, options)
     if suffix == ".npy":
-        return _from_array(path, _load(path), {}, options)
+        if _stays_in_its_file(path, options):
+            return _mapped_array(path, options)
+        return _from_array(path, read_npy(path), {}, options)
     if suffix == ".npz":
         return _from_npz(path, options)
     if suffix == ".mtx":
         return _graph(path, read_matrix_market(path), options)
-    raise InputError(f"{path}: {suffix} is no kind of file that tightcut reads; use {KINDS}.")
+    raise InputError(f"{path}: tightcut does not read {suffix} files; use {KINDS}.")
+
+
+def _stays_in_its_file(path: Path, options: DataOptions) -> bool:
+    """Whether a file holds points, and many."""
+    suffix = path.suffix.lower()
+    if suffix not in {".npy", *parquet.SUFFIXES} or options.graph or path.stat().st_size < large.LARGE_FILE:
+        return False
+    return suffix == ".npy" or options.graph is False or not names_edges(_heading(path))
+
+
+def _heading(path: Path) -> Table:
+    """The names of the columns of a Parquet file, without rows."""
+    names = parquet.column_names(path)
+    return Table(path, tuple(names), ((),) * len(names))
 
 
 def _from_table(path: Path, options: DataOptions) -> Data:
-    table = read_table(path, options.table)
+    table = read_table(path, options)
     if options.graph is False or not (options.graph or names_edges(table)):
         return _points(table, options)
-    if options.graph and not names_edges(table) and table.lines is not None and options.table.header is None:
-        bare = read_table(path, TableOptions(False, options.table.decimal))
+    if options.graph and not names_edges(table) and table.lines is not None and options.header is None:
+        bare = read_table(path, replace(options, header=False))
         table = table if has_weight_header(bare) else bare
     if len(table.names) > 3 and len(table.names) == table.n_rows:
         return _graph(path, checked_affinity(path, table.numbers(table.names)), options)
@@ -153,69 +161,37 @@ def _from_table(path: Path, options: DataOptions) -> Data:
     return _graph(path, affinity, options, names, (note + ".",))
 
 
-def _stays_in_its_file(path: Path, options: DataOptions) -> bool:
-    """Whether a file holds points, and many."""
-    suffix = path.suffix.lower()
-    if suffix not in {".npy", *PARQUET_SUFFIXES} or options.graph or path.stat().st_size < large.LARGE_FILE:
-        return False
-    return suffix == ".npy" or options.graph is False or not names_edges(_heading(path))
-
-
-def _heading(path: Path) -> Table:
-    """The names of the columns of a Parquet file, without rows."""
-    names = large.open_parquet(path).schema_arrow.names
-    return Table(path, tuple(names), ((),) * len(names))
-
-
-def _mapped(path: Path, options: DataOptions) -> Data:
+def _from_parquet(path: Path, options: DataOptions) -> Data:
     """Points that stay in their file; only identifiers and labels are read whole."""
-    if path.suffix.lower() == ".npy":
-        used = {"--id": options.id, "--labels": options.labels, "--columns": options.columns, "--drop": options.drop}
-        for option, value in used.items():
-            if value:
-                raise InputError(
-                    f"{path} is too large to be read whole, and its columns have no names: leave out {option}."
-                )
-        points = large.open_points(path)
-        names = tuple(str(number + 1) for number in range(points.shape[1]))
-        return Data(path, _row_numbers(len(points)), points=points, columns=names)
-    file = large.open_parquet(path)
     heading = _heading(path)
-    id_column, taken, notes = _id_column(heading, options)
-    if options.labels is not None:
-        heading.find(options.labels, "--labels")
-    chosen = _chosen_columns(heading, options, {*taken, options.labels}, None)
-    named = [name for name in (id_column, options.labels) if name is not None]
-    cells = [column.to_numpy(zero_copy_only=False) for column in file.read(columns=named).columns]
-    table = Table(path, tuple(named), tuple(cells))
-    return Data(
-        path,
-        _row_numbers(file.metadata.num_rows) if id_column is None else _identifiers(table, id_column),
-        "row" if id_column is None else id_column,
-        large.open_points(path, chosen) if options.features else None,
-        None,
-        tuple(chosen),
-        None if options.labels is None else _known_labels(table, options.labels),
-        notes,
-    )
+    named = [name for name in (_id_column(heading, options)[0], options.labels) if name in heading.names]
+    names, cells = parquet.read_columns(path, named)
+    n_rows = parquet.open_parquet(path).metadata.num_rows
+    columns: dict[str, Any] = dict.fromkeys(heading.names, Unread(n_rows)) | dict(zip(names, cells, strict=True))
+    table = Table(path, heading.names, tuple(columns.values()))
+    return _points(table, options, read=lambda chosen: large.open_points(path, chosen))
+
+
+def _mapped_array(path: Path, options: DataOptions) -> Data:
+    _refuse_columns(options, f"{path} is too large to be read whole, and its columns have no names: leave out")
+    points = large.open_points(path)
+    names = tuple(str(number + 1) for number in range(points.shape[1]))
+    return Data(path, _row_numbers(len(points)), points=points, columns=names)
 
 
 def _from_npz(path: Path, options: DataOptions) -> Data:
-    arrays = _load(path)
-    if arrays.keys() >= SPARSE_KEYS:
-        matrix = sp.load_npz(path)
+    matrix = read_sparse(path)
+    if matrix is not None:
         if options.graph is False:
             raise InputError(f"{path} holds a sparse matrix, which tightcut takes as a graph; leave out --no-graph.")
         return _graph(path, checked_affinity(path, matrix), options)
-    if "X" not in arrays and len(arrays) != 1:
-        raise InputError(f"{path} has no array X, but {listed(arrays)}. Save it with numpy.savez(path, X=points).")
-    main = "X" if "X" in arrays else next(iter(arrays))
-    X = arrays.pop(main)
-    extra = {name: array for name, array in arrays.items() if array.shape == X.shape[:1]}
-    return _from_array(path, X, extra, options)
+    named = {part.strip() for text in options.columns for part in (text, *text.split(","))}
+    asked = {*options.columns, *named, options.id, options.labels}
+    X, others = read_npz(path, lambda name: name in asked or name.lower() == "id")
+    return _from_array(path, X, others, options)
 
 
-def _from_array(path: Path, X: np.ndarray, extra: dict[str, np.ndarray], options: DataOptions) -> Data:
+def _from_array(path: Path, X: np.ndarray, others: dict[str, np.ndarray | None], options: DataOptions) -> Data:
     if X.dtype.kind not in "biuf":
         raise InputError(f"{path} holds values of type {X.dtype}; save an array of numbers.")
     if 0 in X.shape:
@@ -227,22 +203,36 @@ def _from_array(path: Path, X: np.ndarray, extra: dict[str, np.ndarray], options
         )
     if options.graph:
         return _graph(path, checked_affinity(path, X), options)
+    for name, array in others.items():
+        if array is not None and array.shape != X.shape[:1]:
+            raise InputError(f"{path}: array {name!r} has shape {array.shape}; it needs one value per point, {len(X)}.")
     names = tuple(str(number + 1) for number in range(X.shape[1]))
-    columns: tuple[Any, ...] = (*X.T, *extra.values())
-    table = Table(path, (*names, *extra), columns, has_header=False)
+    cells = [Unread(len(X)) if array is None else array for array in others.values()]
+    table = Table(path, (*names, *others), (*X.T, *cells), has_header=False)
     return _points(table, options, features=names)
 
 
-def _points(table: Table, options: DataOptions, features: Sequence[str] | None = None) -> Data:
+def _points(
+    table: Table,
+    options: DataOptions,
+    features: Sequence[str] | None = None,
+    read: Callable[[list[str]], np.ndarray] | None = None,
+) -> Data:
+    """Identifiers and labels from a table; numbers, too, or from where `read` finds them."""
     id_column, taken, notes = _id_column(table, options)
     if options.labels is not None:
         table.find(options.labels, "--labels")
-    ids = _row_numbers(table.n_rows) if id_column is None else _identifiers(table, id_column)
     chosen = _chosen_columns(table, options, {*taken, options.labels}, features)
-    points = table.numbers(chosen, droppable=True) if options.features else None
-    labels = None if options.labels is None else _known_labels(table, options.labels)
-    name = "row" if id_column is None else id_column
-    return Data(table.path, ids, name, points, None, tuple(chosen), labels, notes)
+    return Data(
+        table.path,
+        _row_numbers(table.n_rows) if id_column is None else table.identifiers(id_column),
+        "row" if id_column is None else id_column,
+        (read(chosen) if read else table.numbers(chosen, droppable=True)) if options.features else None,
+        None,
+        tuple(chosen),
+        None if options.labels is None else _known_labels(table, options.labels),
+        notes,
+    )
 
 
 def _graph(
@@ -252,14 +242,18 @@ def _graph(
     names: list[str] | None = None,
     notes: tuple[str, ...] = (),
 ) -> Data:
-    used = {"--id": options.id, "--labels": options.labels, "--columns": options.columns, "--drop": options.drop}
-    for option, value in used.items():
-        if value:
-            raise InputError(f"{path} is a graph, which has no columns: {option} does not apply.")
+    _refuse_columns(options, f"{path} is a graph, which has no columns; leave out")
     if affinity.shape[0] == 0:
         raise InputError(f"{path} holds a graph without vertices.")
     ids = _row_numbers(affinity.shape[0]) if names is None else names
     return Data(path, ids, "row" if names is None else "vertex", affinity=affinity, notes=notes)
+
+
+def _refuse_columns(options: DataOptions, message: str) -> None:
+    used = {"--id": options.id, "--labels": options.labels, "--columns": options.columns, "--drop": options.drop}
+    for option, value in used.items():
+        if value:
+            raise InputError(f"{message} {option}.")
 
 
 def _id_column(table: Table, options: DataOptions) -> tuple[str | None, set[str | None], tuple[str, ...]]:
@@ -279,21 +273,6 @@ def _implied_id(table: Table) -> str | None:
     if named is None and table.has_header and table.names[0] == "column 1":
         return table.names[0]
     return named
-
-
-def _identifiers(table: Table, name: str) -> list[str]:
-    ids = table.texts(name)
-    seen: dict[str, int] = {}
-    for row, identifier in enumerate(ids):
-        if not identifier:
-            raise InputError(f"{table.where(row, name)}: the identifier is missing; every row needs one.")
-        if seen.setdefault(identifier, row) != row:
-            earlier = table.where(seen[identifier]).rpartition(", ")[2]
-            raise InputError(
-                f"{table.where(row, name)}: {identifier!r} already stands in {earlier}. Identifiers must differ: remove "
-                "one of the rows, use another column, or leave out --id to number the rows."
-            )
-    return ids
 
 
 def _chosen_columns(
@@ -329,18 +308,3 @@ def _known_labels(table: Table, name: str) -> list[str | None]:
 
 def _row_numbers(count: int) -> list[str]:
     return list(map(str, range(count)))
-
-
-def _load(path: Path) -> Any:
-    """The array of an NPY file, or a dict of those of an NPZ file."""
-    try:
-        loaded = np.load(path, allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            return loaded
-        with loaded:
-            return {name: loaded[name] for name in loaded.files}
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        hint = "It may hold Python objects; save an array of numbers" if "pickle" in str(error) else "Save it again"
-        raise InputError(
-            f"{path} is not an array that numpy can read. {hint} with numpy.save or numpy.savez."
-        ) from None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -23,11 +24,38 @@ def check_readable(path: Path) -> None:
     except FileNotFoundError:
         raise InputError(f"{path} does not exist.{_similar_files(path)}") from None
     except PermissionError:
-        raise InputError(f"{path} may not be read by you: permission denied. Try: chmod u+r {path}") from None
+        raise InputError(f"{path} cannot be read: permission denied. Try: chmod u+r {path}") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
     if not start:
         raise InputError(f"{path} is empty.")
+
+
+@contextmanager
+def parsing(path: Path, kind: str) -> Iterator[None]:
+    """Whatever a parser makes of damaged bytes becomes an InputError that names the file.
+
+    Parsers of binary formats raise nearly anything: zlib.error, SyntaxError, struct.error, NotImplementedError, ...
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tightcut.files.errors import parsing
+    >>> with parsing(Path("points.npy"), "a NumPy file"):
+    ...     [][0]
+    Traceback (most recent call last):
+        ...
+    tightcut.files.errors.InputError: points.npy is damaged, or not a NumPy file: list index out of range.
+    """
+    try:
+        yield
+    except InputError:
+        raise
+    except MemoryError as error:
+        raise InputError(f"{path} does not fit into memory, or is damaged. {error}".rstrip()) from None
+    except Exception as error:  # noqa: BLE001 (see above)
+        reason = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
+        raise InputError(f"{path} is damaged, or not {kind}: {reason}.") from None
 
 
 def listed(names: Iterable[str], limit: int = NAMES_SHOWN) -> str:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.files.errors import InputError
-from tightcut.files.tables import Table, is_number
+from tightcut.constraints.pairs import pair_keys
+from tightcut.files.cells import is_number
+from tightcut.files.errors import InputError, parsing
+from tightcut.files.tables import Table
 
 END_NAMES = (("source", "target"), ("from", "to"), ("src", "dst"))
 WEIGHT_NAMES = ("weight", "similarity", "affinity")
-SPARSE_KEYS = frozenset({"format", "shape", "data"})  # what scipy.sparse.save_npz writes, among others
+MANY_VERTICES, MOST_ISOLATED = 1_000_000, 100  # beyond both, a graph without edges is a damaged file
 
 
 def names_edges(table: Table) -> bool:
@@ -27,37 +30,86 @@ def read_edges(table: Table) -> tuple[sp.csr_array, list[str]]:
     An edge may be listed in one direction or in both; loops are ignored.
     """
     first, second, weight = _edge_columns(table)
-    ends = [table.texts(first), table.texts(second)]
-    for name, column in zip((first, second), ends, strict=True):
-        if "" in column:
-            raise InputError(f"{table.where(column.index(''), name)}: the name of a vertex is missing.")
-    names = list(dict.fromkeys(name for pair in zip(*ends, strict=True) for name in pair))
+    names, ends = table.ends(first, second)
     if all(name.isdecimal() for name in names):
-        names.sort(key=int)
-    place = {name: number for number, name in enumerate(names)}
-    i, j = (np.array([place[name] for name in column]) for column in ends)
+        order = sorted(range(len(names)), key=lambda place: int(names[place]))
+        names, ends = [names[place] for place in order], np.argsort(order)[ends]
     weights = np.ones(table.n_rows) if weight is None else table.numbers([weight])[:, 0]
-    _check_weights(table, weights, weight)
-    _check_repeated(table, ends, np.minimum(i, j) * len(names) + np.maximum(i, j), weights)
-    matrix = sp.coo_array((weights, (i, j)), shape=(len(names), len(names)))
-    # Maximum, not sum: an edge listed in both directions is one edge.
-    return _symmetric_maximum(matrix), names
+    if (weights < 0).any():
+        row = int(np.argmax(weights < 0))
+        raise InputError(
+            f"{table.where(row, weight)}: the weight {weights[row]:g} is negative. Weights are similarities, at least 0; "
+            "turn distances d into similarities first, for example exp(-d**2)."
+        )
+    n, keys = len(names), pair_keys(ends, len(names))
+    _check_repeated(table, names, ends, keys, weights)
+    # An edge listed in both directions is one edge.
+    _, chosen = np.unique(keys, return_index=True)
+    low, high = np.sort(ends[chosen], axis=1).T
+    edge = low != high
+    upper = sp.csr_array((weights[chosen][edge], (low[edge], high[edge])), shape=(n, n))
+    return sp.csr_array(upper + upper.T), names
 
 
 def read_matrix_market(path: Path) -> sp.csr_array:
-    from scipy.io import mmread
+    """A Matrix Market file, dense or sparse, of real numbers.
 
-    try:
-        matrix = mmread(path)
-    except (ValueError, OSError, TypeError, StopIteration) as error:
-        raise InputError(f"{path} is not a Matrix Market file: {error}") from None
-    return checked_affinity(path, matrix)
+    Not by scipy: its compiled reader believes an altered file and may crash, and its results differ between versions.
+    """
+    with parsing(path, "a Matrix Market file"), path.open(encoding="utf-8", errors="replace") as lines:
+        layout, field, symmetry = _banner(lines.readline())
+        sizes = next((line for line in lines if line.strip() and not line.startswith("%")), "")
+        rows, columns, *announced = [int(word) for word in sizes.split()]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about a file that ends here
+            entries = np.loadtxt(lines, comments="%", ndmin=2)
+        width = 1 if layout == "array" else 2 if field == "pattern" else 3
+        if layout == "array":
+            announced = [rows * (rows + 1) // 2 if symmetry == "symmetric" else rows * columns]
+        if min(rows, columns) < 0 or [entries.size] != [count * width for count in announced]:
+            raise ValueError(f"{sizes.strip()!r} announces other entries than the {entries.shape[0]} there are")
+        entries = entries.reshape(-1, width)
+        if layout == "array":
+            # Column by column; of a symmetric matrix only the part on and below the diagonal.
+            whole = symmetry == "general"
+            column, row = np.indices((columns, rows)).reshape(2, -1) if whole else np.triu_indices(rows)
+        else:
+            row, column = _places(entries[:, :2], (rows, columns))
+        values = np.ones(len(row)) if field == "pattern" else entries[:, -1]
+        if symmetry == "symmetric":
+            below = row != column
+            row, column = np.append(row, column[below]), np.append(column, row[below])
+            values = np.append(values, values[below])
+        return checked_affinity(path, sp.coo_array((values, (row, column)), shape=(rows, columns)))
+
+
+def _places(ends: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """Rows and columns that count from 1, as indices. NaN is in no range, and a fraction is not its own floor."""
+    if not ((ends >= 1) & (ends <= shape) & (ends == np.floor(ends))).all():
+        raise ValueError("an entry lies outside the matrix")
+    return ends.T.astype(np.int64) - 1
+
+
+def _banner(line: str) -> tuple[str, str, str]:
+    """Layout, field and symmetry of the first line, such as %%MatrixMarket matrix coordinate real symmetric."""
+    mark, *words = line.lower().split()
+    choices = (("matrix",), ("coordinate", "array"), ("real", "integer", "pattern"), ("general", "symmetric"))
+    if mark != "%%matrixmarket" or len(words) != 4:
+        raise ValueError("the first line must be like %%MatrixMarket matrix coordinate real symmetric")
+    for word, known in zip(words, choices, strict=True):
+        if word not in known:
+            raise ValueError(f"{word} is not supported here, only {' or '.join(known)}")
+    return words[1], words[2], words[3]
 
 
 def checked_affinity(path: Path, matrix: Any) -> sp.csr_array:
     """A similarity matrix, or an error that names the file."""
     from tightcut.graph import validate_affinity
 
+    n = matrix.shape[0]
+    if sp.issparse(matrix) and n > MANY_VERTICES and n > MOST_ISOLATED * matrix.nnz:
+        # A list of vertices alone would fill the memory.
+        raise InputError(f"{path} holds {matrix.nnz:,} entries for {n:,} vertices; its size must be wrong.")
     try:
         return validate_affinity(matrix)
     except ValueError as error:
@@ -79,33 +131,16 @@ def _edge_columns(table: Table) -> tuple[str, str, str | None]:
     return table.names[0], table.names[1], table.names[2] if len(table.names) == 3 else None
 
 
-def _check_weights(table: Table, weights: np.ndarray, name: str | None) -> None:
-    if (weights < 0).any():
-        row = int(np.argmax(weights < 0))
-        raise InputError(
-            f"{table.where(row, name)}: the weight {weights[row]:g} is negative. Weights are similarities, at least 0; "
-            "turn distances d into similarities first, for example exp(-d**2)."
-        )
-
-
-def _check_repeated(table: Table, ends: list[list[str]], keys: np.ndarray, weights: np.ndarray) -> None:
+def _check_repeated(table: Table, names: list[str], ends: np.ndarray, keys: np.ndarray, weights: np.ndarray) -> None:
     order = np.argsort(keys, kind="stable")
     again = (np.diff(keys[order]) == 0) & (np.diff(weights[order]) != 0)
     if again.any():
         place = int(np.argmax(again))
         one, two = order[place], order[place + 1]
         raise InputError(
-            f"{table.where(two)}: the edge {ends[0][two]!r} to {ends[1][two]!r} weighs {weights[two]:g} here and "
+            f"{table.where(two)}: the edge {names[ends[two, 0]]!r} to {names[ends[two, 1]]!r} weighs {weights[two]:g} here and "
             f"{weights[one]:g} in {table.where(one).rpartition(', ')[2]}; give each edge one weight."
         )
-
-
-def _symmetric_maximum(matrix: sp.coo_array) -> sp.csr_array:
-    low, high = np.minimum(matrix.row, matrix.col), np.maximum(matrix.row, matrix.col)
-    _, first = np.unique(low.astype(np.int64) * matrix.shape[0] + high, return_index=True)
-    first = first[low[first] != high[first]]
-    upper = sp.csr_array((matrix.data[first], (low[first], high[first])), shape=matrix.shape)
-    return sp.csr_array(upper + upper.T)
 
 
 def has_weight_header(table: Table) -> bool:

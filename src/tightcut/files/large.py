@@ -9,12 +9,11 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from tightcut.files.errors import InputError, check_readable, listed
-from tightcut.files.tables import PARQUET_SUFFIXES
+from tightcut.files import parquet
+from tightcut.files.errors import InputError, check_readable, parsing
 
 BLOCK_ENTRIES = 1 << 22
 LARGE_FILE = 1 << 30  # bytes from which the command line maps a file
@@ -52,7 +51,7 @@ def open_points(path: str | Path, columns: Sequence[str] | None = None) -> np.nd
     """
     path = Path(path)
     check_readable(path)
-    if path.suffix.lower() in PARQUET_SUFFIXES:
+    if path.suffix.lower() in parquet.SUFFIXES:
         return _from_parquet(path, columns)
     if path.suffix.lower() != ".npy":
         raise InputError(f"{path}: only NPY and Parquet files can be read in blocks.")
@@ -62,9 +61,9 @@ def open_points(path: str | Path, columns: Sequence[str] | None = None) -> np.nd
 
 
 def standardized(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Points with mean 0 and variance 1 in every column, in a temporary file, and the deviations that they had.
+    """Points with mean 0 and variance 1 in every column, and the deviations that they had.
 
-    float64 stays float64; other types become float32.
+    Mapped points come back in a temporary file, others in memory. float64 stays float64; other types become float32.
     """
     n, total = len(points), np.zeros(points.shape[1])
     for rows in _blocks(points):
@@ -75,14 +74,17 @@ def standardized(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     deviation = np.sqrt(squares / n)
     divisor = np.where(deviation > 0, deviation, 1)
     dtype = np.dtype(np.float64 if points.dtype == np.float64 else np.float32)
-    return _written(((points[rows] - mean) / divisor for rows in _blocks(points)), points.shape, dtype), deviation
+    scaled = ((points[rows] - mean) / divisor for rows in _blocks(points))
+    if isinstance(points, np.memmap):
+        return _written(scaled, points.shape, dtype), deviation
+    return np.concatenate([block.astype(dtype, copy=False) for block in scaled]), deviation
 
 
 def _from_numpy(path: Path) -> np.ndarray:
-    try:
+    with parsing(path, "an NPY file"):
         array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except ValueError as error:
-        raise InputError(f"{path} is not an array of numbers: {error}") from None
+    if not isinstance(array, np.ndarray):
+        raise InputError(f"{path} holds several arrays; an NPY file holds one.")
     if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "biuf":
         raise InputError(
             f"{path} holds an array of shape {array.shape} and type {array.dtype}; it must have two dimensions, one row "
@@ -95,53 +97,9 @@ def _from_numpy(path: Path) -> np.ndarray:
 
 
 def _from_parquet(path: Path, columns: Sequence[str] | None) -> np.ndarray:
-    file = open_parquet(path)
-    known = file.schema_arrow.names
-    names = list(known if columns is None else columns)
-    missing = [name for name in names if name not in known]
-    if missing:
-        raise InputError(f"{path} has no column {listed(missing)}; its columns are {listed(known)}.")
-    types = [_number_type(path, file.schema_arrow.field(name)) for name in names]
-    shape = (file.metadata.num_rows, len(names))
-    return _written(_batches(path, file, names), shape, _narrowest(types))
-
-
-def open_parquet(path: Path) -> Any:
-    """A `pyarrow.parquet.ParquetFile`."""
-    try:
-        from pyarrow import ArrowException, parquet
-    except ImportError:
-        raise InputError(f'{path}: reading Parquet needs pyarrow: pip install "tightcut[frames]"') from None
-    try:
-        file = parquet.ParquetFile(path)
-    except (ArrowException, OSError) as error:
-        raise InputError(f"{path} is not a Parquet file: {str(error).splitlines()[0]}") from None
-    if file.metadata.num_rows == 0 or file.metadata.num_columns == 0:
-        raise InputError(f"{path} holds no rows.")
-    return file
-
-
-def _batches(path: Path, file: Any, names: list[str]) -> Iterator[np.ndarray]:
-    start = 0
-    for batch in file.iter_batches(max(1, BLOCK_ENTRIES // len(names)), columns=names):
-        # Columns come in the order of the file.
-        parts = [batch.column(name) for name in names]
-        for name, part in zip(names, parts, strict=True):
-            if part.null_count:
-                row = start + int(np.argmax(np.asarray(part.is_null())))
-                raise InputError(f"{path}, row {row}, column {name!r}: the cell is empty; every value is needed.")
-        yield np.column_stack([part.to_numpy(zero_copy_only=False) for part in parts])
-        start += batch.num_rows
-
-
-def _number_type(path: Path, field: Any) -> np.dtype:
-    try:
-        dtype = np.dtype(field.type.to_pandas_dtype())
-    except (NotImplementedError, TypeError):
-        dtype = np.dtype(object)
-    if dtype.kind not in "biuf":
-        raise InputError(f"{path}: column {field.name!r} holds {field.type}, not numbers. Leave it out.")
-    return dtype
+    names, types, n_rows = parquet.number_columns(path, columns)
+    blocks = parquet.read_blocks(path, names, max(1, BLOCK_ENTRIES // len(names)))
+    return _written(blocks, (n_rows, len(names)), _narrowest(types))
 
 
 def _narrowest(types: list[np.dtype]) -> np.dtype:

@@ -11,8 +11,9 @@ import numpy as np
 from tightcut.constraints import Constraints
 from tightcut.constraints.pairs import pair_keys
 from tightcut.constraints.sources import CANNOT_SPELLINGS, MUST_SPELLINGS, _spelling
+from tightcut.files.cells import is_missing
 from tightcut.files.errors import InputError, listed
-from tightcut.files.tables import Table, TableOptions, is_missing, read_table
+from tightcut.files.tables import Table, TableOptions, first_places, read_table
 
 TYPE_NAMES = ("type", "kind", "link", "constraint")
 BELIEF_NAMES = ("belief", "confidence", "weight")
@@ -78,17 +79,10 @@ class Judgements:
 
     def select(self, mask: np.ndarray) -> Judgements:
         """The rows where a mask is True."""
-        return (
-            self
-            if mask.all()
-            else replace(
-                self,
-                table=self.table.select(mask),
-                ends=self.ends[mask],
-                must=self.must[mask],
-                belief=self.belief[mask],
-            )
-        )
+        if mask.all():
+            return self
+        kept = {name: getattr(self, name)[mask] for name in ("ends", "must", "belief")}
+        return replace(self, table=self.table.select(mask), **kept)
 
     def rows(self, known: Mapping[str, int]) -> np.ndarray:
         """The pairs as row numbers of the data; -1 for names that are not known."""
@@ -167,39 +161,13 @@ def read_pairs(path: Path) -> Judgements:
     if table.lines is not None and _has_header(table):
         table = table.with_header()
     first, second, kind, belief = _roles(table)
-    columns = [table.distinct(first), table.distinct(second)]
-    for name, (texts, rows) in zip((first, second), columns, strict=True):
-        if "" in texts:
-            missing = int(np.argmax(rows == texts.index("")))
-            raise InputError(f"{table.where(missing, name)}: the name of a point is missing.")
+    names, ends = table.ends(first, second)
     must = _is_must(table, kind)
     beliefs = np.ones(table.n_rows) if belief is None else _beliefs(table, belief)
     # Names first, in this order, so that messages find their columns.
     named = (first, second, kind)
-    ordered = Table(path, named, tuple(table.cells[table.names.index(name)] for name in named), table.lines)
-    return Judgements(ordered, *_by_appearance(*columns), must, beliefs)
-
-
-def first_places(codes: np.ndarray, count: int) -> np.ndarray:
-    """Where each of the codes 0, ..., count - 1 stands first; len(codes) for one that is absent."""
-    first = np.full(count, len(codes))
-    # Of repeated indices the last assignment holds, so going backwards leaves the first place.
-    first[codes[::-1]] = np.arange(len(codes))[::-1]
-    return first
-
-
-def _by_appearance(
-    first: tuple[list[str], np.ndarray], second: tuple[list[str], np.ndarray]
-) -> tuple[list[str], np.ndarray]:
-    """The distinct names of two columns, read row by row, and the columns as positions among them."""
-    code: dict[str, int] = {}
-    codes = [np.array([code.setdefault(text, len(code)) for text in texts]) for texts, _ in (first, second)]
-    ends = np.stack([codes[0][first[1]], codes[1][second[1]]], axis=1)
-    order = np.argsort(first_places(ends.ravel(), len(code)))
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    texts = list(code)
-    return [texts[position] for position in order.tolist()], rank[ends]
+    ordered = Table(path, named, tuple(table.column(name) for name in named), table.lines)
+    return Judgements(ordered, names, ends, must, beliefs)
 
 
 def _has_header(table: Table) -> bool:
@@ -228,7 +196,7 @@ def _roles(table: Table) -> tuple[str, str, str, str | None]:
     belief = next((lower[name] for name in BELIEF_NAMES if name in lower), None)
     ends = [name for name in table.names if name not in (kind, belief)]
     if len(ends) < 2:
-        raise InputError(f"{table.path} needs two columns of names beside {kind!r}; it has {listed(ends)}.")
+        raise InputError(f"{table.path} needs two columns of names besides {kind!r}; it has {listed(ends)}.")
     return ends[0], ends[1], kind, belief
 
 

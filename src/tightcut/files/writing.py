@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import csv
 import os
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
+from tightcut.files.cells import is_number
 from tightcut.files.errors import InputError
 from tightcut.files.tables import TEXT_SUFFIXES
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that a spreadsheet may compute
 
 
 def check_writable(path: Path, *, force: bool = False) -> None:
@@ -21,12 +26,12 @@ def check_writable(path: Path, *, force: bool = False) -> None:
     if path.exists() and not path.is_file():
         raise InputError(f"{path} is not a regular file; use -o - for standard output.")
     if path.exists() and not force:
-        raise InputError(f"{path} exists already. Use --force to replace it, or choose another name.")
+        raise InputError(f"{path} already exists. Use --force to replace it, or choose another name.")
     folder = path.resolve().parent
     if not folder.is_dir():
         raise InputError(f"The folder {folder} does not exist. Create it first: mkdir -p {folder}")
     if not os.access(folder, os.W_OK):
-        raise InputError(f"You may not write to the folder {folder}; choose another one.")
+        raise InputError(f"You have no permission to write to the folder {folder}; choose another one.")
 
 
 def check_table_writable(path: Path, *, force: bool = False) -> None:
@@ -61,7 +66,7 @@ def atomic_writer(path: Path, mode: str = "w", *, force: bool = False) -> Iterat
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        temporary.chmod(0o666 & ~_umask())
+        temporary.chmod(stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask())
         if not force:
             check_writable(path)  # someone may have been faster
         temporary.replace(target)
@@ -75,19 +80,39 @@ def write_rows(
     rows: Iterable[Sequence[Any]],
     *,
     force: bool = False,
-    separator: str | None = None,
+    spreadsheet: bool = False,
 ) -> None:
-    """A CSV file; separated by tabs if it is named .tsv."""
+    """A CSV file; separated by tabs if it is named .tsv. See `print_rows` for `spreadsheet`."""
     check_table_writable(path, force=force)
-    separator = separator or ("\t" if path.suffix.lower() in {".tsv", ".tab"} else ",")
+    separator = "\t" if path.suffix.lower() in {".tsv", ".tab"} else ","
     with atomic_writer(path, force=force) as stream:
-        print_rows(stream, header, rows, separator)
+        print_rows(stream, header, rows, separator, spreadsheet=spreadsheet)
 
 
-def print_rows(stream: IO[str], header: Sequence[str], rows: Iterable[Sequence[Any]], separator: str = ",") -> None:
+def print_rows(
+    stream: IO[str],
+    header: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    separator: str = ",",
+    *,
+    spreadsheet: bool = False,
+) -> None:
+    """A header and rows. With `spreadsheet`, cells that one would take for a formula get an apostrophe in front."""
     writer = csv.writer(stream, delimiter=separator, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
+    for row in chain([header], rows):
+        writer.writerow([harmless(cell) for cell in row] if spreadsheet else row)
+
+
+def harmless(cell: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula.
+
+    Examples
+    --------
+    >>> from tightcut.files.writing import harmless
+    >>> harmless("=1+2"), harmless("-0.5"), harmless("ann")
+    ("'=1+2", '-0.5', 'ann')
+    """
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) and not is_number(cell) else cell
 
 
 def _umask() -> int:

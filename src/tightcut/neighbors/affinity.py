@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from tightcut._support.choices import check_choice
 from tightcut._support.warning import warn
+from tightcut.exceptions import DisconnectedGraphWarning
 from tightcut.gpu.device import resolve_device
 from tightcut.neighbors.points import METRICS, Points, apply_metric, check_points, largest_coordinate
 
@@ -245,9 +246,5 @@ def _connect(affinity: sp.csr_array, points: Points, scales: np.ndarray, index: 
     (left, right), lengths = shortest_bridges(points, labels, index)
     weights = np.maximum(gaussian_similarity(lengths, np.maximum(scales[left], scales[right])), SMALLEST_BRIDGE)
     bridges = sp.csr_array((weights, (left, right)), shape=affinity.shape)
-    warn(
-        f"The nearest-neighbour graph has {count} connected components; joined them by {len(left)} "
-        f"{'bridge' if len(left) == 1 else 'bridges'}, the shortest links between them. "
-        "Raise n_neighbors for a denser graph, or pass connect=False to keep the components apart."
-    )
+    warn(DisconnectedGraphWarning(count, len(left)))
     return sp.csr_array(affinity + bridges + bridges.T)

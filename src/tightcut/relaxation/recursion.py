@@ -57,11 +57,13 @@ def separate_sets(constraints: Constraints, k: int) -> np.ndarray:
     """The must-linked set of each point, at least k of them, with no cannot-link inside one."""
     witness = constraints.conflict_witness()
     if witness is not None:
-        raise InconsistentConstraintsError(witness)
+        raise InconsistentConstraintsError(witness, n_clusters=k)
     count, component = constraints.components()
     if count < k:
         raise InconsistentConstraintsError(
-            message=f"The must-links leave {count} separate sets of points, too few for {k} non-empty clusters."
+            message=f"The must-links leave {count} separate sets of points, too few for {k} non-empty clusters.",
+            n_clusters=k,
+            reason="empty cluster",
         )
     return component
 

@@ -1,5 +1,5 @@
 """The report: a clustering as one HTML page."""
 
-from tightcut.report.report import Subject, render, shorten
+from tightcut.report.report import render, shorten
 
-__all__ = ["Subject", "render", "shorten"]
+__all__ = ["render", "shorten"]

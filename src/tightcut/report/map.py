@@ -6,7 +6,6 @@ Markers repeat what colours say, for print in black and white.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -33,14 +32,6 @@ SHAPES = (
 MARKERS = "".join(f'<g id="m{number}">{shape}</g>' for number, shape in enumerate(SHAPES))
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """The picture and the sentence below it."""
-
-    svg: str
-    caption: str
-
-
 def draw_map(
     graph: Graph,
     labels: np.ndarray,
@@ -48,8 +39,8 @@ def draw_map(
     ids: Sequence[str],
     points: np.ndarray | None,
     costly: Sequence[ConstraintPrice] = (),
-) -> Drawing:
-    """Points coloured by cluster, with constraints as lines; large data are thinned out."""
+) -> tuple[str, str]:
+    """Points coloured by cluster, with constraints as lines; large data is thinned out. Also the caption."""
     lines = _chosen_lines(constraints, labels, costly)
     shown = _chosen_points(len(labels), lines)
     positions, how = _positions(graph, points, shown)
@@ -75,8 +66,8 @@ def draw_map(
     thinned = [f"{len(shown):,} of {len(labels):,} points"] if len(shown) < len(labels) else []
     if len(lines) < constraints.n_pairs:
         thinned.append(f"{len(lines):,} of {constraints.n_pairs:,} constraints")
-    caption = f"{how} Point at a marker to see its name."
-    return Drawing(svg, f"{caption} Drawn: {' and '.join(thinned)}." if thinned else caption)
+    caption = f"{how} Hover over a marker to see its name."
+    return svg, f"{caption} Drawn: {' and '.join(thinned)}." if thinned else caption
 
 
 def key(cluster: int) -> str:

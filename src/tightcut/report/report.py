@@ -20,7 +20,7 @@ from tightcut.constraints import Constraints
 from tightcut.constraints.violations import Violations
 from tightcut.graph import Graph
 from tightcut.relaxation.objective import cluster_cuts
-from tightcut.report.map import MARKERS, N_COLOURS, Drawing, draw_map, key
+from tightcut.report.map import MARKERS, N_COLOURS, draw_map, key
 
 TYPICAL, BORDERLINE = 5, 3  # members named per cluster
 PRICES_SHOWN = 20
@@ -29,29 +29,24 @@ CLUSTERS_SHOWN = 60
 COSTLY_SHARE = 0.05  # of the cut, from which a constraint is marked on the map
 COSTLY_SHOWN = 5
 NONE = '<span class="quiet">none</span>'
+ABOUT_PRICES = (
+    "How much the cut would fall without one constraint, all others kept. A correct constraint usually asks for what the "
+    "data show anyway and costs little: check the first ones of this list. Constraints that ask for the same thing hide "
+    "each other, as no single one of them changes anything."
+)
+ALL_FREE = "No constraint was found to cost anything: the data agree with all of them."
 METHODS = {
-    "solved": "solved anew",
+    "solved": "solved again",
     "estimated": "estimated",
     "implied": "implied by others",
     "violated": "violated anyway",
-    "skipped": "not looked at",
+    "skipped": "not examined",
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What a report is about.
-
-    Parameters
-    ----------
-    graph : Graph
-    labels : ndarray of shape (n,)
-    constraints : Constraints
-    ids : sequence of str
-        A name for each point.
-    points : ndarray of shape (n, d), optional
-        Coordinates to draw; without them the graph is laid out by its eigenvectors.
-    """
+    """What a report is about; `points` are drawn, or the graph is laid out by its eigenvectors."""
 
     graph: Graph
     labels: np.ndarray
@@ -115,9 +110,8 @@ def render(
     known = Constraints.from_pairs(n) if constraints is None else constraints
     subject = Subject(graph, labels, known, names, None if points is None else np.asarray(points))
     violations = known.violations(labels)
-    costly = [] if prices is None else _costly(prices)
     sections = [
-        _map_section(subject, draw_map(subject.graph, labels, known, names, subject.points, costly), costly),
+        _map_section(subject, [] if prices is None else _costly(prices)),
         _cluster_section(subject),
         _violation_section(subject, violations),
         _price_section(subject, prices),
@@ -171,7 +165,8 @@ def _cards(subject: Subject, violations: Violations, criterion: str) -> str:
     )
 
 
-def _map_section(subject: Subject, drawing: Drawing, costly: list[ConstraintPrice]) -> str:
+def _map_section(subject: Subject, costly: list[ConstraintPrice]) -> str:
+    svg, caption = draw_map(subject.graph, subject.labels, subject.constraints, subject.ids, subject.points, costly)
     known, sizes = subject.constraints, np.bincount(subject.labels)
     entries = [
         f"<li>{key(cluster)} cluster {cluster} ({size:,})</li>" for cluster, size in enumerate(sizes[:CLUSTERS_SHOWN])
@@ -186,9 +181,11 @@ def _map_section(subject: Subject, drawing: Drawing, costly: list[ConstraintPric
     ]
     entries += [f"<li>{_line(kind)} {text} ({count:,})</li>" for kind, text, count in lines if count]
     repeat = " Colours and shapes repeat." if len(sizes) > N_COLOURS else ""
-    return (
-        f'<section id="map"><h2>Map</h2><figure>{drawing.svg}<ul class="legend">{"".join(entries)}</ul>'
-        f"<figcaption>{escape(drawing.caption)}{repeat}</figcaption></figure></section>"
+    return _section(
+        "map",
+        "Map",
+        f'<figure>{svg}<ul class="legend">{"".join(entries)}</ul>'
+        f"<figcaption>{escape(caption)}{repeat}</figcaption></figure>",
     )
 
 
@@ -199,27 +196,24 @@ def _cluster_section(subject: Subject) -> str:
     # Many points have all their neighbours in their own cluster; among them the best connected come first.
     order = np.lexsort((-graph.degrees, -share))
     rows = []
-    for cluster, (cut, vol) in enumerate(zip(leaving.tolist(), volume.tolist(), strict=True)):
-        if cluster == CLUSTERS_SHOWN:
-            rest = len(leaving) - CLUSTERS_SHOWN
-            rows.append(f'<tr><td colspan="5" class="quiet">and {rest:,} more clusters</td></tr>')
-            break
+    for cluster, cut in enumerate((leaving / volume)[:CLUSTERS_SHOWN].tolist()):
         members = order[labels[order] == cluster]
         border = [point for point in members[::-1][:BORDERLINE] if share[point] < 1]
         rows.append(
-            f'<tr><th scope="row">{key(cluster)} {cluster}</th><td class="n">{len(members):,} '
+            f'<th scope="row">{key(cluster)} {cluster}</th><td class="n">{len(members):,} '
             f"<small>{len(members) / len(labels):.0%}</small></td>"
-            f'<td class="n">{cut / vol:.3g}</td><td>{_chips(subject, members[:TYPICAL])}</td>'
-            f"<td>{_chips(subject, border) or NONE}</td></tr>"
+            f'<td class="n">{cut:.3g}</td><td>{_chips(subject, members[:TYPICAL])}</td>'
+            f"<td>{_chips(subject, border) or NONE}</td>"
         )
-    return (
-        '<section id="clusters"><h2>Clusters</h2><div class="scroll"><table><caption>Cut is the edge weight that leaves a '
-        "cluster over the weight of the cluster; the cuts add up to the total. Typical members have the largest "
-        "share of their connections inside the cluster, those at the border the smallest.</caption><thead><tr>"
-        '<th scope="col">Cluster</th><th scope="col" class="n">Points</th><th scope="col" class="n">Cut</th>'
-        '<th scope="col">Most typical members</th><th scope="col">At the border</th></tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div></section>"
+    if len(leaving) > CLUSTERS_SHOWN:
+        rows.append(f'<td colspan="5" class="quiet">and {len(leaving) - CLUSTERS_SHOWN:,} more clusters</td>')
+    caption = (
+        "Cut is the edge weight that leaves a cluster over the weight of the cluster; the cuts add up to the total. "
+        "Typical members have the largest share of their connections inside the cluster, those at the border the "
+        "smallest."
     )
+    headings = ("Cluster", "Points#", "Cut#", "Most typical members", "At the border")
+    return _section("clusters", "Clusters", _table(caption, headings, rows))
 
 
 def _violation_section(subject: Subject, violations: Violations) -> str:
@@ -228,18 +222,14 @@ def _violation_section(subject: Subject, violations: Violations) -> str:
     pairs = [("must", pair) for pair in violations.must_link.tolist()]
     pairs += [("cannot", pair) for pair in violations.cannot_link.tolist()]
     rows = [
-        f'<tr><td>{_line(f"{kind} violated")} {kind}-link</td><td class="pair">{_chips(subject, pair)}</td>'
-        f'<td class="n">{subject.labels[pair[0]]}</td><td class="n">{subject.labels[pair[1]]}</td></tr>'
+        f'<td>{_line(f"{kind} violated")} {kind}-link</td><td class="pair">{_chips(subject, pair)}</td>'
+        f'<td class="n">{subject.labels[pair[0]]}</td><td class="n">{subject.labels[pair[1]]}</td>'
         for kind, pair in pairs[:VIOLATIONS_SHOWN]
     ]
     hidden = len(pairs) - len(rows)
-    more = f" {hidden:,} more are not shown." if hidden else ""
-    return (
-        '<section id="violations"><h2>Violated constraints</h2><div class="scroll"><table><caption>Total belief violated: '
-        f"{violations.belief:g}.{more}</caption><thead>"
-        '<tr><th scope="col">Type</th><th scope="col">Pair</th><th scope="col" class="n">Cluster of the first</th>'
-        f'<th scope="col" class="n">of the second</th></tr></thead><tbody>{"".join(rows)}</tbody></table></div></section>'
-    )
+    caption = f"Total belief violated: {violations.belief:g}." + (f" {hidden:,} more are not shown." if hidden else "")
+    headings = ("Type", "Pair", "Cluster of the first#", "of the second#")
+    return _section("violations", "Violated constraints", _table(caption, headings, rows))
 
 
 def _price_section(subject: Subject, prices: Audit | None) -> str:
@@ -248,34 +238,20 @@ def _price_section(subject: Subject, prices: Audit | None) -> str:
     shown = [row for row in prices[:PRICES_SHOWN] if row.price > 0]
     largest = max((row.price for row in shown), default=1.0)
     rows = [
-        f'<tr><td>{_line(row.kind)} {row.kind}-link</td><td class="pair">{_chips(subject, (row.first, row.second))}</td>'
+        f'<td>{_line(row.kind)} {row.kind}-link</td><td class="pair">{_chips(subject, (row.first, row.second))}</td>'
         f'<td class="n">{row.belief:g}</td><td class="n">{row.price:.4g} <small>{row.price / prices.cut:.1%}</small></td>'
-        f'<td class="bar"><i style="width:{100 * row.price / largest:.1f}%"></i></td><td>{METHODS[row.method]}</td></tr>'
+        f'<td class="bar"><i style="width:{100 * row.price / largest:.1f}%"></i></td><td>{METHODS[row.method]}</td>'
         for row in shown
     ]
-    intro = (
-        "<p>How much the cut would fall without one constraint, all others kept. A right constraint mostly asks for "
-        "what the data want anyway and costs little: the first ones of this list are the ones to check. Constraints that "
-        "ask for the same thing hide each other, as no single one of them changes anything.</p>"
-    )
-    if not shown:
-        return (
-            f'<section id="prices"><h2>Price of each constraint</h2>{intro}<p>No constraint was found to cost anything: '
-            "the data agree with all of them.</p></section>"
-        )
     counts = {method: sum(row.method == method for row in prices) for method in METHODS}
     tally = ", ".join(f"{count:,} {METHODS[method]}" for method, count in counts.items() if count)
     free = sum(row.price == 0 and row.method != "skipped" for row in prices)
     hidden = sum(row.price > 0 for row in prices) - len(shown)
     caption = f"Prices are savings that were found, so they are lower bounds. Of {len(prices):,} constraints: {tally}. "
     caption += f"{free:,} cost nothing" + (f", {hidden:,} more are not shown." if hidden else ".")
-    return (
-        f'<section id="prices"><h2>Price of each constraint</h2>{intro}<div class="scroll"><table>'
-        f"<caption>{caption}</caption>"
-        '<thead><tr><th scope="col">Type</th><th scope="col">Pair</th><th scope="col" class="n">Belief</th>'
-        '<th scope="col" class="n">Price, of the cut</th><th scope="col"><span class="quiet">relative</span></th>'
-        f'<th scope="col">How found</th></tr></thead><tbody>{"".join(rows)}</tbody></table></div></section>'
-    )
+    headings = ("Type", "Pair", "Belief#", "Price, of the cut#", '<span class="quiet">relative</span>', "How found")
+    body = _table(caption, headings, rows) if shown else f"<p>{ALL_FREE}</p>"
+    return _section("prices", "Price of each constraint", f"<p>{ABOUT_PRICES}</p>{body}")
 
 
 def _fact_section(subject: Subject, facts: Mapping[str, Any]) -> str:
@@ -283,13 +259,21 @@ def _fact_section(subject: Subject, facts: Mapping[str, Any]) -> str:
     lines = {**facts, "Graph": f"{graph.n_vertices:,} vertices, {graph.n_edges:,} edges"}
     if not known.is_empty:
         lines["Constraints"] = f"{known.n_must_link:,} must-links, {known.n_cannot_link:,} cannot-links"
-    rows = "".join(
-        f'<tr><th scope="row">{escape(name)}</th><td>{escape(str(value))}</td></tr>' for name, value in lines.items()
-    )
-    return (
-        '<section id="subject"><h2>What was clustered</h2><div class="scroll"><table class="facts"><caption>Data, graph '
-        f"and settings.</caption><tbody>{rows}</tbody></table></div></section>"
-    )
+    rows = [f'<th scope="row">{escape(name)}</th><td>{escape(str(value))}</td>' for name, value in lines.items()]
+    return _section("subject", "What was clustered", _table("Data, graph and settings.", (), rows, "facts"))
+
+
+def _section(name: str, title: str, body: str) -> str:
+    return f'<section id="{name}"><h2>{title}</h2>{body}</section>'
+
+
+def _table(caption: str, headings: Sequence[str], rows: Iterable[str], name: str = "") -> str:
+    """A table of rows of cells; a heading that ends with # is that of a column of numbers."""
+    columns = [(text.removesuffix("#"), "n" if text.endswith("#") else "") for text in headings]
+    cells = [f'<th scope="col" class="{kind}">{text}</th>' for text, kind in columns]
+    head = f"<thead><tr>{''.join(cells)}</tr></thead>" if headings else ""
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    return f'<div class="scroll"><table class="{name}"><caption>{caption}</caption>{head}<tbody>{body}</tbody></table></div>'
 
 
 def _costly(prices: Audit) -> list[ConstraintPrice]:

@@ -68,6 +68,9 @@ def beyond_limit(limit: float, needed: float, labels: np.ndarray, k: int) -> Inc
         ),
         proven=False,
         best_labels=labels,
+        n_clusters=k,
+        reason="limit",
+        needed=needed,
     )
 
 

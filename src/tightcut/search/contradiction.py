@@ -24,18 +24,18 @@ def explain(
             "be in different clusters. Remove a cannot-link among them, ask for more clusters, or pass "
             'max_violations="fewest" to violate as few pairs as possible.'
         )
-        return InconsistentConstraintsError(witness, message, proven=True, best_labels=labels)
+        return InconsistentConstraintsError(witness, message, True, labels, k, "clique")
     if answer.proven:
         message = (
             f"{k} clusters cannot satisfy the cannot-links: an exhaustive search found no assignment. Remove some pairs, "
             'ask for more clusters, or pass max_violations="fewest" to violate as few pairs as possible.'
         )
-        return InconsistentConstraintsError((), message, proven=True, best_labels=labels)
+        return InconsistentConstraintsError((), message, True, labels, k, "exhausted")
     message = (
         f"No assignment to {k} clusters that satisfies every constraint was found, nor ruled out. Raise effort, ask for "
         'more clusters, or pass max_violations="fewest". The best attempt is in .best_labels.'
     )
-    return InconsistentConstraintsError((), message, proven=False, best_labels=labels)
+    return InconsistentConstraintsError((), message, False, labels, k, "not found")
 
 
 def clique_witness(constraints: Constraints, component: np.ndarray, clique: list[int]) -> tuple[list[Link], list[int]]:

@@ -158,7 +158,9 @@ def reduce_to_units(graph: Graph, constraints: Constraints) -> SignedContraction
     units = SignedGraph.from_graph(graph).merge(graph.numbered_nearby(colouring.component), sign)
     if units.graph.is_one_sided:
         raise InconsistentConstraintsError(
-            message=f"The must-links join all {graph.n_vertices} points into one set, which leaves the second cluster empty."
+            message=f"The must-links join all {graph.n_vertices} points into one set, which leaves the second cluster empty.",
+            n_clusters=2,
+            reason="empty cluster",
         )
     return units
 

@@ -1,0 +1,102 @@
+"""Arrays in NumPy's own files: one in NPY, several by name in NPZ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tightcut.files.errors import InputError, listed, parsing
+
+SPARSE_KEYS = frozenset({"format", "shape", "data"})  # what scipy.sparse.save_npz writes, among others
+
+
+def read_npy(path: Path) -> np.ndarray:
+    with _opened(path, "NPY") as array:
+        if not isinstance(array, np.ndarray):
+            raise InputError(f"{path} holds several arrays, as NPZ files do; rename it to {path.stem}.npz.")
+        return array
+
+
+def read_npz(path: Path, wanted: Callable[[str], bool]) -> tuple[np.ndarray, dict[str, np.ndarray | None]]:
+    """The array X, or the only one there is, and the others by name: those wanted, and None for the rest.
+
+    What is not wanted is not read: an array may be a thousand times as large as its compressed bytes.
+    """
+    with _opened(path, "NPZ") as arrays:
+        names = list(_names(path, arrays))
+        if "X" not in names and len(names) != 1:
+            raise InputError(f"{path} has no array X, but {listed(names)}. Save it with numpy.savez(path, X=points).")
+        main = "X" if "X" in names else names[0]
+        others = {name: _checked(arrays[name]) if wanted(name) else None for name in names if name != main}
+        return _checked(arrays[main]), others
+
+
+def read_sparse(path: Path) -> sp.coo_array | None:
+    """The matrix that `scipy.sparse.save_npz` wrote; None if the file holds something else."""
+    with _opened(path, "NPZ") as arrays:
+        return _coordinates(arrays) if set(_names(path, arrays)) >= SPARSE_KEYS else None
+
+
+def _coordinates(arrays: Mapping[str, np.ndarray]) -> sp.coo_array:
+    """A sparse matrix of any format by its coordinates, which the constructor checks.
+
+    scipy's own conversions follow wild indices wherever they lead, and its full check leaves some unseen.
+    """
+    kind, shape, data = str(arrays["format"].astype(str)), tuple(map(int, arrays["shape"])), arrays["data"]
+    if data.dtype.kind not in "biuf":
+        raise ValueError(f"its values are of type {data.dtype}")
+    if kind == "coo":
+        return sp.coo_array((data, (arrays["row"], arrays["col"])), shape=shape)
+    if kind == "dia":
+        return sp.dia_array((data, arrays["offsets"]), shape=shape).tocoo()
+    if kind not in {"csr", "csc", "bsr"}:
+        raise ValueError(f"sparse matrices of format {kind} are not supported")
+    minor, ends = arrays["indices"].astype(np.int64), arrays["indptr"].astype(np.int64)
+    counts = np.diff(ends)
+    if ends[0] != 0 or ends[-1] != len(minor) or counts.min(initial=0) < 0:
+        raise ValueError("its index pointers are wrong")
+    major = np.repeat(np.arange(len(counts)), counts)
+    if kind == "bsr":
+        _, height, width = data.shape
+        major = major[:, None, None] * height + np.arange(height)[:, None]
+        minor = minor[:, None, None] * width + np.arange(width)
+        major, minor = (index.ravel() for index in np.broadcast_arrays(major, minor))
+    row, column = (minor, major) if kind == "csc" else (major, minor)
+    return sp.coo_array((data.ravel(), (row, column)), shape=shape)
+
+
+def _checked(array: np.ndarray | bytes) -> np.ndarray:
+    if isinstance(array, bytes):
+        raise TypeError("it holds something else than arrays")
+    if array.dtype.kind == "U":
+        # numpy keeps any 32 bits as a character; what is none fails here and not far away.
+        "".join(array.ravel().tolist()).encode()
+    return array
+
+
+def _names(path: Path, arrays: Any) -> list[str]:
+    if isinstance(arrays, np.ndarray):
+        raise InputError(f"{path} holds a single array, as NPY files do; rename it to {path.stem}.npy.")
+    return arrays.files
+
+
+@contextmanager
+def _opened(path: Path, kind: str) -> Iterator[Any]:
+    """What `numpy.load` returns. Files of Python objects are refused: reading one may execute anything."""
+    try:
+        with parsing(path, f"an {kind} file"):
+            loaded = np.load(path, allow_pickle=False)
+            with nullcontext() if isinstance(loaded, np.ndarray) else loaded:
+                yield loaded
+    except InputError as error:
+        if "allow_pickle" not in str(error):
+            raise
+        raise InputError(
+            f"{path} is not an array of numbers: it is damaged, or holds Python objects. Save an array of numbers with "
+            "numpy.save or numpy.savez."
+        ) from None

@@ -1,0 +1,58 @@
+"""Single cells of a table: what is missing, what is a number, and what to say about one that is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "nil", "?", "<na>"})
+
+
+def is_missing(text: str) -> bool:
+    return text.strip().lower() in MISSING
+
+
+def is_number(text: str, decimal: str = ".") -> bool:
+    return not np.isnan(as_number(text, decimal))
+
+
+def as_number(cell: Any, decimal: str = ".") -> float:
+    """The value of a cell; NaN if it is not a number."""
+    try:
+        return float(cell.replace(decimal, ".") if isinstance(cell, str) else cell)
+    except (TypeError, ValueError, OverflowError):
+        return float("nan")
+
+
+def as_text(cell: Any) -> str:
+    """A cell as stripped text: whole numbers without a decimal point, missing values empty."""
+    if cell is None or (np.isscalar(cell) and cell != cell):
+        return ""
+    if isinstance(cell, (float, np.floating)) and float(cell).is_integer():
+        return str(int(cell))
+    return str(cell).strip()
+
+
+def complaint(text: str) -> str:
+    """Why a cell cannot be used as a number, and what to do."""
+    if is_missing(text):
+        shown = "the cell is empty" if not text else f"{text!r} means a missing value"
+        return f"{shown}; every value is needed. Fill it in or remove the row."
+    if _is_infinite(text):
+        return f"{text!r} is not a finite number."
+    if _has_decimal_comma(text):
+        return f'{text!r} has a decimal comma. If all numbers do, use --decimal ","'
+    return f"{text!r} is not a number. Correct the cell."
+
+
+def is_nearly_a_number(text: str) -> bool:
+    return _is_infinite(text) or _has_decimal_comma(text)
+
+
+def _is_infinite(text: str) -> bool:
+    return text.strip().lower().lstrip("+-") in {"inf", "infinity"}
+
+
+def _has_decimal_comma(text: str) -> bool:
+    return text.count(",") == 1 and is_number(text, ",")

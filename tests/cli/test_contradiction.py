@@ -1,0 +1,106 @@
+"""Errors told by their parts: names, lines and options of the command line, never settings of Python."""
+
+import pytest
+
+from tightcut.cli._contradiction import LINKS_SHOWN, explain
+from tightcut.exceptions import InconsistentConstraintsError
+
+IDS = ["ann", "bob", "eve", "joe"]
+TRIANGLE = [("cannot", 0, 1), ("cannot", 1, 2), ("cannot", 2, 0)]
+CLIQUE = [("cannot", i, j) for i in range(4) for j in range(i)]
+
+
+def told(error, n_clusters=2):
+    text = explain(error, IDS, n_clusters, lambda kind, i, j: f"{kind}.csv, line {i}{j}")
+    assert not {"max_violations", "on_inconsistent", "n_clusters", "Python"} & set(text.split())
+    return text
+
+
+@pytest.mark.parametrize(
+    ("error", "n_clusters", "first", "last"),
+    [
+        (
+            InconsistentConstraintsError([("must", 0, 1), ("cannot", 1, 0)]),
+            2,
+            "The constraints contradict each other, whatever the number of clusters:",
+            "Correct or remove one of these lines, or use --max-violations fewest to violate as little as possible.",
+        ),
+        (
+            InconsistentConstraintsError(TRIANGLE),
+            2,
+            "2 clusters cannot satisfy an odd number of cannot-links (3) in a cycle:",
+            "ask for more clusters (-k)",
+        ),
+        (
+            InconsistentConstraintsError(CLIQUE, reason="clique"),
+            3,
+            "3 clusters cannot satisfy the constraints. ann, bob, eve, joe must all be in different clusters:",
+            "ask for more clusters (-k)",
+        ),
+        (InconsistentConstraintsError([("cannot", 0, 1)]), 1, "One cluster cannot keep points apart:", "Correct"),
+    ],
+    ids=["contradiction", "odd cycle", "clique", "one cluster"],
+)
+def test_a_witness_is_shown_with_its_lines(error, n_clusters, first, last):
+    lines = told(error, n_clusters).splitlines()
+    assert lines[0] == first
+    assert last in lines[-1]
+    assert len(lines) == len(error.witness) + 2
+    kind, i, j = error.witness[0]
+    assert f"{IDS[i]} {kind}-link {IDS[j]}" in lines[1]
+    assert lines[1].endswith(f"({kind}.csv, line {i}{j})")
+
+
+@pytest.mark.parametrize(
+    ("reason", "text"),
+    [
+        (
+            "empty cluster",
+            "The must-links leave too few separate sets of points for 3 clusters. Remove must-links, or ask for",
+        ),
+        (
+            "exhausted",
+            "3 clusters cannot satisfy the constraints, as an exhaustive search has shown. Remove some pairs, ",
+        ),
+        (
+            "not found",
+            "No 3 clusters that satisfy every constraint were found, nor ruled out. Raise --effort, ask for ",
+        ),
+        ("limit", "No 3 clusters within --max-violations were found; the best violate at least 2.5. Raise --max-viol"),
+    ],
+)
+def test_reasons_without_a_witness(reason, text):
+    error = InconsistentConstraintsError(message="max_violations", proven=False, reason=reason, needed=2.5)
+    assert told(error, 3).startswith(text)
+
+
+def test_a_limit_that_is_too_low_shows_what_contradicts(run, folder):  # noqa: ARG001
+    error = InconsistentConstraintsError(TRIANGLE, proven=False, reason="limit", needed=1.0)
+    lines = told(error).splitlines()
+    assert "Pairs that contradict each other:" in lines
+    assert len(lines) == 5
+
+
+def test_of_points_that_are_joined_one_is_named():
+    joined = [("must", 0, 3), ("cannot", 0, 1), ("cannot", 1, 2), ("cannot", 2, 3)]
+    text = told(InconsistentConstraintsError(joined, reason="clique"))
+    assert text.startswith(
+        "2 clusters cannot satisfy the constraints. ann, bob, eve must all be in different clusters:"
+    )
+
+
+def test_an_unknown_reason_leaves_the_message():
+    assert told(InconsistentConstraintsError(message="No.", proven=False)) == "No."
+
+
+def test_long_contradictions_are_shortened():
+    walk = [("must", 0, 1), ("must", 1, 0)] * LINKS_SHOWN + [("cannot", 0, 0)]
+    assert f"  ... and {LINKS_SHOWN + 1} more" in told(InconsistentConstraintsError(walk))
+
+
+def test_parts_survive_pickling():
+    import pickle
+
+    error = InconsistentConstraintsError(TRIANGLE, n_clusters=2, needed=1.0, remedies=["effort"])
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.n_clusters, again.reason, again.needed, again.remedies) == (2, "odd cycle", 1.0, ["effort"])
