@@ -25,10 +25,11 @@ from pathlib import Path
 from uuid import uuid4
 
 import numba
-from numba.core.caching import InTreeCacheLocator, NullCache, UserProvidedCacheLocator, UserWideCacheLocator
+from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher
 from numba.core.serialize import dumps
+from numba.misc.appdirs import AppDirs
 
 from tightcut._support.compiling import report_compiling
 from tightcut._support.warning import warn
@@ -46,9 +47,8 @@ class KernelCache(NullCache):
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         function = dispatcher.py_func
-        places = [UserProvidedCacheLocator] if numba.config.CACHE_DIR else [InTreeCacheLocator, UserWideCacheLocator]
         self._dispatcher = dispatcher
-        self._folders = [Path(place(function, inspect.getfile(function)).get_cache_path()) for place in places]
+        self._folders = _folders(Path(inspect.getfile(function)).resolve().parent)
         module = function.__module__.rpartition(".")[2]
         self._prefix = f"{module}.{function.__qualname__}.{sys.implementation.cache_tag}-"
 
@@ -99,6 +99,13 @@ class KernelCache(NullCache):
         for file in folder.glob(f"{self._prefix}*.nbc"):
             if not file.name.startswith(current):
                 _remove(file)
+
+
+def _folders(package: Path) -> list[Path]:
+    installation = f"{package.name}_{sha256(os.fsencode(package)).hexdigest()[:16]}"
+    if numba.config.CACHE_DIR:
+        return [Path(numba.config.CACHE_DIR) / installation]
+    return [package / "__pycache__", Path(AppDirs("numba", appauthor=False).user_cache_dir) / installation]
 
 
 @cache
