@@ -243,3 +243,21 @@ def test_a_kernel_is_compiled_once_for_integers_of_any_width(tmp_path, monkeypat
 
     assert add_all(np.array([2.5, 1.0])) == 2.5 + 3.5 + 4.5 + 5.0
     assert [len(add.signatures), len(add_all.signatures)] == [2, 1]
+
+
+@pytest.mark.parametrize("used", [False, True])
+def test_a_private_kernel_is_for_kernels_only(tmp_path, monkeypatch, used):
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
+
+    @compiled
+    def _double(x):
+        return 2 * x
+
+    @compiled
+    def double(x):
+        return _double(x)
+
+    assert not used or double(2.0) == 4.0
+    with pytest.raises(TypeError, match="_double is a part of other kernels"):
+        _double(2.0)
+    assert _double.py_func(2.0) == 4.0
