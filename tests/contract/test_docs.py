@@ -33,6 +33,7 @@ def blocks(page):
     return BLOCK.findall(page.read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=name)
 def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
     """In order, as one session: a reader may paste all of it. Commands run between the blocks of Python."""
@@ -109,6 +110,7 @@ def test_the_gallery_is_large_enough_and_each_script_leads_with_a_sentence():
         assert lead, script.name
 
 
+@pytest.mark.slow
 def test_the_gallery_can_be_drawn(tmp_path):
     """The quick scripts in one process, and no warning in any: sphinx-gallery would print it on the page."""
     pytest.importorskip("matplotlib")

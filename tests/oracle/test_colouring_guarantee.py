@@ -191,6 +191,7 @@ def planted(seed, n, k, mean_degree, *, clique=True):
     return truth, chosen + (list(itertools.combinations(first, 2)) if clique else [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
     ("n", "k", "mean_degree"),
@@ -220,6 +221,7 @@ def test_a_feasible_init_is_never_called_infeasible():
         assert result.n_violations == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"on_inconsistent": "soft"}, {"max_violations": 60}])
 def test_soft_mode_needs_no_colouring_and_is_no_worse_than_the_attempt_at_one(options):
     for seed in range(4):

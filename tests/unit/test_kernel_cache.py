@@ -212,6 +212,7 @@ def test_a_cache_in_a_read_only_image_is_used(kernels):
     folder.chmod(0o755)
 
 
+@pytest.mark.slow
 def test_processes_may_compile_at_once(kernels):
     processes = [start(kernels, REPORT) for _ in range(3)]
     assert {process.communicate()[0][:2] for process in processes} == {"7 "}
