@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 SLOW = (
     "tests/cli/test_cluster.py",
     "tests/cli/test_neighbours.py",
+    "tests/cli/test_reproduce.py",
     "tests/contract/test_demo.py",
     "tests/experiments/",
     "tests/rivals/test_contract.py",

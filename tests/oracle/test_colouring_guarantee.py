@@ -121,6 +121,7 @@ def assert_proven(graph, constraints, k, **options):
     return caught.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("points_per_vertex", [1, 3])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_feasible_from_the_chromatic_number_on_and_proven_impossible_below(name, points_per_vertex):
