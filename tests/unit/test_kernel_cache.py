@@ -3,7 +3,11 @@
 import ctypes
 import errno
 import importlib
+import io
 import os
+import pkgutil
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -12,11 +16,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core.dispatcher import Dispatcher
 
 import tightcut
+from tightcut import _kernels
 from tightcut._kernels import cache
 from tightcut._kernels.compiled import compiled, compiled_sum
-from tightcut._support.compiling import compiling_reported
+from tightcut._support.compiling import compiling_reported, report_compiling
+from tightcut.progress import ProgressLine
 
 INNER = """
 from tightcut._kernels.compiled import compiled
@@ -181,6 +188,16 @@ def test_an_edit_in_a_file_that_is_called_is_noticed(kernels):
     assert len(files(kernels)) == 2, "code of the former source is removed"
 
 
+def test_every_kernel_uses_it():
+    modules = [
+        importlib.import_module(f"tightcut._kernels.{module.name}")
+        for module in pkgutil.iter_modules(_kernels.__path__)
+    ]
+    kernels = {value for module in modules for value in vars(module).values() if isinstance(value, Dispatcher)}
+    assert len(kernels) > 40
+    assert {type(kernel._cache) for kernel in kernels} == {cache.KernelCache}
+
+
 def only_read():
     """Before the interpreter starts: take from root the right to write anywhere."""
     for capability in CAPABILITIES:
@@ -212,6 +229,30 @@ def test_a_cache_in_a_read_only_image_is_used(kernels):
     folder.chmod(0o755)
 
 
+FIT = """
+import numpy as np
+from tightcut import COSC
+
+X = np.r_[np.zeros((9, 2)), np.ones((9, 2))] + np.arange(18)[:, None] / 100
+print(COSC(2, n_neighbors=3, connect=False, effort=0, random_state=0).fit(X).n_clusters_)
+"""
+
+
+@pytest.mark.slow
+def test_a_fit_in_a_sealed_installation_without_a_home(tmp_path):
+    shutil.copytree(Path(tightcut.__file__).parent, tmp_path / "tightcut", ignore=shutil.ignore_patterns("__pycache__"))
+    refuse(tmp_path / "tightcut/_kernels/__pycache__")
+    (tmp_path / "temporary").mkdir()
+    environment = {"PYTHONPATH": str(tmp_path), "HOME": "/dev/null/home", "TMPDIR": str(tmp_path / "temporary")}
+    command = [sys.executable, "-B", "-W", "ignore:The nearest", "-c", FIT]
+    finished = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert finished.stdout == "2\n", finished.stderr
+    (warning,) = [line for line in finished.stderr.splitlines() if "Compiled code" in line]
+    assert warning.startswith("<string>:6: UserWarning: Compiled code cannot be written to"), (
+        "the line that calls the library"
+    )
+
+
 @pytest.mark.slow
 def test_processes_may_compile_at_once(kernels):
     processes = [start(kernels, REPORT) for _ in range(3)]
@@ -229,6 +270,13 @@ def test_compiling_is_reported_once_and_only_if_it_is_needed():
         assert reports == [("compiling", 0, 1, float("inf"))]
     with compiling_reported(None):
         run()
+
+
+def test_the_line_of_progress_says_how_long_compiling_takes():
+    stream = io.StringIO()
+    with compiling_reported(ProgressLine(stream)):
+        report_compiling()
+    assert re.fullmatch(r"tightcut compiling once, about \d+ s\n", stream.getvalue())
 
 
 def test_a_kernel_is_compiled_once_for_integers_of_any_width(tmp_path, monkeypatch):
