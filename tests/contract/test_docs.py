@@ -98,6 +98,14 @@ def test_every_public_name_is_in_the_reference():
         assert re.search(rf"^   {public}$", reference, flags=re.MULTILINE), public
 
 
+def test_every_name_in_the_reference_exists():
+    reference = (DOCS / "api.md").read_text(encoding="utf-8")
+    names = re.findall(r"^   (\w[\w.]*)$", reference, flags=re.MULTILINE)
+    assert len(names) > 40
+    for public in names:
+        resolve(f"tightcut.{public}")
+
+
 def test_the_gallery_is_large_enough_and_each_script_leads_with_a_sentence():
     assert len(SCRIPTS) >= 8
     for script in SCRIPTS:
