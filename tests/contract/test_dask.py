@@ -22,7 +22,7 @@ distributed = pytest.importorskip("distributed")
 
 from joblib._dask import DaskDistributedBackend  # noqa: E402 (needs distributed)
 
-pytestmark = pytest.mark.usefixtures("client")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("client")]
 
 QUICK = {"effort": 0.3, "random_state": 0}
 

@@ -474,6 +474,7 @@ def test_an_inconsistent_set_can_be_soft(X):
     assert len(model.violated_must_link_) == 0
 
 
+@pytest.mark.slow
 def test_soft_mode_keeps_to_its_limit(moons):
     X, y = moons
     rng = np.random.default_rng(0)
@@ -604,6 +605,7 @@ def test_predict_puts_training_points_and_their_neighbours_where_they_belong(n_c
 CONTRADICTION = {"must_link": [(0, 1)], "cannot_link": [(0, 1)]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refit", ["contradiction", "nan", "points", "n_clusters"])
 def test_a_fit_that_raises_leaves_the_last_one_as_it_was(refit):
     X, _ = make_blobs(200, centers=12, cluster_std=4, random_state=0)

@@ -33,6 +33,7 @@ def kinds_of_constraints(n, k):
         yield "k apart", Constraints.from_pairs(n, cannot_link=list(itertools.combinations(range(n - k, n), 2)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("name", AFFINITIES)
 def test_k_clusters_come_back_and_the_constraints_hold(name, criterion):
@@ -44,6 +45,7 @@ def test_k_clusters_come_back_and_the_constraints_hold(name, criterion):
             assert result.n_violations == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"max_violations": 1}, {"max_violations": "fewest"}])
 @pytest.mark.parametrize("name", AFFINITIES)
 def test_k_clusters_come_back_from_soft_constraints(name, options):
@@ -55,6 +57,7 @@ def test_k_clusters_come_back_from_soft_constraints(name, options):
             assert result.violations.belief <= (1 if options["max_violations"] == 1 else 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", AFFINITIES)
 def test_recursion_returns_nested_clusterings(name):
     graph = toy(name)
@@ -118,6 +121,7 @@ def test_components_are_not_cut_while_there_are_enough(name, components, method)
         assert cluster(toy(name), None, k, method=method, random_state=0).cut == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["search", "paper"])
 def test_the_scale_of_the_weights_does_not_matter(method):
     for k in range(2, 6):

@@ -25,6 +25,7 @@ def same(cut, optimum):
     return abs(cut - optimum) <= 1e-9 * max(1.0, optimum)
 
 
+@pytest.mark.slow
 def test_hard_constraints_always_hold_and_the_cut_is_almost_always_optimal():
     solved, missed, impossible, disconnected = 0, [], 0, 0
     for seed in range(HARD):
@@ -49,6 +50,7 @@ def test_hard_constraints_always_hold_and_the_cut_is_almost_always_optimal():
     assert rate >= 0.98, f"optimal in {rate:.1%} of {solved}; missed (seed, ratio): {missed}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beliefs", [False, True])
 def test_soft_constraints_stay_within_the_limit(beliefs):
     solved, missed = 0, []
@@ -67,6 +69,7 @@ def test_soft_constraints_stay_within_the_limit(beliefs):
     assert rate >= 0.9, f"optimal in {rate:.1%} of {solved}; missed (seed, limit, ratio): {missed}"
 
 
+@pytest.mark.slow
 def test_inconsistent_constraints_are_violated_as_little_as_possible():
     solved, missed = 0, []
     for seed in range(TORN):

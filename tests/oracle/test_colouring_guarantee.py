@@ -122,6 +122,7 @@ def assert_proven(graph, constraints, k, **options):
     return caught.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("points_per_vertex", [1, 3])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_feasible_from_the_chromatic_number_on_and_proven_impossible_below(name, points_per_vertex):
@@ -192,6 +193,7 @@ def planted(seed, n, k, mean_degree, *, clique=True):
     return truth, chosen + (list(itertools.combinations(first, 2)) if clique else [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
     ("n", "k", "mean_degree"),
@@ -221,6 +223,7 @@ def test_a_feasible_init_is_never_called_infeasible():
         assert result.n_violations == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{"max_violations": "fewest"}, {"max_violations": 60}])
 def test_soft_mode_needs_no_colouring_and_is_no_worse_than_the_attempt_at_one(options):
     for seed in range(4):

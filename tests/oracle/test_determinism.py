@@ -15,6 +15,7 @@ def problem(seed, n=60, n_pairs=20, density=0.15):
     return graph, random_constraints(rng, n, n_pairs, rng.permutation(np.arange(n) < n // 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"max_violations": 2}, {"method": "paper"}, {"effort": 3}])
 def test_same_seed_same_labels_for_any_number_of_threads(options):
     graph, constraints = problem(0)
@@ -24,6 +25,7 @@ def test_same_seed_same_labels_for_any_number_of_threads(options):
         assert (run.cut, run.history) == (runs[0].cut, runs[0].history)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 3])
 def test_same_seed_same_labels_where_solutions_are_joined(k, monkeypatch):
     """Four threads make all solutions ahead of the joins, fewer one batch at a time."""

@@ -38,6 +38,7 @@ def test_shares_are_those_of_the_definition(seed):
     assert not relations.diagonal().any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("influence", [0.5, 4, 1e6])
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_every_constraint_holds_and_the_criterion_is_almost_always_optimal(k, influence):
@@ -75,6 +76,7 @@ def test_every_constraint_holds_and_the_criterion_is_almost_always_optimal(k, in
     assert len(missed) <= 0.1 * solved, f"of {solved}, missed (seed, ratio): {missed}"
 
 
+@pytest.mark.slow
 def test_classes_left_together_by_the_smallest_cut_come_apart():
     """Digits with 500 pairs: the smallest cut merges ones and eights and exiles the points that say otherwise."""
     X, y = load_digits(return_X_y=True)

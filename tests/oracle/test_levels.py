@@ -32,6 +32,7 @@ def graph():
     return nearest_neighbour_graph(300)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_limit")
 @pytest.mark.parametrize("k", [2, 3, 5])
 def test_any_number_of_clusters(k, graph):
@@ -162,6 +163,7 @@ def test_batches_end_when_they_no_longer_pay(scores, n_joined, n_jobs, patient, 
     assert reported == [("join", 4 * options.generations, 4 * options.generations, best[0][0])]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_limit")
 def test_cannot_links_between_all_points_of_three_groups(graph):
     groups = np.arange(300).reshape(3, 100)
@@ -181,6 +183,7 @@ def bundled(name):
     return StandardScaler().fit_transform(data.data), data.target
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("name", "k"), [("moons", 2), ("breast_cancer", 2), ("blobs", 5), ("digits", 10)])
 def test_joining_costs_at_most_two_percent_of_the_cut(name, k, seed, monkeypatch):

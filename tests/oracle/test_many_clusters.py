@@ -40,6 +40,7 @@ def test_the_table_of_partitions_is_complete():
         assert len(rows) == len(np.unique(rows, axis=0)) == count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [3, 4])
 def test_hard_constraints_hold_whenever_possible_and_the_cut_is_almost_always_optimal(k):
     missed, solved, impossible, disconnected = [], 0, 0, 0
@@ -64,6 +65,7 @@ def test_hard_constraints_hold_whenever_possible_and_the_cut_is_almost_always_op
     assert len(missed) <= 0.05 * solved, f"of {solved}, missed (seed, ratio): {missed}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [1, 2])
 @pytest.mark.parametrize("k", [3, 4])
 def test_soft_constraints_stay_within_the_limit(k, limit):
@@ -92,6 +94,7 @@ def test_soft_constraints_stay_within_the_limit(k, limit):
     assert len(missed) <= 0.25 * solved, f"of {solved}, missed (seed, ratio): {missed}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [3, 4])
 def test_a_limit_that_allows_everything_gives_the_unconstrained_cut(k):
     missed = []
@@ -105,6 +108,7 @@ def test_a_limit_that_allows_everything_gives_the_unconstrained_cut(k):
     assert len(missed) <= 1, f"of 20, missed (seed, ratio): {missed}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [3, 4])
 def test_inconsistent_constraints_are_violated_as_little_as_possible(k):
     missed, solved = [], 0
@@ -156,6 +160,7 @@ def labelled_problem(seed=0, n=120, k=4, n_pairs=60):
     return graph, Constraints.from_pairs(n, *random_pairs(rng, n, n_pairs, truth)), truth
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [{}, {"influence": 1}, {"max_violations": 3}, {"max_violations": "fewest"}, {"method": "paper"}]
 )
@@ -182,6 +187,7 @@ def test_generators_are_accepted_and_input_is_left_alone():
         np.testing.assert_array_equal(old, new)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"max_violations": 1}, {"max_violations": "fewest"}])
 def test_init_is_improved_or_kept(options):
     for seed in range(6):
@@ -200,6 +206,7 @@ def cluster_cut(graph, labels):
     return ConstrainedGraph.from_graph(graph, Constraints.from_pairs(len(labels))).cut(labels, int(labels.max()) + 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"max_violations": 1}, {"max_violations": "fewest"}])
 def test_init_with_fewer_clusters_is_filled_up(options):
     graph, constraints, truth = labelled_problem(n=40, n_pairs=10)
@@ -252,6 +259,7 @@ def satisfied_pairs(constraints, labels):
     return np.append(labels[must[:, 0]] == labels[must[:, 1]], labels[cannot[:, 0]] != labels[cannot[:, 1]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("move", [resplit_pairs, split_and_merge])
 def test_moves_between_clusters_never_raise_the_cut_nor_the_violations(move):
     changed = 0
@@ -288,6 +296,7 @@ def test_recursion_allows_only_the_violations_of_the_uniform_model():
         assert len(constraints.violations(fine).cannot_link) <= len(constraints.violations(coarse).cannot_link)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30))
 def test_agglomeration_takes_the_best_merge_every_time(seed):
     """Small integer weights: many changes are equal, and the first pair of clusters is taken then."""

@@ -40,6 +40,7 @@ def right_pairs(y, wrong, n_pairs=20, seed=1):
     return Constraints.from_pairs(len(y), pairs[same], pairs[~same])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("must", [False, True])
 @pytest.mark.parametrize("name", ["moons", "blobs"])
 def test_a_wrong_pair_is_the_most_expensive(name, must, request):
