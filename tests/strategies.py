@@ -133,8 +133,8 @@ def dense_pairs(n, pairs, belief):
 def partition_table(graph, constraints, sides):
     """Normalized cut and violated belief of every row of `sides`."""
     n = graph.n_vertices
-    must = dense_pairs(n, constraints.must_link, constraints.must_link_weight)
-    cannot = dense_pairs(n, constraints.cannot_link, constraints.cannot_link_weight)
+    must = dense_pairs(n, constraints.must_link, constraints.must_link_belief)
+    cannot = dense_pairs(n, constraints.cannot_link, constraints.cannot_link_belief)
     inside, outside = sides.astype(float), (~sides).astype(float)
 
     def across(matrix):

@@ -118,9 +118,9 @@ def k_partition_table(graph, constraints, labels):
     inside = ((indicator @ weights) * indicator).sum(axis=2)
     leaving, volume = indicator @ weights.sum(axis=1) - inside, indicator @ graph.vertex_weights
     violated = np.zeros(len(labels))
-    for (i, j), belief in zip(constraints.must_link, constraints.must_link_weight, strict=True):
+    for (i, j), belief in zip(constraints.must_link, constraints.must_link_belief, strict=True):
         violated += belief * (labels[:, i] != labels[:, j])
-    for (i, j), belief in zip(constraints.cannot_link, constraints.cannot_link_weight, strict=True):
+    for (i, j), belief in zip(constraints.cannot_link, constraints.cannot_link_belief, strict=True):
         violated += belief * (labels[:, i] == labels[:, j])
     return (np.maximum(leaving, 0) / volume).sum(axis=1), violated
 
@@ -152,8 +152,8 @@ def assert_clustering(graph, constraints, result, k):
     belief = sum(
         weight
         for pairs, weights, broken in (
-            (constraints.must_link, constraints.must_link_weight, torn),
-            (constraints.cannot_link, constraints.cannot_link_weight, joined),
+            (constraints.must_link, constraints.must_link_belief, torn),
+            (constraints.cannot_link, constraints.cannot_link_belief, joined),
         )
         for pair, weight in zip(pairs.tolist(), weights, strict=True)
         if tuple(pair) in broken

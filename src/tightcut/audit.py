@@ -331,8 +331,8 @@ def _rows(
 ) -> tuple[ConstraintPrice, ...]:
     rows = []
     for kind, pairs, beliefs in (
-        ("must", constraints.must_link, constraints.must_link_weight),
-        ("cannot", constraints.cannot_link, constraints.cannot_link_weight),
+        ("must", constraints.must_link, constraints.must_link_belief),
+        ("cannot", constraints.cannot_link, constraints.cannot_link_belief),
     ):
         for (i, j), belief in zip(pairs.tolist(), beliefs.tolist(), strict=True):
             violated = (present[i] == present[j]) != (kind == "must")

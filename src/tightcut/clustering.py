@@ -259,7 +259,7 @@ def _by_the_paper(
 
 def _one_cluster(graph: Graph, constraints: Constraints, limit: float | None) -> ClusteringResult:
     """All points together: every cannot-link is violated."""
-    if limit is not None and constraints.cannot_link_weight.sum() > limit:
+    if limit is not None and constraints.cannot_link_belief.sum() > limit:
         i, j = constraints.cannot_link[0].tolist()
         raise InconsistentConstraintsError(
             [("cannot", i, j)],

@@ -12,17 +12,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import Tags, check_array, check_random_state, check_scalar
-from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
+from sklearn.utils import Tags, check_scalar
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tightcut._support.choices import check_choice
 from tightcut._support.interruption import interruptible
-from tightcut._support.warning import warn
 from tightcut.clustering import Settings, cluster
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph
+from tightcut.inputs import gather_constraints, read_similarities, seed_of, warn_if_disconnected
 from tightcut.neighbors import SEARCHES, SYMMETRIZE, KnnSettings, check_points, cross_affinity, knn_graph
 from tightcut.progress import ProgressLine
+from tightcut.result import ClusteringResult
 
 if TYPE_CHECKING:
     from tightcut.audit import Audit
@@ -31,7 +32,7 @@ VERTEX_WEIGHTS = {"ncut": "degree", "rcut": "ones"}
 
 
 class COSC(ClusterMixin, BaseEstimator):
-    """Constrained 1-spectral clustering: a small normalized cut that respects what you know.
+    """Constrained 1-spectral clustering (Rangapuram and Hein, 2012): a small cut that respects what you know.
 
     You know that some points belong together (must-links) and that some do not (cannot-links). Points become a
     nearest-neighbour graph, and among all clusterings that agree with your pairs the one with the smallest normalized
@@ -86,16 +87,12 @@ class COSC(ClusterMixin, BaseEstimator):
         Cluster of each sample, 0, ..., n_clusters - 1, numbered by first appearance.
     cut_ : float
         Sum over clusters of cut(C, rest) / vol(C), what was minimised.
-    n_violations_ : int
-        Number of violated pairs; 0 unless `max_violations` or `method="paper"` allowed some.
-    violated_belief_ : float
-        Their total belief.
+    n_violations_, violated_belief_ : int, float
+        Number of violated pairs and their total belief; 0 unless `max_violations` or `method="paper"` allowed some.
     violated_must_link_, violated_cannot_link_ : ndarray of shape (m, 2)
         The pairs themselves.
-    affinity_matrix_ : csr_array of shape (n_samples, n_samples)
-        The edge weights that were cut.
-    vertex_weights_ : ndarray of shape (n_samples,)
-        The weights that the clusters were balanced by.
+    affinity_matrix_, vertex_weights_ : csr_array of shape (n_samples, n_samples), ndarray of shape (n_samples,)
+        The edge weights that were cut, and the weights that the clusters were balanced by.
     constraints_ : Constraints
         All constraints of the fit, from pairs, partial labels and groups together.
     history_ : tuple of float
@@ -105,14 +102,10 @@ class COSC(ClusterMixin, BaseEstimator):
     neighbor_recall_ : float
         With `affinity="knn"`: the share of true neighbours among those found. 1, unless `neighbors="approximate"`:
         then measured on a random sample of points.
-    n_clusters_ : int
-        Number of clusters, chosen or given.
-    n_clusters_reason_ : str
-        Why that many.
-    n_features_in_ : int
-        Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, where X has names.
+    n_clusters_, n_clusters_reason_ : int, str
+        Number of clusters, chosen or given, and why that many.
+    n_features_in_, feature_names_in_ : int, ndarray
+        Number of features seen in `fit`, and their names where X has names.
 
     See Also
     --------
@@ -129,16 +122,8 @@ class COSC(ClusterMixin, BaseEstimator):
     *Not promised.* The problem is NP-hard and the search a heuristic: the cut need not be the smallest there is. Nor
     is the smallest cut the truth; constraints are how you say what the graph does not know.
 
-    *Cross-validation.* Pairs are row numbers of the very X that `fit` receives. A fold renumbers its rows and leaves
-    pairs as they were, so they would speak about other points: an index beyond the fold is an error, one within it
-    cannot be noticed. (Worse, scikit-learn takes a list with as many entries as X has rows for one entry per row, and
-    slices it.) Inside cross-validation, give only what belongs to samples and is sliced with them: `partial_labels`,
-    `cannot_link_groups`, `vertex_weights`. With metadata routing:
-    ``COSC().set_fit_request(partial_labels=True)``.
-
-    References
-    ----------
-    S. S. Rangapuram and M. Hein, "Constrained 1-Spectral Clustering", AISTATS 2012.
+    *Cross-validation.* Pairs are row numbers of the very X that `fit` receives, and a fold renumbers its rows. Inside
+    cross-validation, give what is sliced with the samples: `partial_labels`, `cannot_link_groups`, `vertex_weights`.
 
     Examples
     --------
@@ -152,8 +137,6 @@ class COSC(ClusterMixin, BaseEstimator):
     [0, 0, 0, 0, 1, 1]
     >>> model.fit(X, must_link=[(0, 1)], cannot_link=[(1, 3)]).labels_.tolist()
     [0, 0, 1, 1, 1, 1]
-    >>> model.n_violations_
-    0
 
     Pairs that contradict each other are named:
 
@@ -207,8 +190,8 @@ pairs as possible.
         *,
         must_link: Any = None,
         cannot_link: Any = None,
-        must_link_weight: Any = None,
-        cannot_link_weight: Any = None,
+        must_link_belief: Any = None,
+        cannot_link_belief: Any = None,
         partial_labels: Any = None,
         cannot_link_groups: Any = None,
         constraints: Constraints | None = None,
@@ -225,7 +208,7 @@ pairs as possible.
             Clusterers take no truth: a grid search passes y along, and it would leak. See `partial_labels`.
         must_link, cannot_link : sequence of pairs, array of shape (m, 2), data frame or sparse matrix, optional
             Pairs of row numbers of X that belong together, or apart. A sparse matrix has shape (n_samples, n_samples).
-        must_link_weight, cannot_link_weight : float or array-like of shape (m,), optional
+        must_link_belief, cannot_link_belief : float or array-like of shape (m,), optional
             Belief in each pair, in (0, 1]; 1 if not given. Counts where constraints may be violated.
         partial_labels : array-like of shape (n_samples,), optional
             Known classes, -1 where unknown: equal ones are must-links, different ones cannot-links.
@@ -237,11 +220,6 @@ pairs as possible.
             Positive; balance the clusters by these weights instead of those that `criterion` names.
         init : array-like of shape (n_samples,), optional
             A clustering to improve.
-
-        Returns
-        -------
-        COSC
-            The fitted estimator itself.
 
         Raises
         ------
@@ -257,15 +235,10 @@ pairs as possible.
             affinity, points, recall = self._read(X, progress)
             graph = Graph.from_affinity(affinity, weights)
         if self.connect:
-            _warn_if_disconnected(graph)
+            warn_if_disconnected(graph)
         n = graph.n_vertices
-        known = Constraints.from_pairs(n, must_link, cannot_link, must_link_weight, cannot_link_weight)
-        if constraints is not None:
-            known |= _on_samples(constraints, n, "constraints")
-        if partial_labels is not None:
-            known |= _on_samples(Constraints.from_labels(partial_labels), n, "partial_labels")
-        if cannot_link_groups is not None:
-            known |= _on_samples(Constraints.from_groups(cannot_link_groups), n, "cannot_link_groups")
+        pairs = Constraints.from_pairs(n, must_link, cannot_link, must_link_belief, cannot_link_belief)
+        known = gather_constraints(n, pairs, constraints, partial_labels, cannot_link_groups)
         if self.n_clusters == "auto":
             choice = choose_n_clusters(graph, known)
             n_clusters, reason = choice.n_clusters, choice.reason
@@ -281,7 +254,7 @@ pairs as possible.
             influence=self.influence,
             init=init,
             n_jobs=self.n_jobs,
-            random_state=_seed(self.random_state),
+            random_state=seed_of(self.random_state),
             progress=progress,
             device=self.device,
         )
@@ -291,21 +264,22 @@ pairs as possible.
         if points is not None:
             self.neighbor_recall_ = recall
         self.n_clusters_, self.n_clusters_reason_ = n_clusters, reason
+        self.affinity_matrix_, self.vertex_weights_, self.constraints_ = graph.weights, graph.vertex_weights, known
+        self._keep(result)
+        return self
+
+    def _keep(self, result: ClusteringResult) -> None:
         self.labels_ = result.labels
         self.cut_ = result.cut
         self.n_violations_ = result.violations.n_violations
         self.violated_belief_ = result.violations.belief
         self.violated_must_link_ = result.violations.must_link
         self.violated_cannot_link_ = result.violations.cannot_link
-        self.affinity_matrix_ = graph.weights
-        self.vertex_weights_ = graph.vertex_weights
-        self.constraints_ = known
         for name, value in (("history_", result.history), ("hierarchy_", result.hierarchy)):
             if value is not None:
                 setattr(self, name, value)
             elif hasattr(self, name):
                 delattr(self, name)
-        return self
 
     def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
         """Cluster the samples and return their labels; takes the keywords of `fit`."""
@@ -369,14 +343,7 @@ pairs as possible.
     def _read(self, X: Any, progress: ProgressLine | None) -> tuple[Any, np.ndarray | None, float]:
         """The similarities, and where they are those of points, the points and the share of true neighbours."""
         if self.affinity == "precomputed":
-            similarities = check_array(X, accept_sparse="csr", ensure_min_samples=2, estimator=self, input_name="X")
-            if similarities.shape[0] != similarities.shape[1]:
-                raise ValueError(
-                    f'affinity="precomputed" takes a square matrix of similarities; X has shape {similarities.shape}. '
-                    'For points and their features say affinity="knn".'
-                )
-            check_non_negative(similarities, "COSC")
-            return similarities, None, 1.0
+            return read_similarities(X, self), None, 1.0
         points = check_points(X, accept_sparse=False, ensure_min_samples=2, estimator=self)
         graph = knn_graph(points, self._knn_settings(), progress)
         return graph.affinity, points, graph.recall
@@ -390,27 +357,3 @@ pairs as possible.
             n_jobs=self.n_jobs,
             device=self.device,
         )
-
-
-def _warn_if_disconnected(graph: Graph) -> None:
-    count, _ = graph.components()
-    if count > 1:
-        warn(
-            f"The affinity graph has {count} connected components, so the cut may be 0 and say nothing about the data. "
-            "Add similarities that join them, or pass connect=False to accept the graph as it is."
-        )
-
-
-def _seed(random_state: Any) -> Any:
-    """scikit-learn's meaning of None (numpy's global state); all else as `tightcut.cluster` takes it."""
-    if isinstance(random_state, (Integral, np.random.Generator)):
-        return random_state
-    return check_random_state(random_state)
-
-
-def _on_samples(constraints: Constraints, n_samples: int, name: str) -> Constraints:
-    if not isinstance(constraints, Constraints):
-        raise TypeError(f"{name} must be a tightcut.Constraints; got {type(constraints).__name__}.")
-    if constraints.n_points != n_samples:
-        raise ValueError(f"{name} must have one entry per sample, {n_samples}; got {constraints.n_points}.")
-    return constraints

@@ -46,14 +46,14 @@ def violated_fractions(constraints: Constraints, labels: Any) -> ViolatedFractio
     Examples
     --------
     >>> from tightcut import Constraints
-    >>> known = Constraints.from_pairs(4, [(0, 1), (2, 3)], [(1, 2)], must_link_weight=[1, 0.5])
+    >>> known = Constraints.from_pairs(4, [(0, 1), (2, 3)], [(1, 2)], must_link_belief=[1, 0.5])
     >>> violated_fractions(known, [0, 0, 1, 0])
     ViolatedFractions(must=0.5, cannot=0.0, all=0.3333333333333333, belief=0.2)
     """
     if not isinstance(constraints, Constraints):
         raise TypeError(f"constraints must be tightcut.Constraints; got {type(constraints).__name__}.")
     violations = constraints.violations(read_labels(labels, "labels"))
-    total = float(constraints.must_link_weight.sum() + constraints.cannot_link_weight.sum())
+    total = float(constraints.must_link_belief.sum() + constraints.cannot_link_belief.sum())
     return ViolatedFractions(
         must=_share(len(violations.must_link), constraints.n_must_link),
         cannot=_share(len(violations.cannot_link), constraints.n_cannot_link),

@@ -233,7 +233,7 @@ def test_frames_for_everything(X, frame):
         frame(columns),
         must_link=frame({"a": [0, 3], "b": [7, 12]}),
         cannot_link=frame({"a": [3, 0], "b": [9, 20]}),
-        must_link_weight=frame({"w": [1.0, 0.5]})["w"],
+        must_link_belief=frame({"w": [1.0, 0.5]})["w"],
         partial_labels=frame({"y": [0, 1] + [-1] * 58})["y"],
         cannot_link_groups=frame({"g": [-1, -1, 4, 4] + [-1] * 56})["g"],
         vertex_weights=frame({"v": np.ones(60)})["v"],
@@ -242,7 +242,7 @@ def test_frames_for_everything(X, frame):
     # Not every version of scikit-learn reads the names of polars.
     reads_names = hasattr(StandardScaler().fit(frame(columns)), "feature_names_in_")
     assert list(getattr(model, "feature_names_in_", [])) == (["width", "height"] if reads_names else [])
-    assert model.constraints_.must_link_weight.tolist() == [1.0, 0.5]
+    assert model.constraints_.must_link_belief.tolist() == [1.0, 0.5]
     assert model.constraints_.cannot_link.tolist() == [[0, 1], [0, 20], [2, 3], [3, 9]]
 
 
@@ -436,13 +436,13 @@ def test_all_kinds_of_constraints_add_up(X):
     model = quick().fit(
         X,
         must_link=[(0, 1)],
-        must_link_weight=0.5,
+        must_link_belief=0.5,
         cannot_link=[(0, 2)],
         partial_labels=[0, 0] + [-1] * 58,
         cannot_link_groups=[-1, 5, -1, 5] + [-1] * 56,
     )
     assert model.constraints_.must_link.tolist() == [[0, 1]]
-    assert model.constraints_.must_link_weight.tolist() == [1.0]
+    assert model.constraints_.must_link_belief.tolist() == [1.0]
     assert model.constraints_.cannot_link.tolist() == [[0, 2], [1, 3]]
     assert model.n_violations_ == 0
 
@@ -480,7 +480,7 @@ def test_soft_mode_keeps_to_its_limit(moons):
     rng = np.random.default_rng(0)
     pairs = rng.permutation(60).reshape(30, 2)
     wrong = y[pairs[:, 0]] == y[pairs[:, 1]]
-    constraints = {"must_link": pairs[~wrong], "cannot_link": pairs[wrong], "cannot_link_weight": 0.5}
+    constraints = {"must_link": pairs[~wrong], "cannot_link": pairs[wrong], "cannot_link_belief": 0.5}
     cuts = []
     for limit in (0, 3, 100):
         model = quick(max_violations=limit).fit(X, **constraints)
@@ -695,9 +695,9 @@ def test_audit_puts_the_wrong_pair_first():
 
 def test_constraints_of_any_origin_add_up():
     X, _ = make_moons(n_samples=60, noise=0.05, random_state=0)
-    pairs = Constraints.from_pairs(60, [(0, 7)], [(3, 9)], must_link_weight=0.5)
+    pairs = Constraints.from_pairs(60, [(0, 7)], [(3, 9)], must_link_belief=0.5)
     model = COSC(random_state=0, effort=0.1, connect=False).fit(X, constraints=pairs, cannot_link=[(1, 2)])
-    assert model.constraints_.must_link_weight.tolist() == [0.5]
+    assert model.constraints_.must_link_belief.tolist() == [0.5]
     assert model.constraints_.cannot_link.tolist() == [[1, 2], [3, 9]]
     assert model.n_violations_ == 0
     with pytest.raises(ValueError, match="constraints must have one entry per sample, 60; got 5"):

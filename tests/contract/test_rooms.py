@@ -27,7 +27,7 @@ FLOORS = [
     {"relaxation"},
     {"search"},
     {"gpu"},  # a plug-in: what is below it imports it where it is used, inside a function
-    {"clustering", "result", "audit", "scaling", "estimator"},
+    {"clustering", "result", "inputs", "audit", "scaling", "estimator"},
     {"metrics", "plots", "report", "files", "datasets", "warmup"},
     {"experiments", "ask", "demo"},
     {"cli", "__main__"},
@@ -37,21 +37,12 @@ FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 UPWARD = {
     ("neighbors.affinity", "gpu.device"): "checks the name of a device, for which it needs neither torch nor a GPU",
 }
-LONG_MODULES = {
-    "constraints.constraints": "one class, of which all sources of pairs are constructors",
-    "estimator": "the parameters and attributes are documented here",
-    "files.tables": "one reader per format",
-}
-LONG_FUNCTIONS = {
-    "_kernels.minimum_cut.total_variation_prox": "one loop with many local arrays",
-    "clustering.cluster": "checks all settings",
-    "estimator.fit": "checks all settings",
-}
+LONG_MODULES: dict[str, str] = {}
+LONG_FUNCTIONS: dict[str, str] = {}
 DEEP_IMPORTS = {
     ("examples/plot_choose_k.py", "tightcut.search.choose_k"): "scores of all k are not at the root",
     ("examples/plot_penalty_path.py", "tightcut.relaxation.objective"): "shows the inside of the paper's algorithm",
     ("examples/plot_penalty_path.py", "tightcut.relaxation.penalty_path"): "shows the inside of the paper's algorithm",
-    ("examples/plot_rivals.py", "tightcut.experiments.rivals"): "the rivals are one room too deep",
 }
 
 

@@ -119,7 +119,7 @@ def test_noise_is_exact_and_beliefs_tell_about_it(blobs):
     same = np.concatenate([clean.must_link, clean.cannot_link]), np.concatenate([wrong.must_link, wrong.cannot_link])
     assert set(map(tuple, same[0].tolist())) == set(map(tuple, same[1].tolist()))
     violations = wrong.violations(y)
-    assert violations.belief / violations.n_violations < 0.5 < np.mean(wrong.must_link_weight)
+    assert violations.belief / violations.n_violations < 0.5 < np.mean(wrong.must_link_belief)
 
 
 def test_parameters_and_beliefs_that_depend_on_the_cell(blobs):

@@ -40,7 +40,7 @@ def test_no_minimiser_violates_more_than_allowed(problem, allowed, factor):
 )
 def test_no_minimiser_violates_more_belief_than_allowed(problem, share, factor):
     graph, constraints, side = problem
-    allowed = share * (constraints.must_link_weight.sum() + constraints.cannot_link_weight.sum())
+    allowed = share * (constraints.must_link_belief.sum() + constraints.cannot_link_belief.sum())
     given_cut = normalized_cut(graph, side.astype(int))
     for cut in (given_cut, smallest_consistent_cut(graph, constraints)):
         penalty = factor * penalty_bound(graph, constraints, cut, allowed)

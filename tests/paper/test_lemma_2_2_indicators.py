@@ -22,8 +22,8 @@ class Paper:
     def __init__(self, graph, constraints, penalty):
         n = graph.n_vertices
         self.w, self.b, self.penalty = graph.weights.toarray(), graph.vertex_weights, penalty
-        self.must = dense_pairs(n, constraints.must_link, constraints.must_link_weight)
-        self.cannot = dense_pairs(n, constraints.cannot_link, constraints.cannot_link_weight)
+        self.must = dense_pairs(n, constraints.must_link, constraints.must_link_belief)
+        self.cannot = dense_pairs(n, constraints.cannot_link, constraints.cannot_link_belief)
 
     def set_function(self, side):
         """(cut + penalty (M + N)) / bal, the doubled sums of section 2."""

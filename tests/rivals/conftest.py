@@ -41,8 +41,8 @@ def fitted(instance):
             instance.A,
             must_link=known.must_link,
             cannot_link=known.cannot_link,
-            must_link_weight=known.must_link_weight,
-            cannot_link_weight=known.cannot_link_weight,
+            must_link_belief=known.must_link_belief,
+            cannot_link_belief=known.cannot_link_belief,
         )
 
     return fit
@@ -51,8 +51,8 @@ def fitted(instance):
 def signed_links(constraints):
     q = np.zeros((constraints.n_points, constraints.n_points))
     for pairs, values in (
-        (constraints.must_link, constraints.must_link_weight),
-        (constraints.cannot_link, -constraints.cannot_link_weight),
+        (constraints.must_link, constraints.must_link_belief),
+        (constraints.cannot_link, -constraints.cannot_link_belief),
     ):
         q[pairs[:, 0], pairs[:, 1]] += values
         q[pairs[:, 1], pairs[:, 0]] += values

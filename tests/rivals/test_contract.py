@@ -95,12 +95,12 @@ def test_beliefs_count_where_the_method_has_them(method, blobs):
     X, _, known = blobs
     doubt = np.linspace(0.05, 1, known.n_cannot_link)
     sure = method(random_state=0).fit(X, cannot_link=known.cannot_link)
-    doubtful = method(random_state=0).fit(X, cannot_link=known.cannot_link, cannot_link_weight=doubt)
+    doubtful = method(random_state=0).fit(X, cannot_link=known.cannot_link, cannot_link_belief=doubt)
     traces = ("eigenvalues_", "metric_", "indicator_", "objective_")
     trace = next(name for name in traces if hasattr(sure, name))
     assert np.allclose(getattr(sure, trace), getattr(doubtful, trace)) == (method not in USE_BELIEFS)
-    with pytest.raises(ValueError, match="cannot_link_weight row 0: 0 is not a belief"):
-        method().fit(X, cannot_link=[(0, 1)], cannot_link_weight=[0])
+    with pytest.raises(ValueError, match="cannot_link_belief row 0: 0 is not a belief"):
+        method().fit(X, cannot_link=[(0, 1)], cannot_link_belief=[0])
 
 
 @pytest.mark.parametrize("method", ALL)

@@ -25,8 +25,8 @@ def fit(X, known, **settings):
         X,
         must_link=known.must_link,
         cannot_link=known.cannot_link,
-        must_link_weight=known.must_link_weight,
-        cannot_link_weight=known.cannot_link_weight,
+        must_link_belief=known.must_link_belief,
+        cannot_link_belief=known.cannot_link_belief,
     )
 
 

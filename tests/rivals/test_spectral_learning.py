@@ -12,7 +12,7 @@ from tightcut.experiments.rivals.spectral_learning import additive_normalization
 
 def test_pairs_edit_the_affinity():
     weights = sp.csr_array(np.array([[0, 0.5, 0.2, 0], [0.5, 0, 0, 0.1], [0.2, 0, 0, 0], [0, 0.1, 0, 0.0]]))
-    known = Constraints.from_pairs(4, [(0, 1), (2, 3)], [(0, 2), (1, 2)], must_link_weight=0.3)
+    known = Constraints.from_pairs(4, [(0, 1), (2, 3)], [(0, 2), (1, 2)], must_link_belief=0.3)
     expected = [[0, 1, 0, 0], [1, 0, 0, 0.1], [0, 0, 0, 1], [0, 0.1, 1, 0]]
     np.testing.assert_allclose(edited_affinity(weights, known).toarray(), expected)
     np.testing.assert_allclose(edited_affinity(10 * weights, known).toarray()[2, 3], 5)

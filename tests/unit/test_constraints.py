@@ -20,8 +20,8 @@ def links(constraints):
     return tuple(
         dict(zip(map(tuple, pairs.tolist()), weights.tolist(), strict=True))
         for pairs, weights in (
-            (constraints.must_link, constraints.must_link_weight),
-            (constraints.cannot_link, constraints.cannot_link_weight),
+            (constraints.must_link, constraints.must_link_belief),
+            (constraints.cannot_link, constraints.cannot_link_belief),
         )
     )
 
@@ -55,11 +55,11 @@ def naive_closure(constraints):
 
 def test_pairs_are_sorted_unique_and_keep_the_largest_belief():
     constraints = Constraints.from_pairs(
-        6, [(5, 0), (2, 1), (0, 5)], [(4, 3), (3, 4)], must_link_weight=[0.2, 1, 0.7], cannot_link_weight=0.5
+        6, [(5, 0), (2, 1), (0, 5)], [(4, 3), (3, 4)], must_link_belief=[0.2, 1, 0.7], cannot_link_belief=0.5
     )
     assert links(constraints) == ({(0, 5): 0.7, (1, 2): 1.0}, {(3, 4): 0.5})
     assert constraints.must_link.dtype == np.int64
-    assert constraints.must_link_weight.dtype == np.float64
+    assert constraints.must_link_belief.dtype == np.float64
     assert (constraints.n_must_link, constraints.n_cannot_link, constraints.n_pairs) == (2, 1, 3)
     assert repr(constraints) == "Constraints(n_points=6, n_must_link=2, n_cannot_link=1)"
 
@@ -72,7 +72,7 @@ def test_empty():
 
 
 def test_frozen_and_picklable():
-    constraints = Constraints.from_pairs(4, [(0, 1)], [(2, 3)], cannot_link_weight=0.5)
+    constraints = Constraints.from_pairs(4, [(0, 1)], [(2, 3)], cannot_link_belief=0.5)
     with pytest.raises(AttributeError):
         constraints.n_points = 5
     assert links(pickle.loads(pickle.dumps(constraints))) == links(constraints)
@@ -81,8 +81,8 @@ def test_frozen_and_picklable():
 def test_errors_name_the_argument():
     with pytest.raises(ValueError, match=r"cannot_link row 1: \(0, 4\) is out of range for 4 points"):
         Constraints.from_pairs(4, [(0, 1)], [(0, 2), (0, 4)])
-    with pytest.raises(ValueError, match=r"cannot_link_weight row 0: 2"):
-        Constraints.from_pairs(4, [(0, 1)], [(0, 2)], cannot_link_weight=[2])
+    with pytest.raises(ValueError, match=r"cannot_link_belief row 0: 2"):
+        Constraints.from_pairs(4, [(0, 1)], [(0, 2)], cannot_link_belief=[2])
     with pytest.raises(ValueError, match="n_points"):
         Constraints.from_pairs(-1)
 
@@ -90,9 +90,9 @@ def test_errors_name_the_argument():
 def test_sparse_beliefs_are_used_and_not_overridden():
     matrix = sp.csr_array(np.array([[0, 0.5, 0], [0.25, 0, 1], [0, 0, 0]]))
     assert links(Constraints.from_pairs(3, matrix))[0] == {(0, 1): 0.5, (1, 2): 1.0}
-    with pytest.raises(ValueError, match="must_link_weight must be None"):
-        Constraints.from_pairs(3, matrix, must_link_weight=0.5)
-    assert links(Constraints.from_pairs(3, matrix != 0, must_link_weight=0.5))[0] == {(0, 1): 0.5, (1, 2): 0.5}
+    with pytest.raises(ValueError, match="must_link_belief must be None"):
+        Constraints.from_pairs(3, matrix, must_link_belief=0.5)
+    assert links(Constraints.from_pairs(3, matrix != 0, must_link_belief=0.5))[0] == {(0, 1): 0.5, (1, 2): 0.5}
 
 
 @pytest.mark.slow
@@ -321,8 +321,8 @@ def test_two_columns_of_one_name():
 
 
 def test_merge():
-    first = Constraints.from_pairs(4, [(0, 1)], [(2, 3)], must_link_weight=0.5)
-    second = Constraints.from_pairs(4, [(1, 0), (1, 2)], [(0, 3)], must_link_weight=[0.75, 0.25])
+    first = Constraints.from_pairs(4, [(0, 1)], [(2, 3)], must_link_belief=0.5)
+    second = Constraints.from_pairs(4, [(1, 0), (1, 2)], [(0, 3)], must_link_belief=[0.75, 0.25])
     assert links(first | second) == ({(0, 1): 0.75, (1, 2): 0.25}, {(0, 3): 1.0, (2, 3): 1.0})
     assert links(first.merge(second)) == links(second | first)
     with pytest.raises(ValueError, match="over 4 points cannot be merged with constraints over 5"):

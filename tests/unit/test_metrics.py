@@ -65,7 +65,7 @@ def test_one_cluster_cuts_nothing():
 
 
 def test_violated_fractions():
-    known = Constraints.from_pairs(5, [(0, 1), (1, 2)], [(0, 3), (3, 4), (2, 4)], cannot_link_weight=[1, 0.25, 0.75])
+    known = Constraints.from_pairs(5, [(0, 1), (1, 2)], [(0, 3), (3, 4), (2, 4)], cannot_link_belief=[1, 0.25, 0.75])
     found = metrics.violated_fractions(known, ["x", "x", "y", "z", "z"])
     assert (found.must, found.cannot, found.all) == (1 / 2, 1 / 3, 2 / 5)
     assert found.belief == pytest.approx((1 + 0.25) / 4)

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tightcut.constraints.pairs import merge_pairs, read_indices, read_n_points, read_pairs, read_weights
+from tightcut.constraints.pairs import merge_pairs, read_beliefs, read_indices, read_n_points, read_pairs
 from tightcut.constraints.products import check_pair_count, pairs_between, pairs_within
 
 PAIRS = [(0, 3), (4, 1), (2, 9)]
@@ -169,23 +169,23 @@ def test_sparse_shape(shape):
 
 
 def test_weights():
-    assert read_weights(None, 2, "w").tolist() == [1, 1]
-    assert read_weights(1, 2, "w").tolist() == [1, 1]
-    assert read_weights(np.float32(0.5), 0, "w").shape == (0,)
-    assert read_weights([0.5, 1], 2, "w").tolist() == [0.5, 1]
-    assert read_weights(np.array([0.5, 1], dtype=object), 2, "w").dtype == np.float64
+    assert read_beliefs(None, 2, "w").tolist() == [1, 1]
+    assert read_beliefs(1, 2, "w").tolist() == [1, 1]
+    assert read_beliefs(np.float32(0.5), 0, "w").shape == (0,)
+    assert read_beliefs([0.5, 1], 2, "w").tolist() == [0.5, 1]
+    assert read_beliefs(np.array([0.5, 1], dtype=object), 2, "w").dtype == np.float64
 
 
 def test_weights_are_copied():
     weights = np.array([0.5, 1.0])
-    read_weights(weights, 2, "w")[:] = 0.1
+    read_beliefs(weights, 2, "w")[:] = 0.1
     assert weights.tolist() == [0.5, 1.0]
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_weights_from_a_series(library):
     module = pytest.importorskip(library)
-    assert read_weights(module.Series([0.5, 1.0]), 2, "w").tolist() == [0.5, 1.0]
+    assert read_beliefs(module.Series([0.5, 1.0]), 2, "w").tolist() == [0.5, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_weights_from_a_series(library):
 )
 def test_wrong_weights_name_the_row(wrong, message):
     with pytest.raises(ValueError, match=message):
-        read_weights(wrong, 2, "w")
+        read_beliefs(wrong, 2, "w")
 
 
 @pytest.mark.parametrize("wrong", [-1, 2.5, "3", None, True, 3.0])

@@ -114,8 +114,59 @@ def route_excess(indptr, indices, reverse, weights, flow, excess, part, members,
 
 
 @compiled
-def total_variation_prox(indptr, indices, reverse, weights, target, norm, flow, tolerance):
-    """Minimise sum_u norm_u/2 f_u^2 - target_u f_u + sum_edges weights |f_u - f_v| exactly; returns (f, flows).
+def unrouted(indptr, target, flow):
+    """What each vertex holds of its target once the flow has left it."""
+    excess = np.empty(len(target))
+    for u in range(len(target)):
+        outflow = 0.0
+        for a in range(indptr[u], indptr[u + 1]):
+            outflow += flow[a]
+        excess[u] = target[u] - outflow
+    return excess
+
+
+@compiled
+def balance_parts(members, part, first_part, vertex_weights, value, excess, total_excess, total_weight):
+    """Shift the value of every part to the mean that makes its excess sum to zero."""
+    for u in members:
+        p = part[u] - first_part
+        total_excess[p] += excess[u]
+        total_weight[p] += vertex_weights[u]
+    for u in members:
+        p = part[u] - first_part
+        shift = total_excess[p] / total_weight[p]
+        value[u] += shift
+        excess[u] -= vertex_weights[u] * shift
+
+
+@compiled
+def split_parts(members, part, first_part, n_parts, excess, height, tolerance, surplus_left, reached, child):
+    """Number the two sides of every part that a cut splits; returns how many members are left, and the next number.
+
+    A part that keeps surplus splits. Surplus with no deficit to go to is rounding. The members of split parts move to
+    the front.
+    """
+    for u in members:
+        if height[u] != UNREACHED:
+            reached[part[u] - first_part] = True
+        elif excess[u] > tolerance:
+            surplus_left[part[u] - first_part] = True
+    kept, next_part = 0, n_parts
+    for u in members:
+        p = part[u] - first_part
+        if surplus_left[p] and reached[p]:
+            if child[p] < 0:
+                child[p] = next_part
+                next_part += 2
+            members[kept] = u
+            part[u] = child[p] + (1 if height[u] == UNREACHED else 0)
+            kept += 1
+    return kept, next_part
+
+
+@compiled
+def total_variation_prox(indptr, indices, reverse, weights, target, vertex_weights, flow, tolerance):
+    """Minimise sum_u b_u/2 f_u^2 - target_u f_u + sum_edges weights |f_u - f_v| exactly; returns (f, flows).
 
     Divide and conquer: all vertices of a part share one value, the mean that balances the part; a minimum cut either
     splits the part or proves the value right. Cut edges stay saturated, so `flow` (the dual solution, updated in
@@ -124,56 +175,29 @@ def total_variation_prox(indptr, indices, reverse, weights, target, norm, flow, 
     n = len(target)
     value = np.zeros(n)
     part = np.zeros(n, np.int32)
-    excess = np.empty(n)
-    for u in range(n):
-        outflow = 0.0
-        for a in range(indptr[u], indptr[u + 1]):
-            outflow += flow[a]
-        excess[u] = target[u] - outflow
+    excess = unrouted(indptr, target, flow)
     height = np.empty(n, np.int32)
     queue = np.empty(n, np.int32)
     arc = indptr[:-1].copy()
     queued = np.zeros(n, np.bool_)
     members = np.arange(n).astype(np.int32)
     first_part, n_parts, flows = 0, 1, 0
-    total_excess = np.zeros(n + 1)
-    total_norm = np.zeros(n + 1)
+    total_excess, total_weight = np.zeros(n + 1), np.zeros(n + 1)
     surplus_left, reached = np.zeros(n + 1, np.bool_), np.zeros(n + 1, np.bool_)
     child = np.empty(n + 1, np.int32)
     while len(members) > 0:
         # The parts of this level are first_part, ..., n_parts - 1; every member belongs to one of them.
         for p in range(n_parts - first_part):
-            total_excess[p], total_norm[p], child[p] = 0.0, 0.0, -1
+            total_excess[p], total_weight[p], child[p] = 0.0, 0.0, -1
             surplus_left[p], reached[p] = False, False
-        for u in members:
-            p = part[u] - first_part
-            total_excess[p] += excess[u]
-            total_norm[p] += norm[u]
-        for u in members:
-            p = part[u] - first_part
-            shift = total_excess[p] / total_norm[p]
-            value[u] += shift
-            excess[u] -= norm[u] * shift
+        balance_parts(members, part, first_part, vertex_weights, value, excess, total_excess, total_weight)
         route_excess(
             indptr, indices, reverse, weights, flow, excess, part, members, tolerance, height, queue, arc, queued
         )
         flows += 1
-        for u in members:
-            if height[u] != UNREACHED:
-                reached[part[u] - first_part] = True
-            elif excess[u] > tolerance:
-                surplus_left[part[u] - first_part] = True
-        # A part that keeps surplus splits into its two sides. Surplus with no deficit to go to is rounding.
-        kept, next_part = 0, n_parts
-        for u in members:
-            p = part[u] - first_part
-            if surplus_left[p] and reached[p]:
-                if child[p] < 0:
-                    child[p] = next_part
-                    next_part += 2
-                members[kept] = u
-                part[u] = child[p] + (1 if height[u] == UNREACHED else 0)
-                kept += 1
+        kept, next_part = split_parts(
+            members, part, first_part, n_parts, excess, height, tolerance, surplus_left, reached, child
+        )
         members = members[:kept]
         first_part, n_parts = n_parts, next_part
     return value, flows

@@ -15,8 +15,8 @@ def implied_pairs(
     labels: np.ndarray,
     must_link: np.ndarray,
     cannot_link: np.ndarray,
-    must_link_weight: np.ndarray,
-    cannot_link_weight: np.ndarray,
+    must_link_belief: np.ndarray,
+    cannot_link_belief: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """All must-links within must-linked sets and all cannot-links between separated ones, and their beliefs.
 
@@ -24,7 +24,7 @@ def implied_pairs(
     ----------
     labels : ndarray of shape (n,)
         The must-linked set of each point, numbered from 0; no cannot-link may lie within one.
-    must_link, cannot_link, must_link_weight, cannot_link_weight : ndarray
+    must_link, cannot_link, must_link_belief, cannot_link_belief : ndarray
         As in `Constraints`.
 
     Examples
@@ -39,8 +39,8 @@ def implied_pairs(
     sizes = np.bincount(labels)
     members = np.argsort(labels, kind="stable")
     weakest = np.ones(len(sizes))
-    np.minimum.at(weakest, labels[must_link[:, 0]], must_link_weight)
-    sets, strongest = merge_pairs(labels[cannot_link].astype(np.int64), cannot_link_weight, len(sizes))
+    np.minimum.at(weakest, labels[must_link[:, 0]], must_link_belief)
+    sets, strongest = merge_pairs(labels[cannot_link].astype(np.int64), cannot_link_belief, len(sizes))
     left, right = sets.T
     check_pair_count(
         count_within(sizes) + int((sizes[left] * sizes[right]).sum()),

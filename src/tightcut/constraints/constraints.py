@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from tightcut.constraints.closure import implied_pairs
-from tightcut.constraints.pairs import merge_pairs, read_indices, read_n_points, read_pairs, read_weights, to_array
+from tightcut.constraints.pairs import read_believed_pairs, read_indices, read_mask, read_n_points, to_array
 from tightcut.constraints.sources import pairs_from_frame, pairs_from_groups, pairs_from_labels
 from tightcut.constraints.two_colouring import TwoColouring, joined_witness, link_graph, two_colour
 from tightcut.constraints.violations import Violations
@@ -34,7 +34,7 @@ class Constraints:
         Number of points of the data; pairs hold indices below it.
     must_link, cannot_link : int64 ndarray of shape (m, 2)
         Unique pairs (i, j) with i < j, in lexicographic order.
-    must_link_weight, cannot_link_weight : float64 ndarray of shape (m,)
+    must_link_belief, cannot_link_belief : float64 ndarray of shape (m,)
         Belief in each pair, in (0, 1].
 
     Examples
@@ -52,8 +52,8 @@ class Constraints:
     n_points: int
     must_link: np.ndarray
     cannot_link: np.ndarray
-    must_link_weight: np.ndarray
-    cannot_link_weight: np.ndarray
+    must_link_belief: np.ndarray
+    cannot_link_belief: np.ndarray
 
     @classmethod
     def from_pairs(
@@ -61,8 +61,8 @@ class Constraints:
         n_points: int,
         must_link: Any = None,
         cannot_link: Any = None,
-        must_link_weight: Any = None,
-        cannot_link_weight: Any = None,
+        must_link_belief: Any = None,
+        cannot_link_belief: Any = None,
     ) -> Constraints:
         """Read and check pairs of points.
 
@@ -73,19 +73,19 @@ class Constraints:
         must_link, cannot_link : sequence of pairs, array of shape (m, 2), data frame, sparse (n, n) matrix or None
             Pairs of row numbers of the data. Repeated and reversed pairs are one pair with the largest belief.
             The values of a sparse matrix are beliefs unless they are all 1.
-        must_link_weight, cannot_link_weight : float or array-like of shape (m,), optional
+        must_link_belief, cannot_link_belief : float or array-like of shape (m,), optional
             Belief in each pair, in (0, 1]; 1 if not given.
 
         Examples
         --------
         >>> from tightcut import Constraints
-        >>> doubtful = Constraints.from_pairs(4, [(0, 1), (1, 0), (2, 3)], must_link_weight=[0.6, 0.8, 1])
-        >>> doubtful.must_link.tolist(), doubtful.must_link_weight.tolist()
+        >>> doubtful = Constraints.from_pairs(4, [(0, 1), (1, 0), (2, 3)], must_link_belief=[0.6, 0.8, 1])
+        >>> doubtful.must_link.tolist(), doubtful.must_link_belief.tolist()
         ([[0, 1], [2, 3]], [0.8, 1.0])
         """
         n_points = read_n_points(n_points)
-        must, must_weight = _read(must_link, must_link_weight, n_points, "must_link")
-        cannot, cannot_weight = _read(cannot_link, cannot_link_weight, n_points, "cannot_link")
+        must, must_weight = read_believed_pairs(must_link, must_link_belief, n_points, "must_link")
+        cannot, cannot_weight = read_believed_pairs(cannot_link, cannot_link_belief, n_points, "cannot_link")
         return cls(n_points, must, cannot, must_weight, cannot_weight)
 
     @classmethod
@@ -191,9 +191,8 @@ class Constraints:
         return self.n_pairs == 0
 
     def __repr__(self) -> str:
-        return (
-            f"Constraints(n_points={self.n_points}, n_must_link={self.n_must_link}, n_cannot_link={self.n_cannot_link})"
-        )
+        counts = f"n_must_link={self.n_must_link}, n_cannot_link={self.n_cannot_link}"
+        return f"Constraints(n_points={self.n_points}, {counts})"
 
     def __or__(self, other: Constraints) -> Constraints:
         return self.merge(other) if isinstance(other, Constraints) else NotImplemented
@@ -208,20 +207,20 @@ class Constraints:
             self.n_points,
             np.concatenate([self.must_link, other.must_link]),
             np.concatenate([self.cannot_link, other.cannot_link]),
-            np.concatenate([self.must_link_weight, other.must_link_weight]),
-            np.concatenate([self.cannot_link_weight, other.cannot_link_weight]),
+            np.concatenate([self.must_link_belief, other.must_link_belief]),
+            np.concatenate([self.cannot_link_belief, other.cannot_link_belief]),
         )
 
     def select(self, must_mask: Any = None, cannot_mask: Any = None) -> Constraints:
         """The pairs where a boolean mask is True, one entry per pair; no mask keeps all of that kind."""
-        must = _read_mask(must_mask, self.n_must_link, "must_mask")
-        cannot = _read_mask(cannot_mask, self.n_cannot_link, "cannot_mask")
+        must = read_mask(must_mask, self.n_must_link, "must_mask")
+        cannot = read_mask(cannot_mask, self.n_cannot_link, "cannot_mask")
         return Constraints(
             self.n_points,
             self.must_link[must],
             self.cannot_link[cannot],
-            self.must_link_weight[must],
-            self.cannot_link_weight[cannot],
+            self.must_link_belief[must],
+            self.cannot_link_belief[cannot],
         )
 
     def subset(self, points: Any) -> Constraints:
@@ -239,7 +238,7 @@ class Constraints:
         """
         chosen = to_array(points)
         if chosen.dtype.kind == "b":
-            chosen = np.flatnonzero(_read_mask(chosen, self.n_points, "points"))
+            chosen = np.flatnonzero(read_mask(chosen, self.n_points, "points"))
         if chosen.ndim != 1:
             raise ValueError(f"points must be a list of indices, shape (m,); got shape {chosen.shape}.")
         chosen = read_indices(chosen, self.n_points, lambda row: f"points row {row}")
@@ -253,13 +252,12 @@ class Constraints:
         must, cannot = place[self.must_link], place[self.cannot_link]
         kept = self.select((must >= 0).all(axis=1), (cannot >= 0).all(axis=1))
         return self.from_pairs(
-            len(chosen), place[kept.must_link], place[kept.cannot_link], kept.must_link_weight, kept.cannot_link_weight
+            len(chosen), place[kept.must_link], place[kept.cannot_link], kept.must_link_belief, kept.cannot_link_belief
         )
 
     def components(self) -> tuple[int, np.ndarray]:
         """Number of sets of points joined by must-links (single points included), and the set of each point."""
-        count, labels = connected_components(link_graph(self.n_points, self.must_link), directed=False)
-        return int(count), labels
+        return connected_components(link_graph(self.n_points, self.must_link), directed=False)
 
     def conflicts(self) -> np.ndarray:
         """The cannot-links whose ends are joined by must-links: contradictions for any number of clusters.
@@ -275,11 +273,6 @@ class Constraints:
         """
         _, labels = self.components()
         return self.cannot_link[labels[self.cannot_link[:, 0]] == labels[self.cannot_link[:, 1]]]
-
-    def without_conflicts(self) -> Constraints:
-        """The same without the cannot-links of `conflicts`."""
-        _, labels = self.components()
-        return self.select(cannot_mask=labels[self.cannot_link[:, 0]] != labels[self.cannot_link[:, 1]])
 
     def conflict_witness(self) -> list[Link] | None:
         """A short closed walk of must-links and one cannot-link that contradict each other, or None.
@@ -308,10 +301,10 @@ class Constraints:
         Examples
         --------
         >>> from tightcut import Constraints
-        >>> closed = Constraints.from_pairs(4, [(0, 1), (1, 2)], [(2, 3)], must_link_weight=[1, 0.5]).closure()
-        >>> closed.must_link.tolist(), closed.must_link_weight.tolist()
+        >>> closed = Constraints.from_pairs(4, [(0, 1), (1, 2)], [(2, 3)], must_link_belief=[1, 0.5]).closure()
+        >>> closed.must_link.tolist(), closed.must_link_belief.tolist()
         ([[0, 1], [0, 2], [1, 2]], [1.0, 0.5, 0.5])
-        >>> closed.cannot_link_weight.tolist()
+        >>> closed.cannot_link_belief.tolist()
         [0.5, 0.5, 1.0]
         """
         witness = self.conflict_witness()
@@ -319,7 +312,7 @@ class Constraints:
             raise InconsistentConstraintsError(witness)
         _, labels = self.components()
         implied = implied_pairs(
-            labels, self.must_link, self.cannot_link, self.must_link_weight, self.cannot_link_weight
+            labels, self.must_link, self.cannot_link, self.must_link_belief, self.cannot_link_belief
         )
         return self.merge(self.from_pairs(self.n_points, *implied))
 
@@ -352,23 +345,6 @@ class Constraints:
             )
         split = values[self.must_link[:, 0]] != values[self.must_link[:, 1]]
         joined = values[self.cannot_link[:, 0]] == values[self.cannot_link[:, 1]]
-        belief = self.must_link_weight[split].sum() + self.cannot_link_weight[joined].sum()
+        belief = self.must_link_belief[split].sum() + self.cannot_link_belief[joined].sum()
         count = int(split.sum() + joined.sum())
         return Violations(self.must_link[split], self.cannot_link[joined], count, float(belief))
-
-
-def _read(links: Any, weights: Any, n_points: int, name: str) -> tuple[np.ndarray, np.ndarray]:
-    pairs, beliefs = read_pairs(links, n_points, name)
-    if beliefs is not None and weights is not None:
-        raise ValueError(f"{name} is a sparse matrix that holds beliefs, so {name}_weight must be None.")
-    weights = read_weights(weights if beliefs is None else beliefs, len(pairs), f"{name}_weight")
-    return merge_pairs(pairs, weights, n_points)
-
-
-def _read_mask(mask: Any, length: int, name: str) -> np.ndarray:
-    values = np.ones(length, dtype=bool) if mask is None else to_array(mask)
-    if values.dtype.kind != "b" or values.shape != (length,):
-        raise ValueError(
-            f"{name} must be a boolean mask of shape ({length},); got shape {values.shape} of dtype {values.dtype}."
-        )
-    return values

@@ -52,18 +52,18 @@ subtract 1 from all of them.
     return indices, None
 
 
-def read_weights(weights: Any, n_pairs: int, name: str) -> np.ndarray:
+def read_beliefs(weights: Any, n_pairs: int, name: str) -> np.ndarray:
     """One belief in (0, 1] per pair: 1 for None, a scalar for all pairs, or an array of shape (n_pairs,).
 
     Examples
     --------
-    >>> from tightcut.constraints.pairs import read_weights
-    >>> read_weights(0.5, 2, "must_link_weight").tolist()
+    >>> from tightcut.constraints.pairs import read_beliefs
+    >>> read_beliefs(0.5, 2, "must_link_belief").tolist()
     [0.5, 0.5]
-    >>> read_weights([0.5, 1.5], 2, "must_link_weight")
+    >>> read_beliefs([0.5, 1.5], 2, "must_link_belief")
     Traceback (most recent call last):
         ...
-    ValueError: must_link_weight row 1: 1.5 is not a belief in (0, 1]. Leave out pairs you do not believe in at all.
+    ValueError: must_link_belief row 1: 1.5 is not a belief in (0, 1]. Leave out pairs you do not believe in at all.
     """
     if weights is None:
         return np.ones(n_pairs)
@@ -87,6 +87,24 @@ def read_weights(weights: Any, n_pairs: int, name: str) -> np.ndarray:
             f"{where(row)}: {values[row]:g} is not a belief in (0, 1]. Leave out pairs you do not believe in at all."
         )
     return np.full(n_pairs, values[0]) if scalar else values
+
+
+def read_believed_pairs(links: Any, weights: Any, n_points: int, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Merged pairs and their beliefs, from a sparse matrix that holds both or from two arguments."""
+    pairs, beliefs = read_pairs(links, n_points, name)
+    if beliefs is not None and weights is not None:
+        raise ValueError(f"{name} is a sparse matrix that holds beliefs, so {name}_belief must be None.")
+    weights = read_beliefs(weights if beliefs is None else beliefs, len(pairs), f"{name}_belief")
+    return merge_pairs(pairs, weights, n_points)
+
+
+def read_mask(mask: Any, length: int, name: str) -> np.ndarray:
+    values = np.ones(length, dtype=bool) if mask is None else to_array(mask)
+    if values.dtype.kind != "b" or values.shape != (length,):
+        raise ValueError(
+            f"{name} must be a boolean mask of shape ({length},); got shape {values.shape} of dtype {values.dtype}."
+        )
+    return values
 
 
 def read_n_points(n_points: Any) -> int:

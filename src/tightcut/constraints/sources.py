@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tightcut.constraints.pairs import read_indices, read_weights, to_array
+from tightcut.constraints.pairs import read_beliefs, read_indices, to_array
 from tightcut.constraints.products import check_pair_count, count_within, pairs_within
 
 MUST_SPELLINGS = frozenset({"must", "must-link", "mustlink", "ml", "same", "1", "+1", "true"})
@@ -94,7 +94,7 @@ def pairs_from_frame(
         row = int(np.argmax(own))
         raise ValueError(f"frame row {row}: {_values(frame, first)[row]!r} is paired with itself; remove this row.")
     weights = None if belief is None else to_array(frame[belief])
-    beliefs = read_weights(weights, pairs.shape[1], f"frame column {belief!r}")
+    beliefs = read_beliefs(weights, pairs.shape[1], f"frame column {belief!r}")
     return len(position), pairs.T, _is_must(_values(frame, kind), kind), beliefs
 
 

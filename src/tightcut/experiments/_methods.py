@@ -25,7 +25,7 @@ class Method:
     estimator : estimator
         Unfitted, with scikit-learn's `get_params` and `set_params`.
     beliefs : bool, default=False
-        Pass the degrees of belief to `fit`, as `must_link_weight` and `cannot_link_weight`.
+        Pass the degrees of belief to `fit`, as `must_link_belief` and `cannot_link_belief`.
     adapt : callable, optional
         From the constraints of a cell and its noise to further parameters of the estimator.
     otherwise : dict, optional
@@ -51,8 +51,8 @@ class Method:
         X = problem.affinity if "affinity" in estimator.get_params(deep=False) else problem.X
         pairs = {"must_link": constraints.must_link, "cannot_link": constraints.cannot_link}
         if self.beliefs:
-            pairs["must_link_weight"] = constraints.must_link_weight
-            pairs["cannot_link_weight"] = constraints.cannot_link_weight
+            pairs["must_link_belief"] = constraints.must_link_belief
+            pairs["cannot_link_belief"] = constraints.cannot_link_belief
         try:
             return estimator.fit(X, **pairs).labels_
         except InconsistentConstraintsError:

@@ -83,7 +83,7 @@ def expected_wrong_pairs(constraints: Constraints, noise: float) -> dict[str, An
 
 def expected_wrong_belief(constraints: Constraints, noise: float) -> dict[str, Any]:
     """A pair of belief b is wrong with probability (1 - b) / 2."""
-    belief = np.concatenate([constraints.must_link_weight, constraints.cannot_link_weight])
+    belief = np.concatenate([constraints.must_link_belief, constraints.cannot_link_belief])
     return {"max_violations": float((belief * (1 - belief) / 2).sum()) if noise else 0.0}
 
 

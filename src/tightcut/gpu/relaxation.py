@@ -101,6 +101,6 @@ def _both_ways(relaxation: Relaxation, device: str) -> tuple[DeviceCsr, torch.Te
     """The cannot-links at their price as arcs in both directions, and the order that sorted (p to q, q to p)."""
     constraints, n = relaxation.constraints, relaxation.graph.n_vertices
     p, q = (send(end.astype(np.int64), device) for end in constraints.cannot_link.T)
-    price = send(relaxation.penalty * constraints.cannot_link_weight, device)
+    price = send(relaxation.penalty * constraints.cannot_link_belief, device)
     keys, order = torch.cat([p * n + q, q * n + p]).sort(stable=True)
     return DeviceCsr.from_keys(keys, torch.cat([price, price])[order], n), order

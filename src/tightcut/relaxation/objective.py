@@ -71,7 +71,7 @@ def penalty_bound(graph: Graph, constraints: Constraints, cut: float, max_violat
     4 penalty v / vol(V), which reaches the given cut once penalty >= vol(V) cut / (4 v). With pairs of belief 1 the
     least v above l is floor(l) + 1; otherwise it is at least max(l, smallest belief).
     """
-    beliefs = np.concatenate([constraints.must_link_weight, constraints.cannot_link_weight])
+    beliefs = np.concatenate([constraints.must_link_belief, constraints.cannot_link_belief])
     if len(beliefs) == 0:
         return 0.0
     least = np.floor(max_violations) + 1 if (beliefs == 1).all() else max(max_violations, float(beliefs.min()))

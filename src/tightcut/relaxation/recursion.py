@@ -36,7 +36,7 @@ def recursive_partitions(
     merged = graph.contract(component)
     sizes = np.bincount(component)
     pairs = component[constraints.cannot_link]
-    links = Constraints.from_pairs(count, cannot_link=pairs, cannot_link_weight=constraints.cannot_link_weight)
+    links = Constraints.from_pairs(count, cannot_link=pairs, cannot_link_belief=constraints.cannot_link_belief)
     labels = np.zeros(count, np.int64)
     splits: dict[int, np.ndarray | None] = {}
     hierarchy = []
@@ -82,7 +82,7 @@ def _split(
         return None
     links = constraints.subset(members)
     classes = max(k * sizes[members].sum() / sizes.sum(), 2.0)
-    allowed = (classes - 2) / classes * float(links.cannot_link_weight.sum())
+    allowed = (classes - 2) / classes * float(links.cannot_link_belief.sum())
     leaves = np.zeros(len(inside), bool)
     leaves[members] = split(graph.subgraph(members), links, allowed)
     return leaves

@@ -36,7 +36,7 @@ class Relaxation:
     @cached_property
     def weights(self) -> sp.csr_array:
         """w': edge weights with the must-links added at the price of the penalty."""
-        links, belief = self.constraints.must_link, self.constraints.must_link_weight
+        links, belief = self.constraints.must_link, self.constraints.must_link_belief
         if self.penalty == 0 or len(links) == 0:
             return self.graph.weights
         extra = sp.csr_array((self.penalty * belief, (links[:, 0], links[:, 1])), shape=self.graph.weights.shape)
@@ -44,7 +44,7 @@ class Relaxation:
 
     @property
     def c(self) -> float:
-        return self.penalty * float(self.constraints.cannot_link_weight.sum())
+        return self.penalty * float(self.constraints.cannot_link_belief.sum())
 
     def R1(self, f: np.ndarray) -> float:
         w = self.weights
@@ -52,7 +52,7 @@ class Relaxation:
 
     def R2(self, f: np.ndarray) -> float:
         p, q = self.constraints.cannot_link.T
-        return self.penalty * float(self.constraints.cannot_link_weight @ np.abs(f[p] - f[q]))
+        return self.penalty * float(self.constraints.cannot_link_belief @ np.abs(f[p] - f[q]))
 
     def S(self, f: np.ndarray) -> float:
         b = self.graph.vertex_weights
@@ -83,7 +83,7 @@ class Relaxation:
         direction = np.sign(f[p] - f[q])
         if tie is not None:
             direction = np.where(direction == 0, np.clip(tie, -1, 1), direction)
-        pull = self.penalty * self.constraints.cannot_link_weight * direction
+        pull = self.penalty * self.constraints.cannot_link_belief * direction
         n = self.graph.n_vertices
         return np.bincount(p, pull, n) - np.bincount(q, pull, n)
 
@@ -97,7 +97,7 @@ class Relaxation:
         place = np.empty(n, self.weights.indices.dtype)
         place[order] = np.arange(n, dtype=place.dtype)
         w, ends = self.weights, place[self.constraints.cannot_link]
-        belief = self.penalty * self.constraints.cannot_link_weight
+        belief = self.penalty * self.constraints.cannot_link_belief
         separated = np.bincount(ends.min(axis=1), belief, n) - np.bincount(ends.max(axis=1), belief, n)
         change = kernels.cut_changes(w.indptr, w.indices, w.data, place) - separated
         numerator = belief.sum() + np.cumsum(change)[:-1]

@@ -33,7 +33,7 @@ class ConstrainedGraph:
     def from_graph(cls, graph: Graph, constraints: Constraints) -> ConstrainedGraph:
         """One vertex per point, with must-links and cannot-links as relations."""
         pairs = np.concatenate([constraints.cannot_link, constraints.must_link])
-        belief = np.concatenate([constraints.cannot_link_weight, -constraints.must_link_weight])
+        belief = np.concatenate([constraints.cannot_link_belief, -constraints.must_link_belief])
         upper = sp.csr_array((belief, (pairs[:, 0], pairs[:, 1])), shape=graph.weights.shape)
         relations = sp.csr_array(upper + upper.T)
         relations.sort_indices()

@@ -54,7 +54,7 @@ def release_pairs(
 
 def _without_one(graph: Graph, held: Constraints, labels: np.ndarray, left: float) -> list[Constraints]:
     """The held constraints without one pair that is cheap enough, pairs with the most strained ends first."""
-    weights = np.concatenate([held.must_link_weight, held.cannot_link_weight])
+    weights = np.concatenate([held.must_link_belief, held.cannot_link_belief])
     pairs = np.concatenate([held.must_link, held.cannot_link])
     affordable = np.flatnonzero(weights <= left + 1e-12)
     strain = vertex_strain(graph, labels)[pairs[affordable]].max(axis=1, initial=-np.inf)

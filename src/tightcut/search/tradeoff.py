@@ -43,7 +43,7 @@ def penalized_graph(graph: Graph, constraints: Constraints, penalty: float) -> S
     signed = replace(plain, couplings=couplings)
     # Where an edge meets a cannot-link, the smaller of the two is paid for either way.
     ones = np.ones(graph.n_vertices, np.int8)
-    return replace(signed, offset=penalty * float(constraints.cannot_link_weight.sum()) - signed.cut(ones))
+    return replace(signed, offset=penalty * float(constraints.cannot_link_belief.sum()) - signed.cut(ones))
 
 
 def fewest_violations(
@@ -56,7 +56,7 @@ def fewest_violations(
     """
     weight = (
         1e-3
-        * min(constraints.cannot_link_weight.min(initial=1), constraints.must_link_weight.min(initial=1))
+        * min(constraints.cannot_link_belief.min(initial=1), constraints.must_link_belief.min(initial=1))
         / max(float(graph.weights.sum()), np.finfo(float).tiny)
     )
     couplings = _constraint_couplings(constraints, 1.0) + weight * graph.weights
@@ -157,7 +157,7 @@ def _strictest(
 
 def _constraint_couplings(constraints: Constraints, penalty: float) -> sp.csr_array:
     pairs = np.concatenate([constraints.must_link, constraints.cannot_link])
-    strength = penalty * np.concatenate([constraints.must_link_weight, -constraints.cannot_link_weight])
+    strength = penalty * np.concatenate([constraints.must_link_belief, -constraints.cannot_link_belief])
     shape = (constraints.n_points, constraints.n_points)
     upper = sp.csr_array((strength, (pairs[:, 0], pairs[:, 1])), shape=shape)
     return sp.csr_array(upper + upper.T)

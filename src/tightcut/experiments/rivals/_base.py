@@ -30,8 +30,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
         *,
         must_link: Any = None,
         cannot_link: Any = None,
-        must_link_weight: Any = None,
-        cannot_link_weight: Any = None,
+        must_link_belief: Any = None,
+        cannot_link_belief: Any = None,
     ) -> Self:
         """Cluster the samples; the arguments are those of `tightcut.COSC.fit`.
 
@@ -42,7 +42,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
         n = data.n_vertices if isinstance(data, Graph) else len(data)
         if self.n_clusters > n:
             raise ValueError(f"n_clusters={self.n_clusters} must not exceed n_samples={n}.")
-        constraints = Constraints.from_pairs(n, must_link, cannot_link, must_link_weight, cannot_link_weight)
+        constraints = Constraints.from_pairs(n, must_link, cannot_link, must_link_belief, cannot_link_belief)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         self.labels_ = self._partition(data, constraints, np.random.default_rng(seed))
         return self

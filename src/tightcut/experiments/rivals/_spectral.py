@@ -39,8 +39,8 @@ def pair_matrix(n_points: int, pairs: np.ndarray, values: Any) -> sp.csr_array:
 def belief_matrices(constraints: Constraints) -> tuple[sp.csr_array, sp.csr_array]:
     """The beliefs of the must-links and of the cannot-links, each as a symmetric matrix."""
     n = constraints.n_points
-    must = pair_matrix(n, constraints.must_link, constraints.must_link_weight)
-    return must, pair_matrix(n, constraints.cannot_link, constraints.cannot_link_weight)
+    must = pair_matrix(n, constraints.must_link, constraints.must_link_belief)
+    return must, pair_matrix(n, constraints.cannot_link, constraints.cannot_link_belief)
 
 
 def normalized_affinity(weights: sp.csr_array, degrees: np.ndarray) -> sp.csr_array:

@@ -1,0 +1,63 @@
+"""What an estimator is given: similarities, constraints of any origin, a random state; read and checked in one place."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import check_non_negative
+
+from tightcut._support.warning import warn
+from tightcut.constraints import Constraints
+from tightcut.graph import Graph
+
+
+def read_similarities(X: Any, estimator: Any) -> Any:
+    """A square matrix of similarities, sparse or dense."""
+    similarities = check_array(X, accept_sparse="csr", ensure_min_samples=2, estimator=estimator, input_name="X")
+    if similarities.shape[0] != similarities.shape[1]:
+        raise ValueError(
+            f'affinity="precomputed" takes a square matrix of similarities; X has shape {similarities.shape}. '
+            'For points and their features say affinity="knn".'
+        )
+    check_non_negative(similarities, type(estimator).__name__)
+    return similarities
+
+
+def gather_constraints(
+    n_samples: int, pairs: Constraints, constraints: Any, partial_labels: Any, cannot_link_groups: Any
+) -> Constraints:
+    """Everything that is known of the samples, whatever it came as."""
+    if constraints is not None:
+        pairs |= _on_samples(constraints, n_samples, "constraints")
+    if partial_labels is not None:
+        pairs |= _on_samples(Constraints.from_labels(partial_labels), n_samples, "partial_labels")
+    if cannot_link_groups is not None:
+        pairs |= _on_samples(Constraints.from_groups(cannot_link_groups), n_samples, "cannot_link_groups")
+    return pairs
+
+
+def _on_samples(constraints: Any, n_samples: int, name: str) -> Constraints:
+    if not isinstance(constraints, Constraints):
+        raise TypeError(f"{name} must be a tightcut.Constraints; got {type(constraints).__name__}.")
+    if constraints.n_points != n_samples:
+        raise ValueError(f"{name} must have one entry per sample, {n_samples}; got {constraints.n_points}.")
+    return constraints
+
+
+def warn_if_disconnected(graph: Graph) -> None:
+    count, _ = graph.components()
+    if count > 1:
+        warn(
+            f"The affinity graph has {count} connected components, so the cut may be 0 and say nothing about the data. "
+            "Add similarities that join them, or pass connect=False to accept the graph as it is."
+        )
+
+
+def seed_of(random_state: Any) -> Any:
+    """scikit-learn's meaning of None (numpy's global state); all else as `tightcut.cluster` takes it."""
+    if isinstance(random_state, (Integral, np.random.Generator)):
+        return random_state
+    return check_random_state(random_state)
