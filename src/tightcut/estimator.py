@@ -1,6 +1,6 @@
 """`COSC`: constrained clustering as a scikit-learn estimator.
 
-The estimator validates, builds the graph, gathers the constraints and calls `tightcut.cluster`; nothing is solved here.
+It builds the graph, gathers the constraints and calls `tightcut.cluster`; nothing is solved here.
 """
 
 from __future__ import annotations
@@ -107,11 +107,6 @@ class COSC(ClusterMixin, BaseEstimator):
     n_features_in_, feature_names_in_ : int, ndarray
         Number of features seen in `fit`, and their names where X has names.
 
-    See Also
-    --------
-    tightcut.cluster : The same on a `Graph` and `Constraints`, without scikit-learn's conventions.
-    tightcut.tradeoff_path : All trade-offs between cut and violations, for choosing `max_violations`.
-
     Notes
     -----
     *Promised.* With `max_violations=0` every constraint is satisfied, whatever its belief, or `fit` raises
@@ -137,8 +132,6 @@ class COSC(ClusterMixin, BaseEstimator):
     [0, 0, 0, 0, 1, 1]
     >>> model.fit(X, must_link=[(0, 1)], cannot_link=[(1, 3)]).labels_.tolist()
     [0, 0, 1, 1, 1, 1]
-
-    Pairs that contradict each other are named:
 
     >>> model.fit(X, must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2)])
     Traceback (most recent call last):
@@ -282,15 +275,14 @@ pairs as possible.
                 delattr(self, name)
 
     def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
-        """Cluster the samples and return their labels; takes the keywords of `fit`."""
+        """The labels of `fit`, whose keywords it takes."""
         return self.fit(X, y, **fit_params).labels_
 
     def predict(self, X: Any) -> np.ndarray:
         """Clusters of new points, by the weighted vote of their nearest training points.
 
-        The training clustering stays as it is: new points do not change the cut, and no constraint reaches them. The
-        votes are weighed like the edges of the graph, exp(-4 d^2 / sigma^2) with sigma the distance to the last of
-        the `n_neighbors` nearest training points.
+        The training clustering stays as it is, and no constraint reaches new points. Votes are weighed like the edges of
+        the graph.
 
         Parameters
         ----------
@@ -334,9 +326,9 @@ pairs as possible.
         check_choice("neighbors", self.neighbors, SEARCHES)
         check_choice("symmetrize", self.symmetrize, SYMMETRIZE)
         if self.n_clusters != "auto":
+            check_scalar(self.n_clusters, "n_clusters", Integral, min_val=1)
             if isinstance(self.n_clusters, bool):  # an int to Python
                 raise TypeError(f"n_clusters must be an instance of int, not bool; got {self.n_clusters}.")
-            check_scalar(self.n_clusters, "n_clusters", Integral, min_val=1)
         check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
         Settings(self.max_violations, self.method, self.effort, self.influence, self.n_jobs, self.device)
 
