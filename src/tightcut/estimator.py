@@ -229,9 +229,8 @@ pairs as possible.
             graph = Graph.from_affinity(affinity, weights)
         if self.connect:
             warn_if_disconnected(graph)
-        n = graph.n_vertices
-        pairs = Constraints.from_pairs(n, must_link, cannot_link, must_link_belief, cannot_link_belief)
-        known = gather_constraints(n, pairs, constraints, partial_labels, cannot_link_groups)
+        pairs = Constraints.from_pairs(graph.n_vertices, must_link, cannot_link, must_link_belief, cannot_link_belief)
+        known = gather_constraints(pairs, constraints, partial_labels, cannot_link_groups)
         if self.n_clusters == "auto":
             choice = choose_n_clusters(graph, known)
             n_clusters, reason = choice.n_clusters, choice.reason
@@ -310,8 +309,8 @@ pairs as possible.
 
         check_is_fitted(self)
         graph = Graph(self.affinity_matrix_, self.vertex_weights_)
-        known = {"influence": self.influence, "n_jobs": self.n_jobs}
-        return audit(graph, self.constraints_, self.labels_, **(known | settings))
+        own = {"influence": self.influence, "n_jobs": self.n_jobs}
+        return audit(graph, self.constraints_, self.labels_, **(own | settings))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

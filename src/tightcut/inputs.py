@@ -27,9 +27,10 @@ def read_similarities(X: Any, estimator: Any) -> Any:
 
 
 def gather_constraints(
-    n_samples: int, pairs: Constraints, constraints: Any, partial_labels: Any, cannot_link_groups: Any
+    pairs: Constraints, constraints: Any, partial_labels: Any, cannot_link_groups: Any
 ) -> Constraints:
     """Everything that is known of the samples, whatever it came as."""
+    n_samples = pairs.n_points
     if constraints is not None:
         pairs |= _on_samples(constraints, n_samples, "constraints")
     if partial_labels is not None:
