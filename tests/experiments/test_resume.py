@@ -115,7 +115,7 @@ def test_several_runs_share_a_record(blobs, tmp_path):
 
 def test_a_file_that_is_no_record(tmp_path):
     path = tmp_path / "notes.csv"
-    path.write_text("a,b\n1,2\n")
+    path.write_text("a,b\n1,2")
     with pytest.raises(ValueError, match=r"is not a record of experiments: its columns are \['a', 'b'\]"):
         run({"a": Median()}, ["iris"], [5], path=path)
-    assert path.read_text() == "a,b\n1,2\n"
+    assert path.read_text() == "a,b\n1,2"

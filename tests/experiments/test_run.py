@@ -204,5 +204,5 @@ def test_no_process_is_left(blobs, monkeypatch):
 def test_progress_and_estimate(blobs, capsys):
     run({"Median": Median()}, {"blobs": blobs}, [5], trials=2, progress=True)
     lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("tightcut [")]
-    assert re.search(r"1/2, about \d+ s left  blobs, Median, 5 pairs, trial 0", lines[0])
+    assert re.search(r"1/2, about 0:00:\d+ left  blobs, Median, 5 pairs, trial 0", lines[0])
     assert lines[-1].endswith("2/2  blobs, Median, 5 pairs, trial 1")

@@ -20,9 +20,16 @@ Examples
 """
 
 from tightcut.datasets._catalogue import Dataset
-from tightcut.datasets._loaders import list_datasets, load, load_extended_mnist, load_usps0, loader_of
+from tightcut.datasets._loaders import (
+    list_datasets,
+    load,
+    load_extended_mnist,
+    load_gaussian_toy,
+    load_two_moons,
+    load_usps0,
+    loader_of,
+)
 from tightcut.datasets._sampling import sample_constraints, sample_constraints_among
-from tightcut.datasets._toys import load_gaussian_toy, load_two_moons
 
 load_breast_cancer = loader_of("breast_cancer")
 load_covertype = loader_of("covertype")

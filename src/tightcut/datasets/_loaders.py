@@ -1,4 +1,4 @@
-"""Datasets by name: found in a folder, in scikit-learn or on OpenML, and checked."""
+"""Datasets by name: found in a folder, in scikit-learn or on OpenML and checked, or computed."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from tightcut.datasets._catalogue import CATALOGUE, Dataset, Entry
-from tightcut.datasets._toys import load_gaussian_toy, load_two_moons
 
 FOLDER_VARIABLE = "TIGHTCUT_DATA"
 SHIFTS = tuple((down, right) for down in (-1, 0, 1) for right in (-1, 0, 1) if (down, right) != (0, 0))
-
-Arrays = tuple[np.ndarray, np.ndarray]
+TOY_SIZES = (240, 130, 130)
+TOY_CENTERS = ((0.0, 0.0), (-1.0, 3.5), (1.0, 3.5))
+TOY_DEVIATIONS = ((3.5, 0.45), (0.6, 0.6), (0.6, 0.6))
 
 
 def list_datasets() -> tuple[str, ...]:
@@ -104,7 +104,7 @@ def data_file(name: str) -> Path | None:
     return path / f"{name}.npz"
 
 
-def from_file(file: Path, *, scaled: bool) -> Arrays:
+def from_file(file: Path, *, scaled: bool) -> tuple[np.ndarray, np.ndarray]:
     key = "X" if scaled else "X_raw"
     with np.load(file) as arrays:
         missing = sorted({key, "y"} - set(arrays.files))
@@ -113,7 +113,7 @@ def from_file(file: Path, *, scaled: bool) -> Arrays:
         return arrays[key], arrays["y"]
 
 
-def from_openml(entry: Entry) -> Arrays:
+def from_openml(entry: Entry) -> tuple[np.ndarray, np.ndarray]:
     """Features before scaling, and classes by their place in `Entry.classes`."""
     import sklearn.datasets
 
@@ -126,30 +126,16 @@ def from_openml(entry: Entry) -> Arrays:
 
 def class_codes(target: Any, classes: tuple[str, ...]) -> np.ndarray:
     """Codes 0, 1, ... of class names, which may come quoted, or as numbers."""
-    names, inverse = np.unique(np.array([_class_name(value) for value in target]), return_inverse=True)
+    numbers = (int(value) if isinstance(value, float) and value.is_integer() else value for value in target)
+    names, inverse = np.unique([str(value).strip("'\" ") for value in numbers], return_inverse=True)
     unknown = sorted(set(names.tolist()) - set(classes))
     if unknown:
         raise ValueError(f"unexpected class {unknown[0]!r}; expected {', '.join(classes)}")
     return np.array([classes.index(name) for name in names.tolist()], dtype=np.int64)[inverse]
 
 
-def _class_name(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return str(value).strip("'\" ")
-
-
 def with_shifts(images: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """Images as flat rows, then the same shifted by one pixel in each of `SHIFTS`; zeros move in.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tightcut.datasets._loaders import SHIFTS, with_shifts
-    >>> shifted = with_shifts(np.array([[1, 2, 3, 4]], dtype=np.uint8), (2, 2))
-    >>> shifted[1 + SHIFTS.index((0, 1))].reshape(2, 2).tolist()
-    [[0, 1], [0, 3]]
-    """
+    """Images as flat rows, then the same shifted by one pixel in each of `SHIFTS`; zeros move in."""
     height, width = shape
     framed = np.pad(images.reshape(-1, height, width), ((0, 0), (1, 1), (1, 1)))
     moves = [
@@ -184,6 +170,57 @@ def load_extended_mnist() -> Dataset:
     mnist = load("mnist")
     y = np.tile(mnist.y, 1 + len(SHIFTS))
     return checked("extended_mnist", CATALOGUE["extended_mnist"], with_shifts(mnist.X, (28, 28)), y, "mnist")
+
+
+def load_two_moons(
+    n_points: int = 600, n_features: int = 100, *, noise: float = 0.02**0.5, random_state: Any = 0
+) -> Dataset:
+    """Two interleaved half circles of radius 1 in the first two features, Gaussian noise in all of them.
+
+    Parameters
+    ----------
+    n_points : int, default=600
+    n_features : int, default=100
+        2 for a picture; the many features of noise make the usual example hard.
+    noise : float, default=sqrt(0.02)
+        Standard deviation of the noise per feature; the default is that of Buehler and Hein (ICML 2009).
+    random_state : int, Generator or None, default=0
+
+    Examples
+    --------
+    >>> from tightcut import datasets
+    >>> datasets.load_two_moons(200, 2)
+    Dataset('two_moons', 200 points, 2 features, 2 classes)
+    """
+    if n_points < 2 or n_features < 2:
+        raise ValueError(f"Two moons need 2 points and 2 features at least; got {n_points} and {n_features}.")
+    rng = np.random.default_rng(random_state)
+    y = np.arange(n_points) * 2 // n_points
+    angle = rng.uniform(0, np.pi, n_points)
+    X = noise * rng.normal(size=(n_points, n_features))
+    X[:, 0] += np.where(y == 0, np.cos(angle), 1 - np.cos(angle))
+    X[:, 1] += np.where(y == 0, np.sin(angle), 0.5 - np.sin(angle))
+    description = f"Two moons in {n_features} dimensions with noise of standard deviation {noise:g}."
+    return Dataset(X, y, "two_moons", description)
+
+
+def load_gaussian_toy(random_state: Any = 2) -> Dataset:
+    """500 points from three Gaussians in the plane: a long class, and two round ones close to each other.
+
+    Without constraints the three clusters of least normalized cut are the halves of the long class and the two round
+    classes in one, as in the paper's Section 5; it is cheaper to cut a thin class than to part two that touch. The
+    default `random_state` makes the picture clear; most others have it too.
+
+    Examples
+    --------
+    >>> from tightcut import datasets
+    >>> datasets.load_gaussian_toy()
+    Dataset('gaussian_toy', 500 points, 2 features, 3 classes)
+    """
+    rng = np.random.default_rng(random_state)
+    y = np.repeat(np.arange(3), TOY_SIZES)
+    X = np.array(TOY_CENTERS)[y] + np.array(TOY_DEVIATIONS)[y] * rng.normal(size=(len(y), 2))
+    return Dataset(X, y, "gaussian_toy", "A long Gaussian class of 240 points and two round ones of 130 that touch.")
 
 
 COMPUTED: dict[str, Callable[[], Dataset]] = {

@@ -120,13 +120,7 @@ def published_section(folder: Path, name: str) -> list[str]:
 
 
 def published(dataset: str, fraction: float) -> list[tuple[str, float]]:
-    """Methods and their published adjusted Rand indices.
-
-    Examples
-    --------
-    >>> published("sonar", 0.1)
-    [('PCCC', 0.742)]
-    """
+    """Methods and their published adjusted Rand indices."""
     with (files("tightcut.experiments") / "published.csv").open() as file:
         rows = [row for row in csv.DictReader(file) if row["dataset"] == dataset]
     return [(row["method"], float(row["ari"])) for row in rows if abs(float(row["pairs"][:-1]) / 100 - fraction) < 1e-9]
@@ -182,16 +176,7 @@ def extent(table: Any) -> str:
 
 
 def statement(outcomes: Any, measure: str) -> str:
-    """A sentence on where the reference wins, ties and loses: by more wins than losses, and so on.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> rows = [("A", "error", 3, 1, 0), ("B", "error", 0, 4, 0), ("C", "error", 1, 0, 3)]
-    >>> outcomes = pd.DataFrame(rows, columns=["rival", "measure", "wins", "ties", "losses"])
-    >>> statement(outcomes, "error")
-    'In error, COSC wins against A (3 wins, 1 tie, 0 losses); ties with B (0, 4, 0); loses to C (1, 0, 3).'
-    """
+    """A sentence on where the reference wins, ties and loses: by more wins than losses, and so on."""
     groups: dict[str, list[str]] = {"wins against": [], "ties with": [], "loses to": []}
     spelled = False
     for row in outcomes[outcomes["measure"] == measure].itertuples():

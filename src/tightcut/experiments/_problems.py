@@ -13,10 +13,9 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from zipfile import is_zipfile
 from zlib import crc32
 
@@ -35,17 +34,12 @@ REMOVE_AT_END_OF_INPUT = "import shutil, sys; sys.stdin.read(); shutil.rmtree(sy
 SMALLEST_BELIEF = 0.01
 
 
-@dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(NamedTuple):
     """What a cell is solved on; classes are coded 0, 1, ..."""
 
     X: np.ndarray
     y: np.ndarray
     affinity: sp.csr_array
-
-    @property
-    def n_classes(self) -> int:
-        return int(self.y.max()) + 1
 
 
 def read_names(given: Mapping[str, Any] | Sequence[str], known: Mapping[str, Any], kind: str) -> dict[str, Any]:
@@ -107,14 +101,6 @@ def add_noise(known: Constraints, noise: float, rng: np.random.Generator) -> Con
 
     A pair is right with a probability p, uniform on (1 - 2 noise, 1): noise is the mean share of wrong ones, and flips
     fall on pairs in proportion to 1 - p. The belief is 2 p - 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> known = Constraints.from_pairs(9, [(0, i) for i in range(1, 9)])
-    >>> wrong = add_noise(known, 0.25, np.random.default_rng(0))
-    >>> wrong.n_must_link, wrong.n_cannot_link
-    (6, 2)
     """
     right = rng.uniform(1 - 2 * noise, 1, known.n_pairs)
     flipped = np.zeros(known.n_pairs, dtype=bool)

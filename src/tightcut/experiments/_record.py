@@ -82,8 +82,8 @@ class Record:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and path.stat().st_size:
-            _drop_unfinished_line(path)
             self.rows = {Cell.from_row(row): row for row in read_rows(path)}
+            os.truncate(path, path.read_bytes().rfind(b"\n") + 1)
         else:
             path.write_text(_lines([], header=True))
 
@@ -105,11 +105,12 @@ class Record:
 
 
 def read_rows(path: Path) -> list[Row]:
-    with path.open(newline="") as file:
-        reader = csv.DictReader(file)
-        if tuple(reader.fieldnames or ()) != COLUMNS:
-            raise ValueError(f"{path} is not a record of experiments: its columns are {reader.fieldnames}.")
-        return [{column: _value(column, text) for column, text in row.items()} for row in reader]
+    """The rows of a record, without a last line that a crash has cut short."""
+    text = path.read_text()
+    reader = csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1]))
+    if tuple(reader.fieldnames or ()) != COLUMNS:
+        raise ValueError(f"{path} is not a record of experiments: its columns are {reader.fieldnames}.")
+    return [{column: _value(column, text) for column, text in row.items()} for row in reader]
 
 
 def read_table(path: str | os.PathLike[str]) -> Any:
@@ -124,13 +125,6 @@ def as_table(rows: Iterable[Row]) -> Any:
         raise ImportError('Tables of experiments need pandas: pip install "tightcut[frames]"') from error
     table = pd.DataFrame([[row.get(column) for column in COLUMNS] for row in rows], columns=list(COLUMNS))
     return table.astype({column: "Int64" if column in WHOLE else "float64" for column in COLUMNS if column not in TEXT})
-
-
-def _drop_unfinished_line(path: Path) -> None:
-    content = path.read_bytes()
-    if not content.endswith(b"\n"):
-        with path.open("r+b") as file:
-            file.truncate(content.rfind(b"\n") + 1)
 
 
 def _lines(rows: Iterable[Row], *, header: bool = False) -> str:

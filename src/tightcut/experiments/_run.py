@@ -6,13 +6,14 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from datetime import timedelta
 from itertools import islice, product
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from tightcut.datasets import list_datasets
-from tightcut.experiments._methods import Method, read_methods
+from tightcut.experiments._methods import read_methods
 from tightcut.experiments._problems import prepare, read_names, temporary_folder
 from tightcut.experiments._record import Cell, Record, Row, as_table
 from tightcut.experiments._worker import close_idle_workers, solve_cell
@@ -84,7 +85,10 @@ def run(
     """
     chosen = read_methods(methods)
     sources = read_names(datasets, {name: name for name in list_datasets()}, "dataset")
-    cells = list(_grid(chosen, sources, list(n_pairs), trials, list(noise), (n_neighbors, seed)))
+    settings = {name: method.fingerprint(n_neighbors, seed) for name, method in chosen.items()}
+    grid = product(sources, _check_numbers(n_pairs), map(float, noise), range(trials), settings)
+    cells = [Cell(name, method, number, share, trial, settings[method]) for name, number, share, trial, method in grid]
+    cells = list(dict.fromkeys(cells))  # each once
     record = Record(None if path is None else Path(path))
     done = {cell for cell in cells if cell in record.rows and not (retry and record.rows[cell]["status"] != "ok")}
     waiting = [cell for cell in cells if cell not in done]
@@ -103,24 +107,12 @@ def run(
     return as_table(record.rows[cell] for cell in cells)
 
 
-def _grid(
-    methods: dict[str, Method],
-    datasets: Iterable[str],
-    n_pairs: list[float],
-    trials: int,
-    noise: list[float],
-    shared: tuple[Any, ...],
-) -> Iterable[Cell]:
-    """All cells, each once, dataset by dataset; `shared` is what all settings have in common."""
-    for number in n_pairs:
+def _check_numbers(n_pairs: Iterable[float]) -> list[float]:
+    numbers = list(n_pairs)
+    for number in numbers:
         if number < 0 or (number >= 1 and number != int(number)):
             raise ValueError(f"n_pairs holds {number!r}: give whole numbers, or fractions of the points below 1.")
-    settings = {name: method.fingerprint(*shared) for name, method in methods.items()}
-    grid = product(datasets, n_pairs, noise, range(trials), settings.items())
-    return dict.fromkeys(
-        Cell(dataset, method, number, float(share), trial, setting)
-        for dataset, number, share, trial, (method, setting) in grid
-    )
+    return numbers
 
 
 def _solve_all(tasks: Iterable[tuple[Any, ...]], n_jobs: int | None) -> Iterator[tuple[Cell, Row]]:
@@ -190,19 +182,6 @@ class RunLine(StatusLine):
             return
         done = self.statuses.total()
         odd = "".join(f", {count} {status}" for status, count in self.statuses.items() if status != "ok")
-        left = f", about {duration(self.seconds_left())} left" if done < self.total else ""
+        left = f", about {timedelta(seconds=round(self.seconds_left()))} left" if done < self.total else ""
         text = f"tightcut {bar(done, self.total)} {done}/{self.total}{odd}{left}  {last}"
         self.show(text, finished=done >= self.total)
-
-
-def duration(seconds: float) -> str:
-    """Seconds in a unit that suits them.
-
-    Examples
-    --------
-    >>> duration(42), duration(600), duration(9000)
-    ('42 s', '10 min', '2.5 h')
-    """
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

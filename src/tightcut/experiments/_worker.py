@@ -24,7 +24,7 @@ from typing import Any, BinaryIO, cast
 
 from tightcut.experiments._methods import Method
 from tightcut.experiments._problems import Problem, draw_constraints, open_problem
-from tightcut.experiments._record import Cell
+from tightcut.experiments._record import Cell, Row
 
 # Set before any library is loaded: threads that fight for cores make timings worthless, and sums depend on their number.
 SINGLE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"), "1")
@@ -56,7 +56,7 @@ class Worker:
         self.listener.start()
         self._send(pickle.dumps(sys.path))
 
-    def solve(self, path: str, method: Method, cell: Cell, seed: int, time_limit: float | None) -> dict[str, Any]:
+    def solve(self, path: str, method: Method, cell: Cell, seed: int, time_limit: float | None) -> Row:
         """What the cell's row says beyond the cell itself. The clock runs from the call of `fit`."""
         # Bytes within bytes: what cannot be read on the other side is a failed cell, not the end of the conversation.
         self._send(pickle.dumps(_dumps((path, method, cell, seed))))
@@ -94,9 +94,7 @@ class Worker:
             self.messages.put(None)  # it has ended
 
 
-def solve_cell(
-    path: str, method: Method, cell: Cell, seed: int, time_limit: float | None
-) -> tuple[Cell, dict[str, Any]]:
+def solve_cell(path: str, method: Method, cell: Cell, seed: int, time_limit: float | None) -> tuple[Cell, Row]:
     """Solve a cell in an idle worker, or in a new one; a worker that did not answer is not used again."""
     worker = _idle.pop() if _idle else Worker()
     usable = False
@@ -164,15 +162,13 @@ def _warm() -> None:
     warmup()
 
 
-def _solve(
-    problem: Problem, method: Method, cell: Cell, seed: int, tell: Callable[[dict[str, Any]], None]
-) -> dict[str, Any]:
+def _solve(problem: Problem, method: Method, cell: Cell, seed: int, tell: Callable[[Row], None]) -> Row:
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
     from tightcut import metrics
 
     constraints = draw_constraints(problem.y, cell, seed)
-    estimator = method.ready(problem.n_classes, cell.trial, constraints, cell.noise)
+    estimator = method.ready(int(problem.y.max()) + 1, cell.trial, constraints, cell.noise)
     if any(kind.__module__.startswith("tightcut.") for kind in type(estimator).__mro__):
         _warm()
     tell({"n_pairs": constraints.n_pairs})
