@@ -12,18 +12,22 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 # Files and tests that take seconds; elsewhere they are marked where they stand.
 SLOW = (
+    "src/tightcut/experiments/",
     "tests/cli/test_cluster.py",
+    "tests/cli/test_files_of_new_users.py::test_files_that_work",
     "tests/cli/test_neighbours.py",
     "tests/cli/test_reproduce.py",
     "tests/contract/test_demo.py",
     "tests/experiments/",
-    "tests/rivals/test_contract.py",
+    "tests/rivals/",
     "tests/unit/test_blocked.py::test_a_memory_mapped_file_gives_the_same_graph_in_less_memory_than_it_holds",
     "tests/unit/test_blocked.py::test_exact[",
     "tests/unit/test_blocked.py::test_far_cells_are_left_out",
     "tests/unit/test_blocked.py::test_memory_is_the_graph_and_a_block",
     "tests/unit/test_datasets.py::test_unconstrained_recursion_gets_the_gaussian_toy_wrong",
     "tests/unit/test_large_files.py",
+    "tests/unit/test_neighbors.py::test_the_bridges_are_a_minimum_spanning_tree",
+    "tests/unit/test_report.py::test_a_browser_draws_it",
     "tests/unit/test_shadows.py::test_exact",
 )
 

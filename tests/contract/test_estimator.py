@@ -70,6 +70,7 @@ def expected_failures(estimator):
     return {}
 
 
+@pytest.mark.slow
 @parametrize_with_checks(
     [COSC(), quick(criterion="rcut"), quick(affinity="precomputed")],
     expected_failed_checks=expected_failures,

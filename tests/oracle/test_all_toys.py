@@ -83,6 +83,7 @@ def test_every_vertex_its_own_cluster(name, method):
     assert result.cut == pytest.approx(float((graph.degrees / graph.vertex_weights).sum()), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, affinity in AFFINITIES.items() if len(affinity) > 1])
 def test_what_cannot_be_done_is_an_error(name):
     graph = toy(name)

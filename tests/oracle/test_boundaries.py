@@ -22,6 +22,7 @@ def problem(n, k, seed, n_pairs=0):
     return graph, ConstrainedGraph.from_graph(graph, Constraints.from_pairs(n, pairs[same], pairs[~same])), labels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 3, 5])
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("limit", [1, 20, 10_000])

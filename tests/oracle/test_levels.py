@@ -45,6 +45,7 @@ def test_any_number_of_clusters(k, graph):
         np.testing.assert_array_equal(found.labels, again.labels)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_limit")
 @pytest.mark.parametrize("effort", [0, 1])
 @pytest.mark.parametrize("k", [2, 3])

@@ -134,6 +134,7 @@ def test_soft_where_consistent_satisfies_everything():
         assert soft.cut == pytest.approx(cluster(graph, constraints, 3, random_state=0).cut)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("must", "cannot"), [(1.0, 1.0), (0.3, 1.0), (1.0, 0.3)])
 def test_a_pair_that_is_must_link_and_cannot_link_at_once(must, cannot):
     graph = nearest_neighbour_graph(20)

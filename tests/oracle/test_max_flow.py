@@ -74,6 +74,7 @@ def integer_flow_value(weights, excess):
     return maximum_flow(network, n, n + 1).flow_value
 
 
+@pytest.mark.slow
 @given(SEEDS, st.integers(1, 60), SCALES)
 def test_value_conservation_and_minimum_cut(seed, n, scale):
     rng = np.random.default_rng(seed)

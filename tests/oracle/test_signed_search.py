@@ -207,6 +207,7 @@ def test_tightening_keeps_what_is_satisfied_and_never_raises_the_cut(graph, data
     assert normalized_cut(graph, improved.astype(int)) <= normalized_cut(graph, side.astype(int)) * (1 + 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_the_tradeoff_is_a_front_from_no_violation_to_the_free_cut(seed):
     rng = np.random.default_rng(seed)

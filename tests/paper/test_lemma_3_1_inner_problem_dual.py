@@ -129,6 +129,7 @@ def test_no_dual_point_lies_above_and_no_primal_point_below(inner, seed):
             assert inner.primal(point / max(1, np.sqrt(inner.norm @ point**2))) >= optimum - 1e-9
 
 
+@pytest.mark.slow
 @SOLVERS
 @settings(max_examples=30)
 @given(inner=inner_problems())

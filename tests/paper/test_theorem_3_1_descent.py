@@ -40,6 +40,7 @@ def starts(draw, connected=False):
     return graph, constraints, draw(partitions(graph.n_vertices))
 
 
+@pytest.mark.slow
 @INNER
 @settings(max_examples=60)
 @given(drawn=starts(), penalty=PENALTIES, with_ties=st.booleans())
@@ -54,6 +55,7 @@ def test_any_partition_is_improved_or_returned(inner, drawn, penalty, with_ties)
     assert descended(start, descent.value) or (descent.side == side).all()
 
 
+@pytest.mark.slow
 @INNER
 @settings(max_examples=60)
 @given(problem=consistent_problems(min_pairs=1), surplus=st.floats(1.001, 3))
@@ -68,6 +70,7 @@ def test_a_consistent_partition_stays_consistent_and_its_cut_falls(inner, proble
     assert descended(cut, improved) or (descent.side == side).all()
 
 
+@pytest.mark.slow
 @INNER
 @settings(max_examples=60)
 @given(drawn=starts(), penalty=PENALTIES, data=st.data())

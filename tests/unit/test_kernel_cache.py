@@ -216,6 +216,7 @@ def start(kernels, statement, **options):
 REPORT = "from kernels.outer import walk; print(walk(5), sum(walk.stats.cache_hits.values()))"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems take rights from a process in other ways")
 def test_a_cache_in_a_read_only_image_is_used(kernels):
     run()
