@@ -3,10 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test lint format bench docs clean clean-kernels
+.PHONY: help demo test quick test-oldest lint format bench docs wheel clean clean-kernels
 
 help:
-	@echo "make demo | test | lint | format | bench | docs | clean | clean-kernels"
+	@echo "make demo | test | quick | test-oldest | lint | format | bench | docs | wheel | clean | clean-kernels"
 
 demo: $(VENV)/.demo
 	$(BIN)/python -m tightcut.demo
@@ -14,8 +14,20 @@ demo: $(VENV)/.demo
 test: lint
 	$(BIN)/python -m pytest -n auto
 
+# Under a minute once the kernels are compiled: all but the tests that are marked slow.
+quick: $(VENV)/.dev
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+# With the oldest versions that pyproject.toml promises, in an environment of their own.
+test-oldest:
+	$(PYTHON) -m venv --clear $(VENV)-oldest
+	$(VENV)-oldest/bin/python .ci/oldest.py > $(VENV)-oldest/constraints.txt
+	$(VENV)-oldest/bin/python -m pip install --quiet --constraint $(VENV)-oldest/constraints.txt --editable ".[test]"
+	$(VENV)-oldest/bin/python -m pytest -n auto
+
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
 format: $(VENV)/.dev
@@ -30,11 +42,19 @@ bench: $(VENV)/.dev
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
+# What a user gets: the wheel in an empty environment, with nothing but what it depends on.
+wheel:
+	rm -rf dist
+	$(PYTHON) -m venv --clear $(VENV)-wheel
+	$(VENV)-wheel/bin/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	$(VENV)-wheel/bin/python -m pip install --quiet dist/*.whl
+	$(VENV)-wheel/bin/python .ci/ten_lines.py
+
 clean:
-	rm -rf $(VENV) build dist docs/_build docs/api docs/gallery .pytest_cache .hypothesis .ruff_cache .mypy_cache
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-wheel build dist docs/_build docs/api docs/gallery .pytest_cache .hypothesis .ruff_cache .mypy_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# numba does not notice an edit in a kernel that another file's kernel calls.
+# To see what compiling costs; an edit in a kernel needs no cleaning.
 clean-kernels:
 	find src -name "*.nb[ci]" -delete
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.instances import (
     merged,
@@ -31,7 +32,7 @@ from benchmarks.instances import (
 )
 from tightcut import Graph, cluster
 from tightcut.datasets import load
-from tightcut.metrics import adjusted_rand_score, clustering_error
+from tightcut.metrics import clustering_error
 from tightcut.warmup import warmup
 
 COMMAND = "python -m benchmarks.large"

@@ -4,7 +4,7 @@
 
 Sets that are not asked for keep the rows they have. FOLDER may hold neighbour lists or a graph of Covertype.
 Both coarsen at random, start at the coarsest level and refine on the way back. *Direct* then lets the solutions evolve in
-the graph itself, whatever its size. *Multilevel*, the automatic choice for graphs of more than `DIRECT_LIMIT` units and
+the graph itself, whatever its size. *Multilevel*, the automatic choice for graphs of more than `direct_limit` units and
 forced on smaller ones here, joins them, a few at a time: they evolve in the small graph of what they do not agree on.
 Same graph, pairs and random_state, eight draws of these (two on Covertype); ratios are multilevel over direct,
 `within 2 %` counts those up to 1.02.
@@ -42,7 +42,8 @@ from tightcut.relaxation import Relaxation
 from tightcut.relaxation.objective import normalized_cut, penalty_bound
 from tightcut.relaxation.penalty_path import penalty_path
 from tightcut.relaxation.ratio_dca import ratio_dca
-from tightcut.search import multiway, search
+from tightcut.search.many_clusters import ManyClusters
+from tightcut.search.two_clusters import TwoClusters
 from tightcut.warmup import warmup
 
 SETS = {
@@ -80,7 +81,7 @@ def main() -> None:
             own, problems = made(name, k, n_pairs) if name in MADE else (graph(name), stored(name, n_pairs))
         draws = range(len(problems))
         n = own.n_vertices
-        chosen = n > (search if k == 2 else multiway).DIRECT_LIMIT
+        chosen = n > (TwoClusters if k == 2 else ManyClusters).direct_limit
         direct, coarse = ([solved(limit, own, problems[draw], k, draw) for draw in draws] for limit in (n, 0))
         ratios = [theirs[0] / ours[0] for theirs, ours in zip(coarse, direct, strict=True)]
         compared = k == 2 and n <= RATIO_DCA_LIMIT
@@ -150,7 +151,8 @@ def made(name: str, k: int, n_pairs: int) -> tuple[Graph, list[Constraints]]:
 
 def solved(limit: int, own: Graph, constraints: Constraints, k: int, state: int) -> tuple[float, float]:
     """The cut and the processor seconds with a limit for the direct search."""
-    with mock.patch.object(search, "DIRECT_LIMIT", limit), mock.patch.object(multiway, "DIRECT_LIMIT", limit):
+    patched = (mock.patch.object(problem, "direct_limit", limit) for problem in (TwoClusters, ManyClusters))
+    with next(patched), next(patched):
         result, seconds = processor_timed(partial(cluster, own, constraints, k, random_state=state))
     if result.n_violations:
         raise RuntimeError(f"{result.n_violations} pairs are violated.")

@@ -1,10 +1,10 @@
 """Neighbours on the CPU: seconds, memory and recall of every choice of `neighbors=`, and of faiss.
 
-    python -m benchmarks.neighbours [mnist covertype shuttle blobs] [--jobs 2] [--crossover]
+    python -m benchmarks.neighbours [mnist covertype shuttle blobs] [--jobs 2] [--crossover | --sparse]
 
 Every search runs in a process of its own. scikit-learn and faiss are timed on a sample of queries against all points,
 and the time for all is computed from it: their time per query does not depend on the number of queries. With
---crossover the exact choices are compared from 1,000 points on instead.
+--crossover the exact choices are compared from 1,000 points on instead, with --sparse cosine distances of sparse rows.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from importlib.util import find_spec
 from itertools import product
 
 import numpy as np
+import scipy.sparse as sp
 
 from benchmarks.instances import timed, write
 from tightcut.datasets import load
+from tightcut.neighbors import KnnSettings, check_points, knn_graph
 from tightcut.neighbors.index import make_index
 
 K = 10
@@ -35,6 +37,7 @@ def main() -> None:
     parser.add_argument("sets", nargs="*", default=SETS, metavar="SET", help=f"of {', '.join(SETS)}")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--crossover", action="store_true")
+    parser.add_argument("--sparse", action="store_true")
     parser.add_argument("--one", help="measure this choice here and print JSON")
     arguments = parser.parse_args()
     if arguments.one:
@@ -42,6 +45,9 @@ def main() -> None:
         return
     if arguments.crossover:
         write_crossover(arguments.jobs)
+        return
+    if arguments.sparse:
+        write_sparse(arguments.jobs)
         return
     notes = [
         f"- {K} neighbours of every point. Covertype is standardised, float32; blobs are 20 clusters in the plane.",
@@ -139,6 +145,28 @@ def write_crossover(n_jobs: int) -> None:
     notes = [f"- Exact search for {K} neighbours, normally distributed float32 points, the better of two runs."]
     command = "python -m benchmarks.neighbours --crossover"
     write("neighbours_crossover", rows, notes, command, f"{n_jobs} threads")
+
+
+def write_sparse(n_jobs: int) -> None:
+    """Rows of words whose frequencies fall as 1 / rank, weighed by tf-idf, by cosine distance."""
+    from sklearn.feature_extraction.text import TfidfTransformer
+    from sklearn.neighbors import NearestNeighbors
+
+    rows, per_row, n_features = [], 100, 30_000
+    share = 1 / np.arange(1, n_features + 1)
+    for n in (500, 5000, 20_000):  # the first compiles
+        columns = np.random.default_rng(n).choice(n_features, size=n * per_row, p=share / share.sum())
+        counts = (np.ones(n * per_row), (np.repeat(np.arange(n), per_row), columns))
+        points = TfidfTransformer().fit_transform(sp.csr_array(counts, shape=(n, n_features)))
+        settings = KnnSettings(K, metric="cosine", connect=False, n_jobs=n_jobs)
+        graph, seconds = timed(lambda points=points, settings=settings: knn_graph(check_points(points), settings))
+        index = NearestNeighbors(n_neighbors=K, metric="cosine", n_jobs=n_jobs).fit(points)
+        (expected, _), reference = timed(index.kneighbors)
+        error = float(np.abs(graph.distances**2 / 2 - expected).max())
+        row = {"n": n, "entries per row": round(points.nnz / n, 1), "seconds": round(seconds, 2)}
+        rows.append(row | {"scikit-learn s": round(reference, 2), "largest difference": f"{error:.1e}"})
+    notes = [f"- {K} nearest of every row by cosine distance; `NearestNeighbors(metric='cosine')` on the same matrix."]
+    write("neighbours_sparse", rows[1:], notes, "python -m benchmarks.neighbours --sparse", f"{n_jobs} threads")
 
 
 def peak_mebibytes() -> float:

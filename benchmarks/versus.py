@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from benchmarks.instances import (
@@ -34,8 +35,8 @@ from benchmarks.instances import (
 )
 from tightcut import Constraints, Graph, cluster
 from tightcut.datasets import load
-from tightcut.experiments.rivals import FastGE
-from tightcut.metrics import adjusted_rand_score, normalized_cut
+from tightcut.experiments import FastGE
+from tightcut.metrics import normalized_cut
 from tightcut.warmup import warmup
 
 COMMAND = "python -m benchmarks.versus"

@@ -13,9 +13,9 @@ second trap has a remedy that needs no labels at all: two records of one source 
 # misspelled.
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.metrics import adjusted_rand_score
 
 from tightcut import COSC
-from tightcut.metrics import adjusted_rand_score
 
 people = """
 Anna Schmidt 1984-03-12    | Anne Schmidt 1984-03-12   | Peter Schmidt 1981-07-30  | Petra Schmidt 1981-07-03

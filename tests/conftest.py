@@ -4,13 +4,43 @@ import os
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # Tests are folders, not packages: this is how they find `strategies`.
 sys.path.insert(0, str(Path(__file__).parent))
 
-# Every run of "ci" sees the same examples; HYPOTHESIS_PROFILE=search looks for new ones.
+# Files and tests that take seconds; elsewhere they are marked where they stand.
+SLOW = (
+    "tests/cli/test_cluster.py",
+    "tests/cli/test_neighbours.py",
+    "tests/cli/test_reproduce.py",
+    "tests/contract/test_demo.py",
+    "tests/experiments/",
+    "tests/rivals/test_contract.py",
+    "tests/unit/test_blocked.py::test_a_memory_mapped_file_gives_the_same_graph_in_less_memory_than_it_holds",
+    "tests/unit/test_blocked.py::test_exact[",
+    "tests/unit/test_blocked.py::test_far_cells_are_left_out",
+    "tests/unit/test_blocked.py::test_memory_is_the_graph_and_a_block",
+    "tests/unit/test_datasets.py::test_unconstrained_recursion_gets_the_gaussian_toy_wrong",
+    "tests/unit/test_large_files.py",
+    "tests/unit/test_shadows.py::test_exact",
+)
+
+# Every run of "ci" sees the same examples, "quick" the first few of them; HYPOTHESIS_PROFILE=search looks for new ones.
 slow_is_fine = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # a busy machine is no failure
 settings.register_profile("ci", derandomize=True, **slow_is_fine)
+settings.register_profile("quick", derandomize=True, max_examples=10, **slow_is_fine)
 settings.register_profile("search", **slow_is_fine)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_configure(config):
+    """Here, since the marks that were asked for are not known before: ``-m "not slow"`` asks for speed."""
+    usual = "quick" if "not slow" in config.option.markexpr else "ci"
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", usual))
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.nodeid.startswith(SLOW):
+            item.add_marker(pytest.mark.slow)

@@ -2,7 +2,9 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from drawing import COLOURS, MARKERS, VERMILION, draw_link, plain
+from drawing import draw_link, plain
+
+from tightcut.plots import MARKERS, PALETTE, VIOLATED
 
 angle = np.pi / 2 + 2 * np.pi * np.arange(3) / 3
 triangle = np.column_stack([np.cos(angle), np.sin(angle)])
@@ -20,9 +22,9 @@ for ax, (title, places, colours) in zip(axes, cases, strict=True):
         j = (i + 1) % n
         draw_link(ax, places[i], places[j], "cannot", bend=0)
         if colours[i] == colours[j]:
-            ax.plot(*places[[i, j]].T, color=VERMILION, lw=9, alpha=0.4, zorder=1, solid_capstyle="round")
+            ax.plot(*places[[i, j]].T, color=VIOLATED, lw=9, alpha=0.4, zorder=1, solid_capstyle="round")
     for place, c in zip(places, colours, strict=True):
-        ax.scatter(*place, s=260, c=COLOURS[c], marker=MARKERS[c], edgecolors="black", zorder=4)
+        ax.scatter(*place, s=260, c=PALETTE[c], marker=MARKERS[c], edgecolors="black", zorder=4)
     ax.set_title(title, fontsize=10)
     ax.set(xlim=(-1.6, 1.6), ylim=(-1.2, 1.5))
     plain(ax)

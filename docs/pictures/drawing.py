@@ -3,9 +3,7 @@
 import numpy as np
 from matplotlib.patches import FancyArrowPatch
 
-BLUE, ORANGE, GREEN, PINK, VERMILION = "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00"
-COLOURS = (BLUE, ORANGE, GREEN, PINK)
-MARKERS = ("o", "^", "s", "D")
+from tightcut.plots import MARKERS, PALETTE, VIOLATED
 
 # Two groups of six and five, one straggler; distances decide which points are joined.
 PLACES = np.array(
@@ -37,10 +35,10 @@ def draw_graph(ax, labels, title=""):
     for i, j in EDGES:
         cut = labels[i] != labels[j]
         ax.plot(
-            *PLACES[[i, j]].T, color=VERMILION if cut else "0.6", ls=":" if cut else "-", lw=2 if cut else 1.2, zorder=1
+            *PLACES[[i, j]].T, color=VIOLATED if cut else "0.6", ls=":" if cut else "-", lw=2 if cut else 1.2, zorder=1
         )
     for c in np.unique(labels):
-        ax.scatter(*PLACES[labels == c].T, s=120, c=COLOURS[c], marker=MARKERS[c], edgecolors="white", zorder=2)
+        ax.scatter(*PLACES[labels == c].T, s=120, c=PALETTE[c], marker=MARKERS[c], edgecolors="white", zorder=2)
     ax.set_title(title, fontsize=10)
     plain(ax)
 

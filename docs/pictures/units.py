@@ -2,7 +2,11 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
-from drawing import BLUE, ORANGE, draw_link, plain
+from drawing import draw_link, plain
+
+from tightcut.plots import PALETTE
+
+BLUE, ORANGE = PALETTE[:2]
 
 places = np.array([(0, 1.2), (1, 1.9), (2.1, 1.2), (1.1, 0.2)])
 links = [(0, 1, "must"), (1, 2, "cannot"), (2, 3, "must"), (0, 3, "cannot")]

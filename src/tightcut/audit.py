@@ -26,12 +26,14 @@ from tightcut.graph import Graph
 from tightcut.relaxation.objective import normalized_cut
 from tightcut.result import number_by_appearance
 from tightcut.search.feasibility import fill_empty
-from tightcut.search.many_clusters import merge_must_links
-from tightcut.search.multiway import Prices, improve
-from tightcut.search.search import Progress, refined_copy
+from tightcut.search.influence import neighbour_relations, with_influence
+from tightcut.search.many_clusters import ManyClusters
+from tightcut.search.options import Progress
+from tightcut.search.partition import merge_must_links
+from tightcut.search.release import satisfied
+from tightcut.search.search import improve
 from tightcut.search.signed_graph import SignedGraph
-from tightcut.search.tradeoff import satisfied
-from tightcut.search.two_clusters import vote
+from tightcut.search.two_clusters import TwoClusters, vote
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,7 +121,7 @@ def audit(
     n_solved: int = 10,
     max_pairs: int = 2000,
     effort: float = 0.3,
-    n_init: int = 2,
+    influence: float = 0.0,
     n_jobs: int | None = None,
     random_state: Any = 0,
     progress: Progress | None = None,
@@ -137,8 +139,9 @@ def audit(
     max_pairs : int, default=2000
         How many are estimated at most: first those that the clustering without constraints violates, then those whose
         ends are tied to other clusters most strongly.
-    effort, n_init, n_jobs, random_state, progress
-        As in `tightcut.cluster`, for each constraint solved anew.
+    effort, influence, n_jobs, random_state, progress
+        As in `tightcut.cluster`, for each constraint solved anew. With `influence` a price is what the cut falls by when
+        the pair and what it says of its neighbours are left out.
 
     Returns
     -------
@@ -163,7 +166,7 @@ def audit(
     constraints = check_points(graph, constraints)
     present = _read_labels(labels, graph)
     rng = as_generator(random_state)
-    without = _Without(graph, satisfied(constraints, present), int(present.max()) + 1, effort, n_init)
+    without = _Without(graph, satisfied(constraints, present), int(present.max()) + 1, effort, influence)
     if without.n_clusters == 1 or constraints.is_empty:
         return Audit(_rows(constraints, present, {}, 0.0), normalized_cut(graph, present))
     present = without.solve(without.held, present, int(rng.integers(2**31)))
@@ -205,7 +208,7 @@ class _Without:
     held: Constraints
     n_clusters: int
     effort: float
-    n_init: int
+    influence: float
 
     def constraints(self, pair: _Pair) -> Constraints:
         kind, place = pair
@@ -232,7 +235,7 @@ class _Without:
             constraints,
             self.n_clusters,
             effort=self.effort,
-            n_init=self.n_init,
+            influence=self.influence,
             random_state=seed,
             init=start,
         ).labels
@@ -241,9 +244,9 @@ class _Without:
         """Labels found by local search without the pair; None if the others imply it."""
         rest = self.constraints(pair)
         ends = (self.held.must_link if pair[0] == "must" else self.held.cannot_link)[pair[1]]
-        if self.n_clusters == 2:
+        if self.n_clusters == 2 and self.influence == 0:
             return _estimate_two(self.graph, rest, ends, present, free)
-        return _estimate_many(self.graph, rest, pair[0], ends, [present, free])
+        return _estimate_many(self.graph, rest, pair[0], ends, [present, free], self.influence)
 
 
 def _estimate_two(
@@ -255,24 +258,24 @@ def _estimate_two(
     if unit[ends[0]] == unit[ends[1]]:
         return None
     sides = np.where(present == present[0], 1, -1).astype(np.int8)
-    merger = SignedGraph.from_graph(graph).merge(unit, sides)
-    starts = [merger.project(sides), vote(merger, free == free[0])]
-    _, best = min((refined_copy(merger.graph, spins) for spins in starts), key=lambda solution: solution[0])
-    return (merger.lift(best) > 0).astype(np.int64)
+    units = SignedGraph.from_graph(graph).merge(unit, sides)
+    starts, problem = [units.project(sides), vote(units, free == free[0])], TwoClusters(units.graph)
+    _, best = min((improve(problem, spins) for spins in starts), key=lambda solution: solution[0])
+    return (units.lift(best) > 0).astype(np.int64)
 
 
 def _estimate_many(
-    graph: Graph, rest: Constraints, kind: str, ends: np.ndarray, starts: list[np.ndarray]
+    graph: Graph, rest: Constraints, kind: str, ends: np.ndarray, starts: list[np.ndarray], influence: float
 ) -> np.ndarray | None:
     k = int(starts[0].max()) + 1
     reduced = merge_must_links(graph, rest, k)
     first, second = reduced.component[ends]
     if first == second if kind == "must" else reduced.graph.relations[first, second] != 0:
         return None
-    prices = Prices.prohibitive(reduced.graph, k)
-    found = [
-        improve(reduced.graph, fill_empty(reduced.graph, reduced.project(labels), k), k, prices) for labels in starts
-    ]
+    problem = ManyClusters.of(reduced.graph, k)
+    if influence > 0:
+        problem = with_influence(problem, influence, neighbour_relations(graph, rest, reduced.component))
+    found = [improve(problem, fill_empty(reduced.graph, reduced.project(labels), k)) for labels in starts]
     _, best = min(found, key=lambda solution: solution[0])
     return best[reduced.component].astype(np.int64) if reduced.graph.violated(best) == 0 else starts[0]
 

@@ -1,8 +1,9 @@
-"""`cluster`: the function behind the estimator, for those who have a graph and constraints already."""
+"""`cluster` and `tradeoff_path`: the functions behind the estimator, and the only place where settings are checked."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -13,32 +14,54 @@ from tightcut.constraints import Constraints
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.gpu.device import resolve_device
 from tightcut.graph import Graph
-from tightcut.relaxation.inner import inner_solver as find_inner_solver
-from tightcut.relaxation.inner import on_device
 from tightcut.relaxation.objective import normalized_cut
+from tightcut.relaxation.paper import PaperSettings, paper_bipartition, paper_partitions
 from tightcut.result import ClusteringResult, number_by_appearance
-from tightcut.search.many_clusters import hard_partition, soft_partition
-from tightcut.search.recursive import recursive_partitions
-from tightcut.search.search import Progress, SearchOptions
-from tightcut.search.spread import spread_partition
-from tightcut.search.tradeoff import TradeoffPoint, soft_bipartition, tradeoff
-from tightcut.search.two_clusters import admits_two_clusters, hard_bipartition
+from tightcut.search.allowance import partition_within
+from tightcut.search.options import Progress, SearchOptions
+from tightcut.search.partition import partition
+from tightcut.search.tradeoff import bipartition_within, tradeoff
+from tightcut.search.two_clusters import admits_two_clusters, bipartition
 
-STRATEGIES = ("direct", "recursive", "spread")
+METHODS = ("search", "paper")
+FEWEST = "fewest"
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What may be violated: up to `max_violations` units of belief, and what to do if that cannot be met."""
+class Settings:
+    """How to cluster; every setting is checked here, and every combination that would be ignored is refused.
 
-    max_violations: float = 0
-    on_inconsistent: str = "raise"
+    The attributes are the keywords of `cluster`.
+    """
+
+    max_violations: float | str = 0
+    method: str = "search"
+    effort: float = 1.0
+    influence: float = 0.0
+    n_jobs: int | None = None
+    device: str = "cpu"
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.max_violations) and self.max_violations >= 0):
-            raise ValueError(f"max_violations must be a number >= 0; got {self.max_violations!r}.")
-        if self.on_inconsistent not in ("raise", "soft"):
-            raise ValueError(f'on_inconsistent must be "raise" or "soft"; got {self.on_inconsistent!r}.')
+        check_choice("method", self.method, METHODS)
+        if self.max_violations != FEWEST:
+            check_number("max_violations", self.max_violations, f'a number >= 0, or "{FEWEST}"')
+        check_number("effort", self.effort)
+        check_number("influence", self.influence)
+        resolve_device(self.device)
+        if self.method == "paper" and self.influence > 0:
+            raise ValueError('influence belongs to method="search"; the paper\'s own algorithm has no use for it.')
+        if self.method == "paper" and self.max_violations == FEWEST:
+            raise ValueError(
+                'max_violations="fewest" belongs to method="search"; give the paper\'s algorithm a number.'
+            )
+
+    @property
+    def limit(self) -> float | None:
+        """Units of belief that may be violated; None for as few as possible."""
+        return None if isinstance(self.max_violations, str) else float(self.max_violations)
+
+    def options(self, progress: Progress | None) -> SearchOptions:
+        return SearchOptions(float(self.effort), self.n_jobs, progress, resolve_device(self.device))
 
 
 @interruptible()
@@ -47,17 +70,14 @@ def cluster(
     constraints: Constraints | None = None,
     n_clusters: int = 2,
     *,
-    max_violations: float = 0,
-    on_inconsistent: str = "raise",
-    inner_solver: str = "flow",
+    max_violations: float | str = 0,
+    method: str = "search",
     effort: float = 1.0,
-    n_init: int = 8,
+    influence: float = 0.0,
+    init: Any = None,
     n_jobs: int | None = None,
     random_state: Any = None,
-    init: Any = None,
     progress: Progress | None = None,
-    strategy: str = "direct",
-    influence: float = 0.0,
     device: str = "cpu",
 ) -> ClusteringResult:
     """Find the clustering with the smallest normalized cut that respects the constraints.
@@ -67,37 +87,31 @@ def cluster(
     graph : Graph
     constraints : Constraints, optional
     n_clusters : int, default=2
-    max_violations : float, default=0
-        Units of belief that may be violated. 0 means that every constraint is satisfied, whatever its belief.
-    on_inconsistent : {"raise", "soft"}, default="raise"
-        What to do with constraints that cannot be met: raise InconsistentConstraintsError with the contradiction,
-        or return the clustering with the fewest violations found.
-    inner_solver : {"flow", "fista"}, default="flow"
-        Exact minimum cuts, or the paper's first-order method.
+    max_violations : float or "fewest", default=0
+        Units of belief that may be violated. 0 satisfies every constraint, whatever its belief, or raises
+        InconsistentConstraintsError with the contradiction. "fewest" violates as little as possible.
+    method : {"search", "paper"}, default="search"
+        "search" looks for the smallest cut into all clusters at once. "paper" is the algorithm of the paper: RatioDCA
+        with FISTA from random starts under a rising penalty; for more than two clusters it splits in two again and
+        again and may violate cannot-links.
     effort : float, default=1.0
-        How long to search; 0.3 is quick, 5 is thorough.
-    n_init : int, default=8
-        Independent random starts; on more than 100,000 points at most so many.
-    n_jobs : int, optional
-        Threads. The result does not depend on it.
-    random_state : int, Generator, RandomState or None
-        An int makes the result the same on every run.
-    init : array-like of shape (n,), optional
-        A clustering to improve: the result is at least as good, if it respects the constraints.
-    progress : callable, optional
-        Called with (stage, done, total, best cut); see `tightcut.progress.ProgressLine`.
-    strategy : {"direct", "recursive", "spread"}, default="direct"
-        "direct" searches for the smallest cut into all clusters at once. "recursive" splits in two again and again, as
-        in the paper, and may violate constraints. "spread" starts from points that must be in different clusters,
-        spreads them over the graph and improves the cut only locally: with labels of a few points of each class, the
-        clusters stay near those labels, where the smallest cut may not.
+        How long to search; 0 is a single quick start, 0.3 is quick, 5 is thorough.
     influence : float, default=0.0
         How strongly a cannot-link also speaks for the neighbours of its two points. 0 returns the smallest cut. Few
         pairs go further with 1: the smallest cut may obey them by exiling single points from their neighbours, and
         leave two classes together. Every constraint is satisfied with either.
+    init : array-like of shape (n,), optional
+        A clustering to improve: the cut of the result is at most as large, if it respects the constraints and
+        `influence` is 0.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+    random_state : int, Generator, RandomState or None
+        An int makes the result the same on every run.
+    progress : callable, optional
+        Called with (stage, done, total, best cut); see `tightcut.progress.ProgressLine`.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        Where large graphs are coarsened and `inner_solver="fista"` runs; all else runs on the CPU. "cuda" needs a GPU
-        and the extra `tightcut[gpu]`; "auto" takes the GPU where there is one.
+        Where large graphs are coarsened and the paper's algorithm runs FISTA; all else runs on the CPU. "cuda" needs a
+        GPU and the extra `tightcut[gpu]`; "auto" takes the GPU where there is one.
 
     Returns
     -------
@@ -113,59 +127,24 @@ def cluster(
     ([0, 0, 1, 1, 1, 0], 0.666667)
     """
     constraints = check_points(graph, constraints)
-    limits = Limits(max_violations, on_inconsistent)
-    options = check_options(effort, n_init, n_jobs, progress, device)
-    inner_solver = on_device(inner_solver, options.device)
-    find_inner_solver(inner_solver)
-    rng = as_generator(random_state)
+    settings = Settings(max_violations, method, effort, influence, n_jobs, device)
     check_n_clusters(n_clusters, graph)
-    check_choice("strategy", strategy, STRATEGIES)
-    if not (np.isfinite(influence) and influence >= 0):
-        raise ValueError(f"influence must be a number >= 0; got {influence!r}.")
-    if influence > 0 and strategy != "direct":
-        raise ValueError(f'influence belongs to strategy="direct"; strategy={strategy!r} has no use for it.')
     known = [] if init is None else [check_init(init, graph, n_clusters)]
-    hard = limits.max_violations == 0 and limits.on_inconsistent == "raise"
+    rng, options = as_generator(random_state), settings.options(progress)
     if n_clusters == 1:
-        return _one_cluster(graph, constraints, limits)
-    if strategy == "recursive":
-        links = constraints.without_conflicts() if limits.on_inconsistent == "soft" else constraints
-        hierarchy = recursive_partitions(graph, links, n_clusters, rng, options, inner=inner_solver)
-        return _result(graph, constraints, hierarchy[-1], hierarchy=hierarchy)
-    if strategy == "spread":
-        if known or not hard:
-            raise ValueError('strategy="spread" satisfies every constraint and takes no init and no max_violations.')
-        return _result(graph, constraints, spread_partition(graph, constraints, n_clusters, rng, options))
+        return _one_cluster(graph, constraints, settings.limit)
+    if method == "paper":
+        if known:
+            raise ValueError('init belongs to method="search"; the paper\'s own algorithm starts at random.')
+        return _by_the_paper(graph, constraints, n_clusters, settings.limit or 0.0, rng, options)
     if n_clusters > 2 or influence > 0:
-        if hard:
-            labels = hard_partition(graph, constraints, n_clusters, rng, options, known=known, influence=influence)
-        else:
-            labels = soft_partition(
-                graph,
-                constraints,
-                n_clusters,
-                limits.max_violations,
-                rng,
-                options,
-                known=known,
-                influence=influence,
-                fewest=limits.on_inconsistent == "soft",
-            )
+        labels = _many(graph, constraints, n_clusters, settings, rng, options, known)
         return _result(graph, constraints, labels)
     sides = [labels == labels[0] for labels in known]
-    if hard or (limits.max_violations == 0 and admits_two_clusters(constraints)):
-        found = hard_bipartition(graph, constraints, rng, options, known=sides, inner=inner_solver)
+    if settings.limit == 0 or (settings.limit is None and admits_two_clusters(constraints)):
+        found = bipartition(graph, constraints, rng, options, known=sides)
     else:
-        found = soft_bipartition(
-            graph,
-            constraints,
-            limits.max_violations,
-            rng,
-            options,
-            known=sides,
-            inner=inner_solver,
-            fewest=limits.on_inconsistent == "soft",
-        )
+        found = bipartition_within(graph, constraints, settings.limit, rng, options, known=sides)
     return _result(graph, constraints, found.side.astype(np.int64), history=found.history)
 
 
@@ -174,24 +153,21 @@ def tradeoff_path(
     graph: Graph,
     constraints: Constraints,
     *,
-    inner_solver: str = "flow",
     effort: float = 1.0,
-    n_init: int = 8,
     n_jobs: int | None = None,
     random_state: Any = None,
     progress: Progress | None = None,
     device: str = "cpu",
-) -> list[TradeoffPoint]:
+) -> list[ClusteringResult]:
     """The whole trade-off between cut and violated belief for two clusters, fewest violations first.
 
-    Parameters are those of `cluster`. No point of the list has both a larger cut and more violated belief than
+    Parameters are those of `cluster`. No clustering of the list has both a larger cut and more violated belief than
     another; the first violates nothing, if the constraints allow it, and the last is the unconstrained cut.
     """
     constraints = check_points(graph, constraints)
-    options = check_options(effort, n_init, n_jobs, progress, device)
-    inner_solver = on_device(inner_solver, options.device)
-    find_inner_solver(inner_solver)
-    return tradeoff(graph, constraints, as_generator(random_state), options, inner=inner_solver)
+    options = Settings(effort=effort, n_jobs=n_jobs, device=device).options(progress)
+    sides = tradeoff(graph, constraints, as_generator(random_state), options)
+    return [_result(graph, constraints, side.astype(np.int64)) for side in sides]
 
 
 def check_points(graph: Graph, constraints: Constraints | None) -> Constraints:
@@ -214,22 +190,17 @@ def check_points(graph: Graph, constraints: Constraints | None) -> Constraints:
 
 
 def check_n_clusters(n_clusters: Any, graph: Graph) -> None:
-    if isinstance(n_clusters, bool) or not isinstance(n_clusters, (int, np.integer)) or n_clusters < 1:
+    if isinstance(n_clusters, bool) or not isinstance(n_clusters, Integral) or int(n_clusters) < 1:
         raise ValueError(f"n_clusters must be a positive whole number; got {n_clusters!r}.")
-    if n_clusters > graph.n_vertices:
+    if int(n_clusters) > graph.n_vertices:
         raise ValueError(
             f"{n_clusters} non-empty clusters need at least that many points; there are {graph.n_vertices}."
         )
 
 
-def check_options(
-    effort: float, n_init: int, n_jobs: int | None, progress: Progress | None, device: str
-) -> SearchOptions:
-    if not (np.isfinite(effort) and effort >= 0):
-        raise ValueError(f"effort must be a number >= 0; got {effort!r}.")
-    if int(n_init) != n_init or n_init < 1:
-        raise ValueError(f"n_init must be a whole number >= 1; got {n_init!r}.")
-    return SearchOptions(float(effort), int(n_init), n_jobs, progress, resolve_device(device))
+def check_number(name: str, value: Any, expected: str = "a number >= 0") -> None:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < np.inf:
+        raise ValueError(f"{name} must be {expected}; got {value!r}.")
 
 
 def check_init(init: Any, graph: Graph, n_clusters: int) -> np.ndarray:
@@ -249,13 +220,52 @@ def as_generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(random_state)
 
 
-def _one_cluster(graph: Graph, constraints: Constraints, limits: Limits) -> ClusteringResult:
+def _many(
+    graph: Graph,
+    constraints: Constraints,
+    k: int,
+    settings: Settings,
+    rng: np.random.Generator,
+    options: SearchOptions,
+    known: list[np.ndarray],
+) -> np.ndarray:
+    if settings.limit == 0:
+        return partition(graph, constraints, k, rng, options, known=known, influence=settings.influence)
+    return partition_within(
+        graph, constraints, k, settings.limit, rng, options, known=known, influence=settings.influence
+    )
+
+
+def _by_the_paper(
+    graph: Graph,
+    constraints: Constraints,
+    k: int,
+    limit: float,
+    rng: np.random.Generator,
+    options: SearchOptions,
+) -> ClusteringResult:
+    settings = PaperSettings(options.effort, options.device, options.report)
+    if k == 2:
+        found = paper_bipartition(graph, constraints, limit, rng, settings)
+        return _result(graph, constraints, found.side.astype(np.int64), history=found.history)
+    if limit > 0:
+        raise ValueError(
+            f'max_violations={limit:g} has no effect on method="paper" with more than two clusters: each of its splits '
+            "violates what the paper allows. Leave it at 0."
+        )
+    hierarchy = paper_partitions(graph, constraints, k, rng, settings)
+    return _result(graph, constraints, hierarchy[-1], hierarchy=hierarchy)
+
+
+def _one_cluster(graph: Graph, constraints: Constraints, limit: float | None) -> ClusteringResult:
     """All points together: every cannot-link is violated."""
-    if limits.on_inconsistent == "raise" and constraints.cannot_link_weight.sum() > limits.max_violations:
+    if limit is not None and constraints.cannot_link_weight.sum() > limit:
         i, j = constraints.cannot_link[0].tolist()
         raise InconsistentConstraintsError(
             [("cannot", i, j)],
             f"One cluster cannot satisfy the cannot-link between {i} and {j}; ask for more clusters.",
+            n_clusters=1,
+            reason="clique",
         )
     return _result(graph, constraints, np.zeros(graph.n_vertices, np.int64))
 
@@ -265,9 +275,10 @@ def _result(
     constraints: Constraints,
     labels: np.ndarray,
     *,
-    history: tuple[float, ...] = (),
-    hierarchy: tuple[np.ndarray, ...] = (),
+    history: tuple[float, ...] | None = None,
+    hierarchy: tuple[np.ndarray, ...] | None = None,
 ) -> ClusteringResult:
     labels = number_by_appearance(labels)
-    hierarchy = tuple(number_by_appearance(level) for level in hierarchy)
+    if hierarchy is not None:
+        hierarchy = tuple(number_by_appearance(level) for level in hierarchy)
     return ClusteringResult(labels, normalized_cut(graph, labels), constraints.violations(labels), history, hierarchy)

@@ -5,7 +5,8 @@ The estimator validates, builds the graph, gathers the constraints and calls `ti
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from functools import partial
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,11 +18,10 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, valida
 from tightcut._support.choices import check_choice
 from tightcut._support.interruption import interruptible
 from tightcut._support.warning import warn
+from tightcut.clustering import Settings, cluster
 from tightcut.constraints import Constraints
-from tightcut.gpu.device import resolve_device
 from tightcut.graph import Graph
-from tightcut.neighbors import POINT_TYPES, SYMMETRIZE, cross_affinity, knn_affinity_and_recall
-from tightcut.neighbors.index import CHOICES
+from tightcut.neighbors import SEARCHES, SYMMETRIZE, KnnSettings, check_points, cross_affinity, knn_graph
 from tightcut.progress import ProgressLine
 
 if TYPE_CHECKING:
@@ -54,22 +54,15 @@ class COSC(ClusterMixin, BaseEstimator):
     symmetrize : {"maximum", "mean"}, default="maximum"
         Whether an edge between points of which only one counts the other among its nearest weighs as much as any, as in
         the paper, or half; see `tightcut.knn_affinity`.
-    max_violations : float, default=0
-        How much may be violated, in units of belief (pairs, where every belief is 1). 0 satisfies every constraint.
-    on_inconsistent : {"raise", "soft"}, default="raise"
-        What to do with constraints that no clustering satisfies: raise `InconsistentConstraintsError`, which carries
-        the contradiction, or violate as little as possible.
-    inner_solver : {"flow", "fista"}, default="flow"
-        How the convex inner problem is solved: exactly by minimum cuts, or by the paper's first-order method.
+    max_violations : float or "fewest", default=0
+        How much may be violated, in units of belief (pairs, where every belief is 1). 0 satisfies every constraint, or
+        raises `InconsistentConstraintsError`, which carries the contradiction. "fewest" violates as little as possible.
+    method : {"search", "paper"}, default="search"
+        "search" looks for the smallest cut into all clusters at once. "paper" is the algorithm of the paper, for those
+        who compare: RatioDCA with FISTA from random starts under a rising penalty. It is slower and finds larger cuts,
+        and for more than two clusters it splits in two again and again, which may violate cannot-links.
     effort : float, default=1.0
-        How long to search; 0.3 is quick, 5 is thorough.
-    n_init : int, default=8
-        Independent random starts of the search; on more than 100,000 points at most so many.
-    strategy : {"direct", "recursive", "spread"}, default="direct"
-        "direct" searches for all clusters at once. "recursive" splits in two again and again as the paper does; it keeps
-        all must-links but may violate cannot-links, whatever `max_violations` says. "spread" starts from the points that
-        must be in different clusters, such as those of `partial_labels`, spreads them over the graph and improves the
-        cut only locally: the clusters stay near a few known labels, where the smallest cut may not.
+        How long to search; 0 is a single quick start, 0.3 is quick, 5 is thorough.
     influence : float, default=0.0
         How strongly a cannot-link also speaks for the neighbours of its two points. 0 returns the smallest cut. Few
         pairs go further with 1: the smallest cut may obey them by exiling single points from their neighbours, and
@@ -84,8 +77,8 @@ class COSC(ClusterMixin, BaseEstimator):
     verbose : int, default=0
         1 shows progress on the standard error stream.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        "cuda" searches for neighbours and runs `inner_solver="fista"` on an NVIDIA GPU (`pip install "tightcut[gpu]"`);
-        "auto" does so where there is one, and is "cpu", without a word, everywhere else.
+        "cuda" searches for neighbours, coarsens large graphs and, with `method="paper"`, runs FISTA on an NVIDIA GPU
+        (`pip install "tightcut[gpu]"`); "auto" does so where there is one, and means "cpu" everywhere else.
 
     Attributes
     ----------
@@ -94,7 +87,7 @@ class COSC(ClusterMixin, BaseEstimator):
     cut_ : float
         Sum over clusters of cut(C, rest) / vol(C), what was minimised.
     n_violations_ : int
-        Number of violated pairs; 0 unless `max_violations` or `on_inconsistent="soft"` allowed some.
+        Number of violated pairs; 0 unless `max_violations` or `method="paper"` allowed some.
     violated_belief_ : float
         Their total belief.
     violated_must_link_, violated_cannot_link_ : ndarray of shape (m, 2)
@@ -106,9 +99,9 @@ class COSC(ClusterMixin, BaseEstimator):
     constraints_ : Constraints
         All constraints of the fit, from pairs, partial labels and groups together.
     history_ : tuple of float
-        For two clusters: the penalised cut F at the start of the final RatioDCA and after each of its steps.
+        Only for two clusters: the penalised cut F at the start of the final RatioDCA and after each of its steps.
     hierarchy_ : tuple of ndarray
-        With `strategy="recursive"`: the labels for 2, 3, ... clusters met on the way.
+        Only with `method="paper"` and more than two: the labels for 2, 3, ... clusters met on the way.
     neighbor_recall_ : float
         With `affinity="knn"`: the share of true neighbours among those found. 1, unless `neighbors="approximate"`:
         then measured on a random sample of points.
@@ -131,7 +124,7 @@ class COSC(ClusterMixin, BaseEstimator):
     *Promised.* With `max_violations=0` every constraint is satisfied, whatever its belief, or `fit` raises
     `InconsistentConstraintsError`; for two clusters the error is a proof that nothing satisfies them. With a limit
     above 0 at most that much belief is violated, or `fit` raises. An `init` that keeps to the limit is improved or
-    returned. An int as `random_state` fixes the result for every `n_jobs`.
+    returned, if `influence` is 0. An int as `random_state` fixes the result for every `n_jobs`.
 
     *Not promised.* The problem is NP-hard and the search a heuristic: the cut need not be the smallest there is. Nor
     is the smallest cut the truth; constraints are how you say what the graph does not know.
@@ -168,8 +161,8 @@ class COSC(ClusterMixin, BaseEstimator):
     Traceback (most recent call last):
         ...
     tightcut.exceptions.InconsistentConstraintsError: The constraints contradict each other: 0 must-link 1, \
-1 must-link 2, but 0 cannot-link 2. Remove one of these pairs, or pass on_inconsistent="soft" to violate as few pairs \
-as possible.
+1 must-link 2, but 0 cannot-link 2. Remove one of these pairs, or pass max_violations="fewest" to violate as few \
+pairs as possible.
     """
 
     def __init__(
@@ -181,12 +174,9 @@ as possible.
         n_neighbors: int = 10,
         neighbors: str = "auto",
         symmetrize: str = "maximum",
-        max_violations: float = 0,
-        on_inconsistent: str = "raise",
-        inner_solver: str = "flow",
+        max_violations: float | str = 0,
+        method: str = "search",
         effort: float = 1.0,
-        n_init: int = 8,
-        strategy: str = "direct",
         influence: float = 0.0,
         connect: bool = True,
         n_jobs: int | None = None,
@@ -201,11 +191,8 @@ as possible.
         self.neighbors = neighbors
         self.symmetrize = symmetrize
         self.max_violations = max_violations
-        self.on_inconsistent = on_inconsistent
-        self.inner_solver = inner_solver
+        self.method = method
         self.effort = effort
-        self.n_init = n_init
-        self.strategy = strategy
         self.influence = influence
         self.connect = connect
         self.n_jobs = n_jobs
@@ -259,9 +246,8 @@ as possible.
         Raises
         ------
         InconsistentConstraintsError
-            If the constraints contradict each other, or leave a cluster empty; see `on_inconsistent`.
+            If the constraints contradict each other, or leave a cluster empty; see `max_violations`.
         """
-        from tightcut.clustering import cluster
         from tightcut.search.choose_k import choose_n_clusters
 
         self._check_parameters()
@@ -290,16 +276,13 @@ as possible.
             known,
             n_clusters,
             max_violations=self.max_violations,
-            on_inconsistent=self.on_inconsistent,
-            inner_solver=self.inner_solver,
+            method=self.method,
             effort=self.effort,
-            n_init=self.n_init,
+            influence=self.influence,
+            init=init,
             n_jobs=self.n_jobs,
             random_state=_seed(self.random_state),
-            init=init,
             progress=progress,
-            strategy=self.strategy,
-            influence=self.influence,
             device=self.device,
         )
         # Nothing above touches the model: a fit that raises leaves the last one as it was.
@@ -317,8 +300,11 @@ as possible.
         self.affinity_matrix_ = graph.weights
         self.vertex_weights_ = graph.vertex_weights
         self.constraints_ = known
-        self.history_ = result.history
-        self.hierarchy_ = result.hierarchy
+        for name, value in (("history_", result.history), ("hierarchy_", result.hierarchy)):
+            if value is not None:
+                setattr(self, name, value)
+            elif hasattr(self, name):
+                delattr(self, name)
         return self
 
     def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
@@ -342,10 +328,8 @@ as possible.
             similarity = validate_data(self, X, accept_sparse="csr", ensure_non_negative=True, reset=False)
             neighbor_weights = sp.csr_array(similarity)
         else:
-            points = validate_data(self, X, dtype=POINT_TYPES, order="C", reset=False)
-            neighbor_weights = cross_affinity(
-                points, self._training_points, self.n_neighbors, neighbors=self.neighbors, n_jobs=self.n_jobs
-            )
+            points = check_points(X, partial(validate_data, self, reset=False), accept_sparse=False)
+            neighbor_weights = cross_affinity(points, self._training_points, self._knn_settings())
         n = len(self.labels_)
         # A coo_array checks its indices, whatever became of labels_ since.
         members = sp.coo_array((np.ones(n), (np.arange(n), self.labels_)), shape=(n, self.n_clusters_)).tocsr()
@@ -360,7 +344,8 @@ as possible.
 
         check_is_fitted(self)
         graph = Graph(self.affinity_matrix_, self.vertex_weights_)
-        return audit(graph, self.constraints_, self.labels_, **{"n_jobs": self.n_jobs, **settings})
+        known = {"influence": self.influence, "n_jobs": self.n_jobs}
+        return audit(graph, self.constraints_, self.labels_, **(known | settings))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -372,21 +357,14 @@ as possible.
         """Refuse a wrong setting before any time is spent on the graph."""
         check_choice("criterion", self.criterion, VERTEX_WEIGHTS)
         check_choice("affinity", self.affinity, ("knn", "precomputed"))
-        check_choice("on_inconsistent", self.on_inconsistent, ("raise", "soft"))
-        check_choice("inner_solver", self.inner_solver, ("flow", "fista"))
-        check_choice("strategy", self.strategy, ("direct", "recursive", "spread"))
-        check_choice("neighbors", self.neighbors, CHOICES)
+        check_choice("neighbors", self.neighbors, SEARCHES)
         check_choice("symmetrize", self.symmetrize, SYMMETRIZE)
-        resolve_device(self.device)
         if self.n_clusters != "auto":
             if isinstance(self.n_clusters, bool):  # an int to Python
                 raise TypeError(f"n_clusters must be an instance of int, not bool; got {self.n_clusters}.")
             check_scalar(self.n_clusters, "n_clusters", Integral, min_val=1)
-        check_scalar(self.influence, "influence", Real, min_val=0)
         check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
-        check_scalar(self.max_violations, "max_violations", Real, min_val=0)
-        check_scalar(self.effort, "effort", Real, min_val=0)
-        check_scalar(self.n_init, "n_init", Integral, min_val=1)
+        Settings(self.max_violations, self.method, self.effort, self.influence, self.n_jobs, self.device)
 
     def _read(self, X: Any, progress: ProgressLine | None) -> tuple[Any, np.ndarray | None, float]:
         """The similarities, and where they are those of points, the points and the share of true neighbours."""
@@ -399,19 +377,19 @@ as possible.
                 )
             check_non_negative(similarities, "COSC")
             return similarities, None, 1.0
-        # Neighbour search is fast on C order only.
-        points = check_array(X, dtype=POINT_TYPES, order="C", ensure_min_samples=2, estimator=self, input_name="X")
-        affinity, recall = knn_affinity_and_recall(
-            points,
+        points = check_points(X, accept_sparse=False, ensure_min_samples=2, estimator=self)
+        graph = knn_graph(points, self._knn_settings(), progress)
+        return graph.affinity, points, graph.recall
+
+    def _knn_settings(self) -> KnnSettings:
+        return KnnSettings(
             self.n_neighbors,
             neighbors=self.neighbors,
             symmetrize=self.symmetrize,
             connect=self.connect,
             n_jobs=self.n_jobs,
             device=self.device,
-            progress=progress,
         )
-        return affinity, points, recall
 
 
 def _warn_if_disconnected(graph: Graph) -> None:

@@ -42,7 +42,7 @@ class InconsistentConstraintsError(ValueError):
     >>> error = InconsistentConstraintsError([("must", 3, 7), ("must", 7, 9), ("cannot", 9, 3)])
     >>> print(error)
     The constraints contradict each other: 3 must-link 7, 7 must-link 9, but 3 cannot-link 9. Remove one of these \
-pairs, or pass on_inconsistent="soft" to violate as few pairs as possible.
+pairs, or pass max_violations="fewest" to violate as few pairs as possible.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ def describe(witness: list[Link], proven: bool = True) -> str:
     Two clusters cannot satisfy the constraints: 0 cannot-link 1, 1 cannot-link 2, 2 cannot-link 0 closes a cycle \
 with 3 cannot-links, an odd number
     """
-    soft = 'pass on_inconsistent="soft" to violate as few pairs as possible'
+    soft = 'pass max_violations="fewest" to violate as few pairs as possible'
     if not witness:
         if proven:
             return f"No clustering satisfies every constraint. Remove some pairs, or {soft}."

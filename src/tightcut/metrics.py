@@ -1,6 +1,7 @@
 """How good a clustering is: against the truth, on the graph, and against the constraints.
 
-Labels may be numbers or names, in any coding; no measure depends on how the clusters are numbered.
+Labels may be numbers or names, in any coding; no measure depends on how the clusters are numbered. The adjusted Rand
+index and normalized mutual information are in `sklearn.metrics`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import scipy.sparse as sp
 
 from tightcut.constraints import Constraints
 from tightcut.constraints.pairs import to_array
-from tightcut.graph import Graph, validate_vertex_weights
+from tightcut.graph import Graph
 from tightcut.relaxation import objective
 
 
@@ -51,7 +52,7 @@ def violated_fractions(constraints: Constraints, labels: Any) -> ViolatedFractio
     """
     if not isinstance(constraints, Constraints):
         raise TypeError(f"constraints must be tightcut.Constraints; got {type(constraints).__name__}.")
-    violations = constraints.violations(_read_labels(labels, "labels"))
+    violations = constraints.violations(read_labels(labels, "labels"))
     total = float(constraints.must_link_weight.sum() + constraints.cannot_link_weight.sum())
     return ViolatedFractions(
         must=_share(len(violations.must_link), constraints.n_must_link),
@@ -71,7 +72,7 @@ def clustering_error(y_true: Any, labels: Any) -> float:
     >>> clustering_error(["a", "a", "a", "b", "b"], [7, 7, 3, 3, 3])
     0.2
     """
-    classes, clusters = _read_labels(y_true, "y_true"), _read_labels(labels, "labels")
+    classes, clusters = read_labels(y_true, "y_true"), read_labels(labels, "labels")
     if len(classes) != len(clusters):
         raise ValueError(
             f"y_true has {len(classes)} entries but labels has {len(clusters)}; give one of each per point."
@@ -82,12 +83,13 @@ def clustering_error(y_true: Any, labels: Any) -> float:
 
 
 def normalized_cut(affinity: Any, labels: Any) -> float:
-    r"""The normalized cut of k parts, :math:`\sum_i \mathrm{cut}(C_i, \overline{C_i}) / \mathrm{vol}(C_i)`.
+    r"""The normalized cut of k clusters, :math:`\sum_i \mathrm{cut}(C_i, \overline{C_i}) / \mathrm{vol}(C_i)`.
 
     Parameters
     ----------
     affinity : Graph, or array-like or sparse matrix of shape (n, n)
-        Symmetric similarities. The vertex weights of a `Graph` are not used: volumes are sums of degrees.
+        Symmetric similarities. The volume of a cluster is the sum of the vertex weights of a `Graph`, which are its
+        degrees unless other weights were given; for a matrix it is the sum of the degrees.
     labels : array-like of shape (n,)
         One label per point. A label such as -1 for noise is a cluster like any other.
 
@@ -96,44 +98,28 @@ def normalized_cut(affinity: Any, labels: Any) -> float:
     >>> normalized_cut([[0, 2, 0, 1], [2, 0, 1, 0], [0, 1, 0, 2], [1, 0, 2, 0]], ["x", "x", "y", "y"])
     0.6666666666666666
     """
-    return _cut(affinity, labels, "degree")
+    graph = affinity if isinstance(affinity, Graph) else Graph.from_affinity(affinity)
+    clusters = read_labels(labels, "labels")
+    if len(clusters) != graph.n_vertices:
+        raise ValueError(f"labels must have one entry per vertex, {graph.n_vertices}; got {len(clusters)}.")
+    return objective.normalized_cut(graph, clusters)
 
 
 def ratio_cut(affinity: Any, labels: Any) -> float:
-    r"""The ratio cut of k parts, :math:`\sum_i \mathrm{cut}(C_i, \overline{C_i}) / |C_i|`; as `normalized_cut`.
+    r"""The ratio cut of k clusters, :math:`\sum_i \mathrm{cut}(C_i, \overline{C_i}) / |C_i|`: every vertex weighs 1.
+
+    Parameters are those of `normalized_cut`.
 
     Examples
     --------
     >>> ratio_cut([[0, 2, 0, 1], [2, 0, 1, 0], [0, 1, 0, 2], [1, 0, 2, 0]], [0, 0, 1, 1])
     2.0
     """
-    return _cut(affinity, labels, "ones")
-
-
-def adjusted_rand_score(y_true: Any, labels: Any) -> float:
-    """`sklearn.metrics.adjusted_rand_score`: agreement on pairs, 1 for equal partitions, about 0 for random ones."""
-    from sklearn import metrics
-
-    return float(metrics.adjusted_rand_score(_read_labels(y_true, "y_true"), _read_labels(labels, "labels")))
-
-
-def normalized_mutual_info_score(y_true: Any, labels: Any) -> float:
-    """`sklearn.metrics.normalized_mutual_info_score`: shared information in [0, 1], 1 for equal partitions."""
-    from sklearn import metrics
-
-    return float(metrics.normalized_mutual_info_score(_read_labels(y_true, "y_true"), _read_labels(labels, "labels")))
-
-
-def _cut(affinity: Any, labels: Any, vertex_weights: str) -> float:
     weights = affinity.weights if isinstance(affinity, Graph) else Graph.from_affinity(affinity).weights
-    graph = Graph(weights, validate_vertex_weights(vertex_weights, weights))
-    clusters = _read_labels(labels, "labels")
-    if len(clusters) != graph.n_vertices:
-        raise ValueError(f"labels must have one entry per vertex, {graph.n_vertices}; got {len(clusters)}.")
-    return objective.normalized_cut(graph, clusters)
+    return normalized_cut(Graph(weights, np.ones(weights.shape[0])), labels)
 
 
-def _read_labels(labels: Any, name: str) -> np.ndarray:
+def read_labels(labels: Any, name: str) -> np.ndarray:
     """Labels of any coding as 0, ..., k - 1 in sorted order."""
     values = to_array(labels)
     if values.ndim != 1 or len(values) == 0:

@@ -6,8 +6,11 @@ colours say, for print in black and white. Vermilion is kept for violated constr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import io
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 from itertools import cycle
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +20,9 @@ from tightcut.constraints.pairs import to_array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-    from tightcut.search.tradeoff import TradeoffPoint
+    from tightcut.result import ClusteringResult
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#F0E442")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X")
@@ -86,12 +90,30 @@ def plot_clusters(points: Any, labels: Any, constraints: Constraints | None = No
     return ax
 
 
-def plot_tradeoff(points: Sequence[TradeoffPoint], y: Any = None, *, ax: Axes | None = None) -> Axes:
+def plot_partitions(X: Any, partitions: Mapping[str, Any], constraints: Mapping[str, Constraints]) -> Figure:
+    """Clusterings of the same points side by side, as `plot_clusters` draws them.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, n_features)
+    partitions : mapping from str to array-like of shape (n,)
+        Titles and labels.
+    constraints : mapping from str to Constraints
+        What to draw into the panel of a title; a panel without an entry shows the points alone.
+    """
+    figure = new_figure(figsize=(5 * len(partitions), 5.4))
+    for ax, (title, labels) in zip(figure.subplots(1, len(partitions)), partitions.items(), strict=True):
+        plot_clusters(X, labels, constraints.get(title), ax=ax)
+        ax.set_title(title, fontsize=11)
+    return figure
+
+
+def plot_tradeoff(path: Sequence[ClusteringResult], y: Any = None, *, ax: Axes | None = None) -> Axes:
     """The cut against the violations, and against the truth if it is known (the paper's figure on Sonar).
 
     Parameters
     ----------
-    points : sequence of TradeoffPoint
+    path : sequence of ClusteringResult
         What `tightcut.tradeoff_path` returns.
     y : array-like of shape (n,), optional
         True classes; adds the clustering error on a second axis at the right.
@@ -104,10 +126,9 @@ def plot_tradeoff(points: Sequence[TradeoffPoint], y: Any = None, *, ax: Axes | 
         That of the cut.
     """
     ax = _axes(ax)
-    counted = all(point.violated_belief == point.n_violations for point in points)
-    violated = [point.n_violations if counted else point.violated_belief for point in points]
-    cut, error = PALETTE[0], PALETTE[1]
-    lines = ax.plot(violated, [point.cut for point in points], "o-", color=cut, label="cut")
+    counted = all(result.violated_belief == result.n_violations for result in path)
+    violated = [result.n_violations if counted else result.violated_belief for result in path]
+    lines = ax.plot(violated, [result.cut for result in path], "o-", color=PALETTE[0], label="cut")
     ax.set(xlabel="violated constraints" if counted else "violated belief", ylabel="cut")
     ax.set_ylim(bottom=0)
     ax.locator_params(axis="x", integer=counted)
@@ -115,22 +136,45 @@ def plot_tradeoff(points: Sequence[TradeoffPoint], y: Any = None, *, ax: Axes | 
         from tightcut.metrics import clustering_error
 
         right = ax.twinx()
-        errors = [clustering_error(y, point.side) for point in points]
-        lines += right.plot(violated, errors, "^--", color=error, label="clustering error")
+        errors = [clustering_error(y, result.labels) for result in path]
+        lines += right.plot(violated, errors, "^--", color=PALETTE[1], label="clustering error")
         right.set_ylabel("clustering error")
         right.set_ylim(bottom=0)
         ax.legend(handles=lines, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, frameon=False)
     return ax
 
 
+def new_figure(**keywords: Any) -> Figure:
+    """A figure that no window shows and that need not be closed."""
+    _require_matplotlib()
+    from matplotlib.figure import Figure
+
+    return Figure(layout="constrained", **keywords)
+
+
+def save_png(figure: Figure, path: str | Path, dpi: int = 110) -> None:
+    """Save with a palette of 128 colours, which makes the file three times smaller."""
+    from PIL import Image
+
+    page = io.BytesIO()
+    figure.savefig(page, dpi=dpi)
+    Image.open(page).convert("RGB").quantize(128).save(path, format="png", optimize=True)
+
+
 def _axes(ax: Axes | None) -> Axes:
     if ax is not None:
         return ax
-    try:
-        from matplotlib import pyplot as plt
-    except ImportError as error:
-        raise ImportError('Plots need matplotlib: pip install "tightcut[plots]"') from error
+    _require_matplotlib()
+    from matplotlib import pyplot as plt
+
     return plt.figure(layout="constrained").add_subplot()
+
+
+def _require_matplotlib() -> None:
+    try:
+        import_module("matplotlib")
+    except ImportError as error:
+        raise ImportError('Pictures need matplotlib: pip install "tightcut[plots]"') from error
 
 
 def _draw_constraints(ax: Axes, points: np.ndarray, labels: np.ndarray, constraints: Constraints) -> None:

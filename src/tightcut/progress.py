@@ -9,6 +9,7 @@ from typing import TextIO
 
 WIDTH = 24
 SECONDS_BETWEEN_LINES = 2.0
+SECONDS_OF_COMPILING = 15  # for a first fit, on one core
 
 
 class StatusLine:
@@ -35,6 +36,9 @@ class ProgressLine(StatusLine):
     """Callable with (stage, done, total, best); give it to `cluster(progress=...)`."""
 
     def __call__(self, stage: str, done: int, total: int, best: float) -> None:
+        if stage == "compiling":
+            self.show(f"tightcut compiling once, about {SECONDS_OF_COMPILING} s", finished=False)
+            return
         seconds = time.monotonic() - self.started
         cut = f"cut {best:.6g}  " if math.isfinite(best) else ""
         text = f"tightcut {stage:<10} {bar(done, total)} {done}/{total}  {cut}{seconds:.1f} s"

@@ -21,21 +21,25 @@ class ClusteringResult:
         Sum over clusters of cut(C, rest) / vol(C).
     violations : Violations
         The violated pairs, their number and their total belief.
-    history : tuple of float
+    history : tuple of float or None
         For two clusters: the penalised cut F at the start of the final RatioDCA and after each of its steps.
-    hierarchy : tuple of ndarray
-        For more clusters: the recursive clusterings into 2, 3, ..., k parts, where recursion was run.
+    hierarchy : tuple of ndarray or None
+        With `method="paper"` and more clusters: the recursive clusterings into 2, 3, ..., k parts.
     """
 
     labels: np.ndarray
     cut: float
     violations: Violations
-    history: tuple[float, ...] = ()
-    hierarchy: tuple[np.ndarray, ...] = field(default=(), repr=False)
+    history: tuple[float, ...] | None = field(default=None, repr=False)
+    hierarchy: tuple[np.ndarray, ...] | None = field(default=None, repr=False)
 
     @property
     def n_violations(self) -> int:
         return self.violations.n_violations
+
+    @property
+    def violated_belief(self) -> float:
+        return self.violations.belief
 
 
 def number_by_appearance(labels: np.ndarray) -> np.ndarray:

@@ -26,17 +26,16 @@ def warmup() -> None:
 
     ribbon = sum(np.eye(N_POINTS, k=step) for step in (-2, -1, 1, 2))  # joined to the two before and the two after
     graph = Graph.from_affinity(ribbon)
-    quick = partial(cluster, graph, effort=0.3, n_init=1, random_state=0)
+    quick = partial(cluster, graph, effort=0.3, random_state=0)
     constraints = Constraints.from_pairs(N_POINTS, [(0, 10), (5, 40)], [(0, 50), (0, 5)])
     contradictory = Constraints.from_pairs(N_POINTS, cannot_link=list(combinations(range(4), 2)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         quick()
-        quick(constraints, inner_solver="fista")
+        quick(constraints, method="paper", effort=0)
         quick(constraints, max_violations=1)
         quick(constraints, n_clusters=3)
-        quick(constraints, n_clusters=3, strategy="spread")
-        quick(contradictory, n_clusters=3, on_inconsistent="soft")
+        quick(contradictory, n_clusters=3, max_violations="fewest")
         _steps_of_large_graphs(graph, constraints)
         _search_for_neighbors()
 
@@ -44,10 +43,10 @@ def warmup() -> None:
 def _steps_of_large_graphs(graph: Graph, constraints: Constraints) -> None:
     from tightcut import _kernels as kernels
     from tightcut.search.boundaries import move_boundaries
-    from tightcut.search.constrained_graph import PartitionGraph
+    from tightcut.search.constrained_graph import ConstrainedGraph
     from tightcut.search.two_clusters import reduce_to_units
 
-    partition = PartitionGraph.from_graph(graph, constraints)
+    partition = ConstrainedGraph.from_graph(graph, constraints)
     move_boundaries(partition, np.arange(partition.n_vertices, dtype=np.int32) % 3, 3)
     units = reduce_to_units(graph, constraints).graph
     couplings = units.couplings
@@ -56,17 +55,19 @@ def _steps_of_large_graphs(graph: Graph, constraints: Constraints) -> None:
 
 
 def _search_for_neighbors() -> None:
-    from tightcut.neighbors import POINT_TYPES, cross_affinity, knn_affinity
+    from tightcut.neighbors import POINT_TYPES, KnnSettings, cross_affinity, knn_graph
+    from tightcut.neighbors.cell_pairs import CandidateLists
     from tightcut.neighbors.cells import near_cells
-    from tightcut.neighbors.distances import unit_scale
-    from tightcut.neighbors.meeting import Lists
-    from tightcut.neighbors.shadows import ShadowMeeting, Shadows
+    from tightcut.neighbors.points import unit_scale
+    from tightcut.neighbors.projections import ProjectedCellPairs, Projection
 
     for dtype in POINT_TYPES:
         points = np.random.default_rng(0).uniform(0, 255, size=(N_POINTS, 3)).astype(dtype)
-        knn_affinity(points, 5, neighbors="blocked")
-        cross_affinity(points, points, 5, neighbors="blocked")
+        settings = KnnSettings(5, neighbors="blocked")
+        knn_graph(points, settings)
+        cross_affinity(points, points, settings)
         scale = unit_scale(points)
-        shadows = Shadows(np.multiply(points, scale, dtype=np.float32), 1e-6)
-        cells = near_cells(shadows.points, np.arange(N_POINTS), N_POINTS, 1.0)
-        ShadowMeeting(shadows, cells, Lists.empty(N_POINTS, 5, np.float64), points, scale).meet_itself(0)
+        projection = Projection(np.multiply(points, scale, dtype=np.float32), 1e-6)
+        cells = near_cells(projection.points, np.arange(N_POINTS), N_POINTS, 1.0)
+        lists = CandidateLists.empty(N_POINTS, 5, np.float64)
+        ProjectedCellPairs(projection, cells, lists, points, scale).compare_inside(0)

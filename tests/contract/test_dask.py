@@ -14,18 +14,17 @@ from sklearn.datasets import make_blobs
 from tightcut import COSC, Graph, cluster, knn_affinity
 from tightcut.datasets import sample_constraints
 from tightcut.experiments import run
-from tightcut.search import multiway, search
-from tightcut.search.constrained_graph import PartitionGraph
-from tightcut.search.signed_graph import SignedGraph
-from tightcut.search.two_clusters import reduce_to_units
+from tightcut.search.constrained_graph import ConstrainedGraph
+from tightcut.search.many_clusters import ManyClusters
+from tightcut.search.two_clusters import TwoClusters, reduce_to_units
 
 distributed = pytest.importorskip("distributed")
 
 from joblib._dask import DaskDistributedBackend  # noqa: E402 (needs distributed)
 
-pytestmark = pytest.mark.usefixtures("client")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("client")]
 
-QUICK = {"effort": 0.3, "n_init": 3, "random_state": 0}
+QUICK = {"effort": 0.3, "random_state": 0}
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +69,8 @@ def test_restarts(graph, blobs, k, options):
 def test_a_graph_whose_solutions_are_joined(graph, blobs, k, monkeypatch):
     """Levels, larger than the graph, do not travel: each start is refined where it is made."""
     stages = set()
-    for module in (search, multiway):
-        monkeypatch.setattr(module, "DIRECT_LIMIT", 100)
+    for kind in (TwoClusters, ManyClusters):
+        monkeypatch.setattr(kind, "direct_limit", 100)
     constraints = sample_constraints(blobs[1] % k, 80, random_state=0)
     here = cluster(graph, constraints, k, **QUICK)
     with joblib.parallel_config("dask"), watched(DaskDistributedBackend, "submit") as submit:
@@ -98,16 +97,16 @@ def test_one_job_stays_here(graph):
     assert not submit.called
 
 
-@pytest.mark.parametrize("kind", [PartitionGraph, SignedGraph])
+@pytest.mark.parametrize("kind", [ManyClusters, TwoClusters])
 def test_a_graph_is_sent_once_and_not_with_every_task(client, graph, blobs, kind):
     constraints = sample_constraints(blobs[1] % 2, 20, random_state=0)
     whole = (
-        PartitionGraph.from_graph(graph, constraints)
-        if kind is PartitionGraph
-        else reduce_to_units(graph, constraints).graph
+        ManyClusters.of(ConstrainedGraph.from_graph(graph, constraints), 3)
+        if kind is ManyClusters
+        else TwoClusters(reduce_to_units(graph, constraints).graph)
     )
     # A function of the standard library: workers cannot import from the tests.
-    count_edges = attrgetter("weights.nnz" if kind is PartitionGraph else "couplings.nnz")
+    count_edges = attrgetter("graph.weights.nnz" if kind is ManyClusters else "graph.couplings.nnz")
     with joblib.parallel_config("dask"), watched(type(client), "scatter") as scatter:
         edges = Parallel()(delayed(count_edges)(whole) for _ in range(6))
     assert edges == [count_edges(whole)] * 6
@@ -115,7 +114,7 @@ def test_a_graph_is_sent_once_and_not_with_every_task(client, graph, blobs, kind
 
 
 def test_experiments(blobs):
-    methods = {"COSC": COSC(**(QUICK | {"random_state": None})), "unconstrained": COSC(effort=0, n_init=1)}
+    methods = {"COSC": COSC(**(QUICK | {"random_state": None})), "unconstrained": COSC(effort=0)}
     here = run(methods, {"blobs": blobs}, [20], trials=2)
     with joblib.parallel_config("dask"):
         there = run(methods, {"blobs": blobs}, [20], trials=2)

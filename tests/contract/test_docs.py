@@ -33,6 +33,7 @@ def blocks(page):
     return BLOCK.findall(page.read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=name)
 def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
     """In order, as one session: a reader may paste all of it. Commands run between the blocks of Python."""
@@ -97,6 +98,14 @@ def test_every_public_name_is_in_the_reference():
         assert re.search(rf"^   {public}$", reference, flags=re.MULTILINE), public
 
 
+def test_every_name_in_the_reference_exists():
+    reference = (DOCS / "api.md").read_text(encoding="utf-8")
+    names = re.findall(r"^   (\w[\w.]*)$", reference, flags=re.MULTILINE)
+    assert len(names) > 40
+    for public in names:
+        resolve(f"tightcut.{public}")
+
+
 def test_the_gallery_is_large_enough_and_each_script_leads_with_a_sentence():
     assert len(SCRIPTS) >= 8
     for script in SCRIPTS:
@@ -109,6 +118,7 @@ def test_the_gallery_is_large_enough_and_each_script_leads_with_a_sentence():
         assert lead, script.name
 
 
+@pytest.mark.slow
 def test_the_gallery_can_be_drawn(tmp_path):
     """The quick scripts in one process, and no warning in any: sphinx-gallery would print it on the page."""
     pytest.importorskip("matplotlib")

@@ -33,7 +33,6 @@ FITTED = [
     "affinity_matrix_",
     "constraints_",
     "history_",
-    "hierarchy_",
     "n_features_in_",
 ]
 
@@ -55,7 +54,7 @@ def routing():
 
 
 def quick(**parameters):
-    return COSC(**({"effort": 0.2, "n_init": 1, "random_state": 0} | parameters))
+    return COSC(**({"effort": 0.2, "random_state": 0} | parameters))
 
 
 def same_partition(a, b):
@@ -103,7 +102,7 @@ def test_it_has_the_defaults_of_the_function_cluster():
     defaults = {name: parameter.default for name, parameter in inspect.signature(cluster).parameters.items()}
     ours = COSC().get_params()
     shared = ours.keys() & defaults.keys()
-    assert {"n_clusters", "effort", "n_init"} <= shared
+    assert {"n_clusters", "effort", "method"} <= shared
     assert {name: ours[name] for name in shared} == {name: defaults[name] for name in shared}
 
 
@@ -302,9 +301,35 @@ def test_ratio_cut_and_own_vertex_weights(X):
 
 
 @pytest.mark.filterwarnings("ignore:FISTA stopped:RuntimeWarning")
-def test_both_inner_solvers_give_the_same_cut(X):
-    flow, fista = (quick(inner_solver=name).fit(X, must_link=MUST, cannot_link=CANNOT) for name in ("flow", "fista"))
-    assert fista.cut_ == pytest.approx(flow.cut_, rel=1e-9)
+def test_both_methods_satisfy_the_pairs_and_the_search_has_the_smaller_cut(X):
+    searched, paper = (quick(method=name).fit(X, must_link=MUST, cannot_link=CANNOT) for name in ("search", "paper"))
+    assert searched.n_violations_ == paper.n_violations_ == 0
+    assert searched.cut_ <= paper.cut_ * (1 + 1e-9)
+
+
+def test_attributes_exist_where_they_mean_something(X):
+    model = quick().fit(X)
+    assert len(model.history_) > 0
+    assert not hasattr(model, "hierarchy_")
+    model.set_params(n_clusters=3).fit(X)
+    assert not hasattr(model, "history_")
+    model.set_params(method="paper").fit(X)
+    assert [len(set(labels)) for labels in model.hierarchy_] == [2, 3]
+    assert not hasattr(model, "history_")
+
+
+@pytest.mark.parametrize(
+    ("settings", "given", "complaint"),
+    [
+        ({"method": "paper", "influence": 1}, {}, 'influence belongs to method="search"'),
+        ({"method": "paper", "max_violations": "fewest"}, {}, 'max_violations="fewest" belongs to method="search"'),
+        ({"method": "paper", "n_clusters": 3, "max_violations": 1}, {}, "max_violations=1 has no effect"),
+        ({"method": "paper"}, {"init": np.arange(60) % 2}, 'init belongs to method="search"'),
+    ],
+)
+def test_a_setting_that_would_be_ignored_is_refused(X, settings, given, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        quick(**settings).fit(X, **given)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
@@ -367,18 +392,17 @@ def test_one_cluster(X):
     [
         ("criterion", "ratio", "criterion must be one of 'ncut', 'rcut'; got 'ratio'"),
         ("affinity", "rbf", "affinity must be one of 'knn', 'precomputed'; got 'rbf'"),
-        ("on_inconsistent", "ignore", "on_inconsistent must be one of 'raise', 'soft'; got 'ignore'"),
-        ("inner_solver", "simplex", "inner_solver must be one of 'flow', 'fista'; got 'simplex'"),
+        ("method", "simplex", "method must be one of 'search', 'paper'; got 'simplex'"),
+        ("max_violations", "least", "max_violations must be a number >= 0, or \"fewest\"; got 'least'"),
         ("criterion", ["ncut"], "criterion must be one of"),
         ("n_clusters", 0, "n_clusters == 0, must be >= 1"),
         ("n_clusters", 2.0, "n_clusters must be an instance of int"),
         ("n_clusters", True, "n_clusters must be an instance of int, not bool"),
         ("n_neighbors", 0, "n_neighbors == 0, must be >= 1"),
         ("symmetrize", "min", "symmetrize must be one of 'maximum', 'mean'; got 'min'"),
-        ("max_violations", -1, "max_violations == -1, must be >= 0"),
-        ("max_violations", np.nan, "max_violations must be a number >= 0; got nan"),
-        ("effort", "high", "effort must be an instance of"),
-        ("n_init", 0, "n_init == 0, must be >= 1"),
+        ("max_violations", -1, 'max_violations must be a number >= 0, or "fewest"; got -1'),
+        ("max_violations", np.nan, 'max_violations must be a number >= 0, or "fewest"; got nan'),
+        ("effort", "high", "effort must be a number >= 0; got 'high'"),
         ("random_state", "seed", "'seed' cannot be used to seed"),
     ],
 )
@@ -444,12 +468,13 @@ def test_three_points_apart_do_not_fit_two_clusters(X):
 
 
 def test_an_inconsistent_set_can_be_soft(X):
-    model = quick(on_inconsistent="soft").fit(X, cannot_link_groups=[0, 0, 0] + [-1] * 57, must_link=MUST)
+    model = quick(max_violations="fewest").fit(X, cannot_link_groups=[0, 0, 0] + [-1] * 57, must_link=MUST)
     assert model.n_violations_ == 1
     assert len(model.violated_cannot_link_) == 1
     assert len(model.violated_must_link_) == 0
 
 
+@pytest.mark.slow
 def test_soft_mode_keeps_to_its_limit(moons):
     X, y = moons
     rng = np.random.default_rng(0)
@@ -532,7 +557,7 @@ def test_an_affinity_without_edges():
 
 
 def test_the_same_seed_gives_the_same_labels_for_every_n_jobs(X):
-    settings = {"effort": 0.5, "random_state": 7, "n_init": 3}
+    settings = {"effort": 0.5, "random_state": 7}
     first = COSC(**settings).fit(X, must_link=MUST, cannot_link=CANNOT)
     for n_jobs in (None, 1, 2):
         again = COSC(n_jobs=n_jobs, **settings).fit(X, must_link=MUST, cannot_link=CANNOT)
@@ -580,6 +605,7 @@ def test_predict_puts_training_points_and_their_neighbours_where_they_belong(n_c
 CONTRADICTION = {"must_link": [(0, 1)], "cannot_link": [(0, 1)]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refit", ["contradiction", "nan", "points", "n_clusters"])
 def test_a_fit_that_raises_leaves_the_last_one_as_it_was(refit):
     X, _ = make_blobs(200, centers=12, cluster_std=4, random_state=0)
@@ -651,7 +677,7 @@ def test_auto_never_goes_below_the_cannot_links():
 
 def test_recursion_keeps_its_hierarchy():
     X, y = make_blobs(n_samples=90, centers=[[0, 0], [9, 0], [0, 9]], cluster_std=0.5, random_state=0)
-    model = COSC(3, strategy="recursive", effort=0.2, random_state=0, connect=False).fit(X)
+    model = COSC(3, method="paper", effort=0.2, random_state=0, connect=False).fit(X)
     assert [len(np.unique(labels)) for labels in model.hierarchy_] == [2, 3]
     assert adjusted_rand_score(y, model.labels_) == 1
 

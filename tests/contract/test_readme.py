@@ -17,6 +17,7 @@ def blocks(language):
     )
 
 
+@pytest.mark.slow
 def test_the_python_runs(capsys):
     """In order, as one session: a reader may paste all of it."""
     namespace = {}

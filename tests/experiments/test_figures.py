@@ -6,10 +6,8 @@ import pytest
 
 matplotlib = pytest.importorskip("matplotlib")
 from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
-from matplotlib.collections import PathCollection  # noqa: E402
 
-from tightcut import Constraints  # noqa: E402
-from tightcut.experiments.figures import plot_measures, plot_noise, plot_partitions, save_png  # noqa: E402
+from tightcut.experiments.figures import plot_measures, plot_noise  # noqa: E402
 
 METHODS = ["COSC", "SL", "CSP"]
 
@@ -84,15 +82,3 @@ def test_panels_that_share_an_axis_show_all_of_their_lines(table):
         low, high = ax.get_ylim()
         assert low == 0
         assert max(line.get_ydata().max() for line in ax.lines) < high
-
-
-def test_partitions_side_by_side(tmp_path):
-    X, y = np.random.default_rng(0).normal(size=(9, 2)), np.arange(9) % 3
-    known = Constraints.from_pairs(9, [(0, 3)], [(0, 1)])
-    figure = plot_partitions(X, {"truth": y, "found": y[::-1].copy()}, {"found": known})
-    truth, found = figure.axes
-    assert (truth.get_title(), found.get_title()) == ("truth", "found")
-    assert [len(ax.collections) for ax in (truth, found)] == [3, 5]
-    assert sum(isinstance(artist, PathCollection) for artist in found.collections) == 3
-    save_png(figure, tmp_path / "figure.png")
-    assert (tmp_path / "figure.png").stat().st_size > 1000

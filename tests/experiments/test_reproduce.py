@@ -10,6 +10,7 @@ from tightcut.experiments import STUDIES, default_methods, read_table, reproduce
 pytest.importorskip("matplotlib")
 
 
+@pytest.mark.slow
 def test_a_miniature_of_pccc(tmp_path):
     table = reproduce("pccc", tmp_path, quick=True, trials=1)
     assert table["status"].tolist() == ["ok", "ok"]
@@ -29,6 +30,7 @@ def test_a_miniature_of_pccc(tmp_path):
     assert "the one that did the work" in (tmp_path / "index.md").read_text()
 
 
+@pytest.mark.slow
 def test_a_miniature_of_binary_with_its_figure_and_its_statement(tmp_path, monkeypatch):
     from dataclasses import replace
 
@@ -43,6 +45,7 @@ def test_a_miniature_of_binary_with_its_figure_and_its_statement(tmp_path, monke
     assert "| SL | " in page
 
 
+@pytest.mark.slow
 def test_a_miniature_of_the_toy(tmp_path):
     table = reproduce("toy", tmp_path, quick=True).set_index("clustering")
     assert table.loc["truth", "error"] == 0

@@ -41,19 +41,23 @@ def wait_until(condition, seconds=300):
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
-def test_a_killed_run_resumes_and_leaves_no_process_behind(tmp_path):
-    path, folder = tmp_path / "cells.csv", tmp_path / "fits"
+def test_a_killed_run_resumes_and_leaves_no_process_or_folder_behind(tmp_path):
+    path, folder, temporary = tmp_path / "cells.csv", tmp_path / "fits", tmp_path / "temporary"
     folder.mkdir()
+    temporary.mkdir()
     paths = [str(Path(__file__).parent), str(Path(tightcut.__file__).parents[1])]
     script = SCRIPT.format(path=paths, folder=str(folder), csv=str(path))
-    process = subprocess.Popen([sys.executable, "-c", script])
+    process = subprocess.Popen([sys.executable, "-c", script], env=os.environ | {"TMPDIR": str(temporary)})
     wait_until(lambda: path.exists() and path.read_text().count("\n") >= 4)
+    assert list(temporary.glob("tightcut-*"))
     process.send_signal(signal.SIGKILL)
     process.wait()
     workers = {int(text) for file in folder.iterdir() if (text := file.read_text())}
     assert workers
     wait_until(lambda: not any(map(alive, workers)))
+    wait_until(lambda: not list(temporary.glob("tightcut-*")))
 
     with path.open("a") as file:
         file.write("line,Sleeps,5,,0.0,39,0.0,0.1")  # a line that the kill has cut short
@@ -76,6 +80,7 @@ def test_a_killed_run_resumes_and_leaves_no_process_behind(tmp_path):
     assert len(read_table(path)) == len(before | set(range(trials)))
 
 
+@pytest.mark.slow
 def test_what_is_done_again(blobs, tmp_path):
     path, folder = tmp_path / "cells.csv", tmp_path
     arguments = {"blobs": blobs}, [5]
@@ -99,6 +104,7 @@ def test_what_is_done_again(blobs, tmp_path):
     assert fits(endless, trials=1, time_limit=limit, retry=True) == 1
 
 
+@pytest.mark.slow
 def test_several_runs_share_a_record(blobs, tmp_path):
     path = tmp_path / "new" / "cells.csv"
     run({"a": Median()}, {"blobs": blobs}, [5], trials=1, path=path)
@@ -110,6 +116,6 @@ def test_several_runs_share_a_record(blobs, tmp_path):
 def test_a_file_that_is_no_record(tmp_path):
     path = tmp_path / "notes.csv"
     path.write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match=r"is no record of experiments: its columns are \['a', 'b'\]"):
+    with pytest.raises(ValueError, match=r"is not a record of experiments: its columns are \['a', 'b'\]"):
         run({"a": Median()}, ["iris"], [5], path=path)
     assert path.read_text() == "a,b\n1,2\n"

@@ -1,5 +1,6 @@
 """The table: its rows, the same problem for every method, and what becomes of methods that misbehave."""
 
+import pickle
 import re
 
 import numpy as np
@@ -8,14 +9,16 @@ import pytest
 from odd_methods import Crashes, Median, Raises, Remembers, RemembersGraph, Sleeps
 
 from tightcut import COSC, datasets, knn_affinity
-from tightcut.experiments import Method, run, unfinished
-from tightcut.experiments._cells import Cell, draw_constraints
-from tightcut.experiments.rivals import PCKMeans
+from tightcut.experiments import Method, PCKMeans, run, unfinished
+from tightcut.experiments._methods import FEWEST
+from tightcut.experiments._problems import draw_constraints, open_problem
+from tightcut.experiments._record import Cell
 from tightcut.metrics import clustering_error, normalized_cut, violated_fractions
 
-QUICK = COSC(effort=0.3, n_init=1)
+QUICK = COSC(effort=0.3)
 
 
+@pytest.mark.slow
 def test_rows_say_what_the_same_fit_says():
     iris = datasets.load_iris()
     table = run({"COSC": QUICK, "PCKMeans": PCKMeans()}, ["iris"], [30], trials=1)
@@ -23,7 +26,7 @@ def test_rows_say_what_the_same_fit_says():
     with pytest.warns(UserWarning, match="2 connected components"):
         affinity = knn_affinity(iris.X)
     pairs = draw_constraints(iris.y, Cell("iris", "any", 30, 0.0, 0), seed=0)
-    model = COSC(3, effort=0.3, n_init=1, affinity="precomputed", random_state=0)
+    model = COSC(3, effort=0.3, affinity="precomputed", random_state=0)
     labels = model.fit_predict(affinity, must_link=pairs.must_link, cannot_link=pairs.cannot_link)
     row = table.iloc[0]
     assert (row["dataset"], row["method"], row["n_pairs"], row["trial"], row["n_clusters"]) == (
@@ -62,6 +65,7 @@ def test_every_method_sees_the_same_pairs_and_the_same_graph(blobs, tmp_path):
     assert len(seen) == 4  # every trial and number of pairs draws its own
 
 
+@pytest.mark.slow
 def test_methods_that_raise_hang_or_crash_are_recorded(blobs):
     hangs = run({"Sleeps": Sleeps(3600)}, {"blobs": blobs}, [5], trials=1, time_limit=1)
     others = run({"Raises": Raises(), "Crashes": Crashes(), "Median": Median()}, {"blobs": blobs}, [5], trials=1)
@@ -84,6 +88,7 @@ def test_a_method_that_cannot_be_sent_is_a_failed_cell(blobs, monkeypatch):
     assert "no_such_module_there" in table["message"][0]
 
 
+@pytest.mark.slow
 def test_the_number_of_jobs_changes_nothing_but_the_time(blobs):
     methods = {"COSC": QUICK, "PCKMeans": PCKMeans(), "Raises": Raises()}
     one, two = (run(methods, {"blobs": blobs}, [5, 40], trials=2, n_jobs=n_jobs, noise=[0, 0.2]) for n_jobs in (1, 2))
@@ -95,7 +100,7 @@ def test_fractions_of_the_points_and_a_graph_of_ones_own(blobs):
     own = knn_affinity(X, 4)
     table = run({"COSC": QUICK}, {"blobs": (X, y, own)}, [0.25], trials=1)
     assert (table["n_pairs"][0], table["fraction"][0]) == (45, 0.25)
-    model = COSC(2, effort=0.3, n_init=1, affinity="precomputed", random_state=0)
+    model = COSC(2, effort=0.3, affinity="precomputed", random_state=0)
     pairs = draw_constraints(y, Cell("blobs", "any", 0.25, 0.0, 0), seed=0)
     assert table["cut"][0] == pytest.approx(
         model.fit(own, must_link=pairs.must_link, cannot_link=pairs.cannot_link).cut_
@@ -119,9 +124,9 @@ def test_noise_is_exact_and_beliefs_tell_about_it(blobs):
 
 def test_parameters_and_beliefs_that_depend_on_the_cell(blobs):
     methods = {
-        "hard": Method(COSC(effort=0.3, n_init=1, on_inconsistent="soft")),
-        "soft": Method(COSC(effort=0.3, n_init=1, on_inconsistent="soft"), adapt=more_violations),
-        "weighted": Method(COSC(effort=0.3, n_init=1, on_inconsistent="soft"), beliefs=True, adapt=more_violations),
+        "hard": Method(COSC(effort=0.3, **FEWEST)),
+        "soft": Method(QUICK, adapt=more_violations, otherwise=FEWEST),
+        "weighted": Method(QUICK, beliefs=True, adapt=more_violations, otherwise=FEWEST),
     }
     # Functions of this file exist in the other process by value, as those of a notebook do.
     more_violations.__module__ = "__main__"
@@ -129,6 +134,40 @@ def test_parameters_and_beliefs_that_depend_on_the_cell(blobs):
     assert table["status"].tolist() == ["ok"] * 3
     assert table.loc["soft", "cut"] <= table.loc["hard", "cut"] + 1e-12
     assert table.loc["soft", "violated"] <= 0.1
+
+
+def test_inconsistent_constraints_are_fitted_otherwise_or_recorded(blobs):
+    """A limit of no violation cannot be met; `otherwise` says what to do then."""
+    methods = {"strict": QUICK, "lenient": Method(QUICK, otherwise=FEWEST)}
+    table = run(methods, {"blobs": blobs}, [300], trials=1, noise=[0.3]).set_index("method")
+    assert table["status"].to_dict() == {"strict": "failed", "lenient": "ok"}
+    assert "InconsistentConstraintsError" in table.loc["strict", "message"]
+    assert table.loc["lenient", "violated"] > 0
+
+
+class Trap:
+    """Leaves a file where it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (str(self.path), "w")
+
+
+def test_what_lies_in_the_cache_is_not_run(blobs, tmp_path):
+    arguments = {"Median": Median()}, {"blobs": blobs}, [5]
+    cache, trap = tmp_path / "cache", tmp_path / "sprung"
+    honest = run(*arguments, trials=1, cache=cache)
+    (file,) = cache.iterdir()
+    size = file.stat().st_size
+    file.write_bytes(pickle.dumps(Trap(trap)))
+    assert run(*arguments, trials=1, cache=cache)["error"].tolist() == honest["error"].tolist()
+    assert file.stat().st_size == size  # prepared again
+    np.savez(file, X=np.array([Trap(trap)], dtype=object), y=blobs[1])
+    with pytest.raises(ValueError, match="allow_pickle=False"):
+        open_problem(str(file))
+    assert not trap.exists()
 
 
 @pytest.mark.parametrize(
@@ -140,6 +179,7 @@ def test_parameters_and_beliefs_that_depend_on_the_cell(blobs):
         (("COSC", ["iris"], [5]), TypeError, r"give \['COSC'\]"),
         ((["COSC"], "iris", [5]), TypeError, r"give \['iris'\]"),
         ((["COSC"], {"odd": (np.zeros((3, 2)), [0, 1])}, [1]), ValueError, r"got \(3, 2\) and \(2,\)"),
+        ((["COSC"], {"odd": (np.eye(3), [0, 1, 1], np.eye(2))}, [1]), ValueError, r"\(3, 3\); got \(2, 2\)"),
     ],
 )
 def test_wrong_arguments(arguments, error, message):
@@ -147,6 +187,7 @@ def test_wrong_arguments(arguments, error, message):
         run(*arguments)
 
 
+@pytest.mark.slow
 def test_no_process_is_left(blobs, monkeypatch):
     from tightcut.experiments import _run, _worker
 

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from tightcut.experiments import compare
-from tightcut.experiments._wording import extent, statement
+from tightcut.experiments._pages import extent, statement
 
 
 def rows(method, n_pairs, errors, cuts=None, violated=0.0, n_clusters=2, status="ok"):

@@ -6,14 +6,16 @@ import scipy.sparse as sp
 from strategies import random_graph
 
 from tightcut import Constraints, Graph, cluster, knn_affinity
-from tightcut.search import many_clusters, multilevel, multiway, partition_levels, search
-from tightcut.search.constrained_graph import PartitionGraph
+from tightcut.search import partition, search
+from tightcut.search.constrained_graph import ConstrainedGraph
+from tightcut.search.many_clusters import ManyClusters
 from tightcut.search.signed_graph import SignedGraph
+from tightcut.search.two_clusters import TwoClusters
 
 pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"')
 
 from tightcut.gpu import coarsening
-from tightcut.gpu.coarsening import coarsen_partition, coarsen_signed, contract, contract_graph
+from tightcut.gpu.coarsening import coarsen_constrained, coarsen_signed, contract, contract_graph
 from tightcut.gpu.matching import heavy_edge_matching, pairs_as_units
 from tightcut.gpu.sparse import DeviceCsr, send
 
@@ -111,7 +113,7 @@ def test_contraction_as_on_the_cpu(seed, torch_device):
     np.testing.assert_allclose(merged.weights.toarray(), own.contract(unit).weights.toarray(), atol=1e-14)
     np.testing.assert_array_equal(merged.vertex_weights, own.contract(unit).vertex_weights)
     plain, _ = contract(there, send(unit, torch_device).long(), m)
-    whole = PartitionGraph(matrix, np.ones(50), sp.csr_array((50, 50))).contract(unit)
+    whole = ConstrainedGraph(matrix, np.ones(50), sp.csr_array((50, 50))).contract(unit)
     np.testing.assert_allclose(plain.to_scipy().toarray(), whole.weights.toarray(), atol=1e-14)
 
 
@@ -147,14 +149,13 @@ def test_partition_levels_respect_relations_and_keep_every_cut(torch_device):
     i, j, _ = graph.edges
     chosen = rng.choice(len(i), 150, replace=False)  # relations right on the edges
     cannot, must = np.stack([i, j], 1)[chosen[:100]], np.stack([i, j], 1)[chosen[100:]]
-    top = PartitionGraph.from_graph(graph, Constraints.from_pairs(400, must, cannot))
-    small, levels = coarsen_partition(top, 60, 3 * graph.volume / 60, rng, torch_device)
+    top = ConstrainedGraph.from_graph(graph, Constraints.from_pairs(400, must, cannot))
+    levels = coarsen_constrained(top, 60, 3 * graph.volume / 60, rng, torch_device)
     assert len(levels) >= 2
-    for fine, unit in levels:
+    for fine, (_, unit) in zip([top, *(level for level, _ in levels)], levels, strict=False):
         r = fine.relations.tocoo()
         assert (unit[r.row] != unit[r.col]).all()
-    fine, unit = levels[0]
-    coarse = levels[1][0]
+    small, fine, (coarse, unit) = levels[-1][0], top, levels[0]
     dense, member = fine.relations.toarray(), np.eye(coarse.n_vertices)[unit]
     assert ((member.T @ np.maximum(dense, 0) @ member) * (member.T @ np.minimum(dense, 0) @ member) == 0).all()
     labels = rng.integers(0, 4, small.n_vertices).astype(np.int32)
@@ -167,10 +168,8 @@ def test_partition_levels_respect_relations_and_keep_every_cut(torch_device):
 
 
 def test_levels_without_edges_are_left_to_the_cpu(torch_device):
-    empty = PartitionGraph(sp.csr_array((9, 9)), np.ones(9), sp.csr_array((9, 9)))
-    small, levels = coarsen_partition(empty, 2, 99.0, np.random.default_rng(0), torch_device)
-    assert small is empty
-    assert levels == []
+    empty = ConstrainedGraph(sp.csr_array((9, 9)), np.ones(9), sp.csr_array((9, 9)))
+    assert coarsen_constrained(empty, 2, 99.0, np.random.default_rng(0), torch_device) == []
     signed = SignedGraph.from_graph(Graph(sp.csr_array((9, 9)), np.ones(9)))
     assert coarsen_signed(signed, 2, 99.0, np.random.default_rng(0), torch_device) == []
 
@@ -178,11 +177,11 @@ def test_levels_without_edges_are_left_to_the_cpu(torch_device):
 @pytest.fixture
 def small_limit(monkeypatch, torch_device):
     """The device path on graphs small enough for a test, on the device at hand."""
-    for module in (multilevel, partition_levels, many_clusters):
+    for module in (search, partition):
         monkeypatch.setattr(module, "DEVICE_LIMIT", 100)
-    for module in (search, multiway):
-        monkeypatch.setattr(module, "DIRECT_LIMIT", 150)
-    for name in ("coarsen_signed", "coarsen_partition", "contract_graph"):
+    for kind in (TwoClusters, ManyClusters):
+        monkeypatch.setattr(kind, "direct_limit", 150)
+    for name in ("coarsen_signed", "coarsen_constrained", "contract_graph"):
         original = getattr(coarsening, name)
         monkeypatch.setattr(coarsening, name, lambda *args, f=original: f(*args, torch_device))
 

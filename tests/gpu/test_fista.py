@@ -92,7 +92,7 @@ def test_too_few_iterations_warn(prox):
 def test_clustering_with_it():
     graph = random_graph(np.random.default_rng(5), 60, 0.2)
     pairs = Constraints.from_pairs(60, [(0, 1), (2, 3)], [(0, 2), (5, 9)])
-    expected = cluster(graph, pairs, inner_solver="fista", random_state=0)
-    found = cluster(graph, pairs, inner_solver="fista", device="cuda", random_state=0)
+    expected = cluster(graph, pairs, method="paper", random_state=0)
+    found = cluster(graph, pairs, method="paper", device="cuda", random_state=0)
     assert found.cut == pytest.approx(expected.cut)
     assert found.labels.tolist() == expected.labels.tolist()

@@ -96,7 +96,7 @@ def test_the_same_descent_as_on_the_cpu(triton_device, monkeypatch):
     cpu = problem(0, n=15, n_pairs=3, penalty=0.05)
     start = np.random.default_rng(0).random(15) < 0.5
     expected = ratio_dca(cpu, start, inner="fista")
-    found = ratio_dca(cpu, start, inner="fista:cuda")
+    found = ratio_dca(cpu, start, inner="fista", device="cuda")
     assert found.value == pytest.approx(expected.value, rel=1e-9)
     np.testing.assert_array_equal(found.side, expected.side)
     assert found.history == pytest.approx(expected.history, rel=1e-6)

@@ -9,7 +9,7 @@ from toys import AFFINITIES, assert_clustering, refines, same_partition, toy
 
 from tightcut import Constraints, InconsistentConstraintsError, cluster
 
-QUICK = {"effort": 0.2, "n_init": 1, "random_state": 0}
+QUICK = {"effort": 0.2, "random_state": 0}
 CRITERIA = ("degree", "ones")
 
 
@@ -17,6 +17,7 @@ CRITERIA = ("degree", "ones")
 def no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "FISTA stopped", RuntimeWarning)
         yield
 
 
@@ -32,6 +33,7 @@ def kinds_of_constraints(n, k):
         yield "k apart", Constraints.from_pairs(n, cannot_link=list(itertools.combinations(range(n - k, n), 2)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("name", AFFINITIES)
 def test_k_clusters_come_back_and_the_constraints_hold(name, criterion):
@@ -43,7 +45,8 @@ def test_k_clusters_come_back_and_the_constraints_hold(name, criterion):
             assert result.n_violations == 0
 
 
-@pytest.mark.parametrize("options", [{"max_violations": 1}, {"on_inconsistent": "soft"}])
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [{"max_violations": 1}, {"max_violations": "fewest"}])
 @pytest.mark.parametrize("name", AFFINITIES)
 def test_k_clusters_come_back_from_soft_constraints(name, options):
     graph = toy(name)
@@ -51,15 +54,16 @@ def test_k_clusters_come_back_from_soft_constraints(name, options):
         for _, constraints in kinds_of_constraints(graph.n_vertices, k):
             result = cluster(graph, constraints, k, **{**QUICK, "effort": 0}, **options)
             assert_clustering(graph, constraints, result, k)
-            assert result.violations.belief <= options.get("max_violations", 0)
+            assert result.violations.belief <= (1 if options["max_violations"] == 1 else 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", AFFINITIES)
 def test_recursion_returns_nested_clusterings(name):
     graph = toy(name)
     for k in range(3, graph.n_vertices + 1):
         for _, constraints in kinds_of_constraints(graph.n_vertices, k):
-            result = cluster(graph, constraints, k, strategy="recursive", **{**QUICK, "effort": 0})
+            result = cluster(graph, constraints, k, method="paper", **{**QUICK, "effort": 0})
             assert_clustering(graph, constraints, result, k)
             assert len(result.violations.must_link) == 0
             assert [len(np.unique(labels)) for labels in result.hierarchy] == list(range(2, k + 1))
@@ -68,13 +72,13 @@ def test_recursion_returns_nested_clusterings(name):
             assert same_partition(result.hierarchy[-1], result.labels)
 
 
-@pytest.mark.parametrize("strategy", ["direct", "recursive"])
+@pytest.mark.parametrize("method", ["search", "paper"])
 @pytest.mark.parametrize("name", AFFINITIES)
-def test_every_vertex_its_own_cluster(name, strategy):
+def test_every_vertex_its_own_cluster(name, method):
     graph = toy(name)
     n = graph.n_vertices
     apart = Constraints.from_pairs(n, cannot_link=list(itertools.combinations(range(n), 2)))
-    result = cluster(graph, apart, n, strategy=strategy, **QUICK)
+    result = cluster(graph, apart, n, method=method, **QUICK)
     assert result.labels.tolist() == list(range(n))
     assert result.cut == pytest.approx(float((graph.degrees / graph.vertex_weights).sum()), rel=1e-9)
 
@@ -101,7 +105,7 @@ def test_one_cluster_cannot_satisfy_a_cannot_link():
         cluster(graph, apart, 1)
     assert caught.value.proven
     assert cluster(graph, apart, 1, max_violations=1).violations.belief == 1
-    assert cluster(graph, apart, 1, on_inconsistent="soft").violations.belief == 1
+    assert cluster(graph, apart, 1, max_violations="fewest").violations.belief == 1
 
 
 def test_more_than_one_cluster_per_vertex_is_an_error():
@@ -110,19 +114,20 @@ def test_more_than_one_cluster_per_vertex_is_an_error():
             cluster(toy(name), None, len(affinity) + 1)
 
 
-@pytest.mark.parametrize("strategy", ["direct", "recursive"])
+@pytest.mark.parametrize("method", ["search", "paper"])
 @pytest.mark.parametrize(("name", "components"), [("two cliques", 2), ("many components", 5), ("no edge", 5)])
-def test_components_are_not_cut_while_there_are_enough(name, components, strategy):
+def test_components_are_not_cut_while_there_are_enough(name, components, method):
     for k in range(1, components + 1):
-        assert cluster(toy(name), None, k, strategy=strategy, random_state=0).cut == 0
+        assert cluster(toy(name), None, k, method=method, random_state=0).cut == 0
 
 
-@pytest.mark.parametrize("strategy", ["direct", "recursive"])
-def test_the_scale_of_the_weights_does_not_matter(strategy):
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["search", "paper"])
+def test_the_scale_of_the_weights_does_not_matter(method):
     for k in range(2, 6):
         for criterion in CRITERIA:
             small, large = (
-                cluster(toy(f"bridge times {scale}", criterion), None, k, strategy=strategy, random_state=0)
+                cluster(toy(f"bridge times {scale}", criterion), None, k, method=method, random_state=0)
                 for scale in ("1e-8", "1e8")
             )
             assert same_partition(small.labels, large.labels) or small.cut == pytest.approx(

@@ -10,7 +10,7 @@ from tightcut import Constraints, Graph
 from tightcut import _kernels as kernels
 from tightcut.search import boundaries
 from tightcut.search.boundaries import move_boundaries
-from tightcut.search.constrained_graph import PartitionGraph
+from tightcut.search.constrained_graph import ConstrainedGraph
 
 
 def problem(n, k, seed, n_pairs=0):
@@ -19,7 +19,7 @@ def problem(n, k, seed, n_pairs=0):
     labels = rng.permutation(np.arange(n) % k).astype(np.int32)
     pairs = rng.permutation(n)[: 2 * n_pairs].reshape(-1, 2)
     same = labels[pairs[:, 0]] == labels[pairs[:, 1]]
-    return graph, PartitionGraph.from_graph(graph, Constraints.from_pairs(n, pairs[same], pairs[~same])), labels
+    return graph, ConstrainedGraph.from_graph(graph, Constraints.from_pairs(n, pairs[same], pairs[~same])), labels
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
@@ -42,7 +42,7 @@ def test_two_shuffled_vertices_are_put_back():
     graph = Graph.from_affinity(blocks)
     labels = np.repeat(np.arange(3), 6).astype(np.int32)
     anchors = Constraints.from_pairs(18, must_link=[(3, 4), (9, 10), (15, 16)])
-    own = PartitionGraph.from_graph(graph, anchors)
+    own = ConstrainedGraph.from_graph(graph, anchors)
     wrong = labels.copy()
     wrong[[0, 6]] = [1, 0]
     np.testing.assert_array_equal(move_boundaries(own, wrong, 3), labels)

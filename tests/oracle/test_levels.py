@@ -11,18 +11,20 @@ from toys import nearest_neighbour_graph
 
 from tightcut import Constraints, Graph, cluster, knn_affinity
 from tightcut.datasets import sample_constraints
-from tightcut.search import multilevel, multiway, partition_levels, search
-from tightcut.search.constrained_graph import PartitionGraph
+from tightcut.search import search
+from tightcut.search.constrained_graph import ConstrainedGraph
+from tightcut.search.many_clusters import ManyClusters, Prices
+from tightcut.search.options import SearchOptions
 from tightcut.search.signed_graph import SignedGraph
-from tightcut.search.two_clusters import reduce_to_units
+from tightcut.search.two_clusters import TwoClusters, reduce_to_units
 
-OPTIONS = search.SearchOptions(n_jobs=1)
+OPTIONS = SearchOptions(n_jobs=1)
 
 
 @pytest.fixture
 def small_limit(monkeypatch):
-    for module in (search, multiway):
-        monkeypatch.setattr(module, "DIRECT_LIMIT", 60)
+    for kind in (TwoClusters, ManyClusters):
+        monkeypatch.setattr(kind, "direct_limit", 60)
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +32,7 @@ def graph():
     return nearest_neighbour_graph(300)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_limit")
 @pytest.mark.parametrize("k", [2, 3, 5])
 def test_any_number_of_clusters(k, graph):
@@ -49,63 +52,57 @@ def test_never_worse_than_the_start(k, effort, graph):
     """Also with one start and no generation, where little else is found."""
     pairs = Constraints.from_pairs(300, [(0, 1), (5, 9)], [(2, 3), (4, 7), (3, 12)])
     start = cluster(graph, pairs, k, random_state=1, effort=5)
-    found = cluster(graph, pairs, k, random_state=0, effort=effort, n_init=1, init=start.labels)
+    found = cluster(graph, pairs, k, random_state=0, effort=effort, init=start.labels)
     assert found.n_violations == 0
     assert found.cut <= start.cut * (1 + 1e-9)
 
 
-def test_every_level_only_improves_two_clusters(graph):
-    rng = np.random.default_rng(0)
-    whole = reduce_to_units(graph, Constraints.from_pairs(300, [(0, 1)], [(2, 3), (4, 7)])).graph
-    levels = multilevel.coarsen(whole, 20, rng)
-    assert len(levels) >= 3
-    spins = rng.choice(np.array([-1, 1], np.int8), levels[-1].graph.n_units)
-    ratio = levels[-1].graph.ratio(spins)
-    for fine, merger in multilevel.upwards(whole, levels):
-        spins = merger.lift(spins)
-        assert fine.ratio(spins) == pytest.approx(ratio)
-        multilevel.refine(fine, spins)
-        assert fine.ratio(spins) <= ratio * (1 + 1e-9)
-        ratio = fine.ratio(spins)
+def two_clusters(graph):
+    return TwoClusters(reduce_to_units(graph, Constraints.from_pairs(300, [(0, 1)], [(2, 3), (4, 7)])).graph)
 
 
-def test_every_level_only_improves_many_clusters(graph):
+def four_clusters(graph):
+    pairs = Constraints.from_pairs(300, cannot_link=[(2, 3), (4, 7)])
+    return ManyClusters.of(ConstrainedGraph.from_graph(graph, pairs), 4)
+
+
+def random_state(problem, rng):
+    if isinstance(problem, TwoClusters):
+        return rng.choice(np.array([-1, 1], np.int8), problem.size)
+    return rng.permutation(np.arange(problem.size) % 4).astype(np.int32)
+
+
+@pytest.mark.parametrize("make", [two_clusters, four_clusters])
+def test_every_level_keeps_the_score_and_refinement_only_improves_it(make, graph):
     rng = np.random.default_rng(0)
-    whole = PartitionGraph.from_graph(graph, Constraints.from_pairs(300))
-    small, levels = partition_levels.coarsen(whole, 20, rng)
+    problem = make(graph)
+    if isinstance(problem, ManyClusters):  # refinement goes by the low price, and so must the score
+        price = problem.prices.low
+        problem = ManyClusters(problem.graph, 4, Prices(price, price))
+    levels = search.coarsen(problem, 20, rng)
     assert len(levels) >= 3
-    labels = (np.arange(small.n_vertices) % 4).astype(np.int32)
-    cut = small.cut(labels, 4)
-    for fine, unit in reversed(levels):
-        labels = labels[unit]
-        assert fine.cut(labels, 4) == pytest.approx(cut)
-        partition_levels.refine(fine, labels, 4, 0.0)
-        assert fine.cut(labels, 4) <= cut * (1 + 1e-9)
-        cut = fine.cut(labels, 4)
+    small = search.coarsest(problem, levels)
+    state = random_state(small, rng)
+    score, _ = small.judge(state)
+    finer = [problem, *(level.problem for level in levels[:-1])]
+    for fine, level in zip(finer[::-1], levels[::-1], strict=True):
+        np.testing.assert_array_equal(level.project(level.lift(state)), state)
+        state = level.lift(state)
+        assert fine.judge(state)[0] == pytest.approx(score)
+        fine.refine(state)
+        assert fine.judge(state)[0] <= score * (1 + 1e-9)
+        score, _ = fine.judge(state)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_joined_bipartitions_are_at_least_as_good_as_each_of_them(seed, graph):
+@pytest.mark.parametrize("make", [two_clusters, four_clusters])
+def test_joined_solutions_are_at_least_as_good_as_each_of_them(make, seed, graph):
     rng = np.random.default_rng(seed)
-    signed = reduce_to_units(graph, Constraints.from_pairs(300, [(0, 1)], [(2, 3), (4, 7)])).graph
-    draws = [rng.choice(np.array([-1, 1], np.int8), signed.n_units) for _ in range(3)]
-    spins = search.select([(signed.ratio(draw), draw) for draw in draws])
-    joined = search._join(signed, rng, OPTIONS, spins)
-    assert joined[0][0] < spins[0][0]
-    assert joined[0][0] == pytest.approx(signed.ratio(joined[0][1]))
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_joined_partitions_are_at_least_as_good_as_each_of_them(seed, graph):
-    rng = np.random.default_rng(seed)
-    whole = PartitionGraph.from_graph(graph, Constraints.from_pairs(300, cannot_link=[(2, 3), (4, 7)]))
-    prices = multiway.Prices.prohibitive(whole, 4)
-    draws = [rng.integers(4, size=300).astype(np.int32) for _ in range(3)]
-    starts = multiway.select([multiway.improve(whole, draw, 4, prices) for draw in draws])
-    joined = multiway._join(whole, 4, rng, prices, OPTIONS, starts)
-    assert joined[0][0] <= starts[0][0]
-    assert joined[0][0] == pytest.approx(whole.cut(joined[0][1], 4))
-    assert whole.violated(joined[0][1]) == 0
+    problem = make(graph)
+    starts = [search.improve(problem, random_state(problem, rng)) for _ in range(3)]
+    joined = search.join(problem, rng, OPTIONS, starts)
+    assert joined[0][0] <= min(score for score, _ in starts)
+    assert joined[0][0] == pytest.approx(problem.judge(joined[0][1])[0])
 
 
 @pytest.mark.parametrize(("n_labellings", "k"), [(1, 2), (3, 4), (12, 3), (12, 10**6)])
@@ -114,7 +111,7 @@ def test_regions_of_agreement_are_the_components_of_the_edges_inside_them(n_labe
     rng = np.random.default_rng(k)
     blocks = np.arange(300) // 20
     population = [rng.integers(k, size=15)[blocks].astype(np.int32) for _ in range(n_labellings)]
-    found = PartitionGraph.from_graph(graph, Constraints.from_pairs(300)).consensus(population)
+    found = ConstrainedGraph.from_graph(graph, Constraints.from_pairs(300)).consensus(population)
     inside = graph.weights.toarray() > 0
     for labels in population:
         inside &= labels[:, None] == labels
@@ -128,33 +125,37 @@ def test_solutions_that_agree_are_left_alone():
     ring = Graph.from_affinity(np.roll(np.eye(30), 1, axis=0) + np.roll(np.eye(30), -1, axis=0))
     halves = np.where(np.arange(30) < 15, 1, -1).astype(np.int8)
     population = [(0.1, halves)]
-    assert search._join(SignedGraph.from_graph(ring), np.random.default_rng(0), OPTIONS, population) == population
-    whole = PartitionGraph.from_graph(ring, Constraints.from_pairs(30))
+    problem = TwoClusters(SignedGraph.from_graph(ring))
+    assert search.join(problem, np.random.default_rng(0), OPTIONS, population) == population
+    whole = ConstrainedGraph.from_graph(ring, Constraints.from_pairs(30))
     thirds = [(0.2, (np.arange(30) // 10).astype(np.int32))]
-    prices = multiway.Prices.prohibitive(whole, 3)
-    assert multiway._join(whole, 3, np.random.default_rng(0), prices, OPTIONS, thirds) == thirds
+    assert search.join(ManyClusters.of(whole, 3), np.random.default_rng(0), OPTIONS, thirds) == thirds
 
 
 @pytest.mark.parametrize("patient", [False, True])
 @pytest.mark.parametrize("n_jobs", [1, 8])
 @pytest.mark.parametrize(("scores", "n_joined"), [((5, 4, 3, 2), 4), ((5, 4.99, 4.98, 2), 2), ((0, 0, 0, 0), 2)])
-def test_batches_end_when_they_no_longer_pay(scores, n_joined, n_jobs, patient):
+def test_batches_end_when_they_no_longer_pay(scores, n_joined, n_jobs, patient, graph, monkeypatch):
     """The first has nothing to be compared with; a later one is the last if it gains less than half a percent.
 
     With patience all are made.
     """
     made, joined, reported = [], [], []
 
-    def make(_, generators):
+    def make(_, __, generators):
         made.append(len(generators))
         return [[(scores[generator.bit_generator.seed_seq.spawn_key[0] // 2], np.zeros(1))] for generator in generators]
 
-    def join(_, population):
+    def join(_, __, ___, population):
         joined.append(len(population))
         return sorted(population, key=lambda one: one[0])
 
-    options = search.SearchOptions(n_init=8, n_jobs=n_jobs, progress=lambda *call: reported.append(call))
-    best = search.in_batches(make, join, [], np.random.default_rng(0), options, patient=patient)
+    monkeypatch.setattr(search, "_solutions", make)
+    monkeypatch.setattr(search, "join", join)
+    monkeypatch.setattr(search, "PATIENT_LIMIT", 1000 if patient else 10)
+    options = SearchOptions(n_jobs=n_jobs, progress=lambda *call: reported.append(call))
+    problem = TwoClusters(SignedGraph.from_graph(graph))
+    best = search._search_in_batches(problem, np.random.default_rng(0), options, [])
     n_joined = 4 if patient else n_joined
     assert made == ([2] * n_joined if n_jobs == 1 else [8])
     assert joined == [2, 4, 6, 6][:n_joined]
@@ -162,6 +163,7 @@ def test_batches_end_when_they_no_longer_pay(scores, n_joined, n_jobs, patient):
     assert reported == [("join", 4 * options.generations, 4 * options.generations, best[0][0])]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_limit")
 def test_cannot_links_between_all_points_of_three_groups(graph):
     groups = np.arange(300).reshape(3, 100)
@@ -181,6 +183,7 @@ def bundled(name):
     return StandardScaler().fit_transform(data.data), data.target
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(("name", "k"), [("moons", 2), ("breast_cancer", 2), ("blobs", 5), ("digits", 10)])
 def test_joining_costs_at_most_two_percent_of_the_cut(name, k, seed, monkeypatch):
@@ -190,8 +193,8 @@ def test_joining_costs_at_most_two_percent_of_the_cut(name, k, seed, monkeypatch
     constraints = sample_constraints(y, len(y) // 50, random_state=seed)
     stages, cuts = [set(), set()], []
     for limit, seen in zip((len(y), 0), stages, strict=True):
-        for module in (search, multiway):
-            monkeypatch.setattr(module, "DIRECT_LIMIT", limit)
+        for kind in (TwoClusters, ManyClusters):
+            monkeypatch.setattr(kind, "direct_limit", limit)
         found = cluster(graph, constraints, k, random_state=seed, progress=lambda *call, seen=seen: seen.add(call[0]))
         assert found.n_violations == 0
         cuts.append(found.cut)

@@ -142,6 +142,7 @@ def test_a_second_run_finds_nothing_to_do(seed, n):
     np.testing.assert_array_equal(second.excess, first.excess)
 
 
+@pytest.mark.slow
 @settings(max_examples=5)
 @given(SEEDS)
 def test_a_long_thin_network(seed):

@@ -20,10 +20,11 @@ from strategies import (
 from tightcut import Graph, cluster, tradeoff_path
 from tightcut import _kernels as kernels
 from tightcut.relaxation.objective import normalized_cut, penalized_cut
-from tightcut.search.multilevel import coarsen, refine, uncoarsen
-from tightcut.search.search import SearchOptions, search
+from tightcut.search.options import SearchOptions
+from tightcut.search.search import coarsen, coarsest, search, uncoarsen
 from tightcut.search.signed_graph import SignedGraph
 from tightcut.search.tradeoff import penalized_graph, satisfied, tighten
+from tightcut.search.two_clusters import TwoClusters
 
 
 @st.composite
@@ -32,7 +33,9 @@ def signed_graphs(draw, max_vertices=12):
     graph = draw(graphs(min_vertices=3, max_vertices=max_vertices, connected=draw(st.booleans())))
     n = graph.n_vertices
     external = draw(st.none() | st.lists(st.floats(0, 3), min_size=n, max_size=n).map(np.array))
-    signed = SignedGraph.from_graph(graph, external)
+    signed = SignedGraph.from_graph(graph)
+    if external is not None:
+        signed = SignedGraph.from_couplings(graph.weights, graph.vertex_weights, external)
     if not draw(st.booleans()):
         return signed
     unit = np.unique(draw(st.lists(st.integers(0, n), min_size=n, max_size=n)), return_inverse=True)[1]
@@ -86,7 +89,7 @@ def test_rounding_errors_do_not_add_up_to_a_better_cut(seed):
     moment = rng.uniform(1000, 5000, n)
     signed = SignedGraph(
         couplings=sp.csr_array(weights + weights.T),
-        mass=moment,
+        vertex_weights=moment,
         moment=moment,
         external=np.zeros(n),
         mixed=np.ones(n, bool),
@@ -114,7 +117,7 @@ def test_weights_below_the_rounding_error_of_their_sum(seed):
     spins = rng.choice(np.array([-1, 1], np.int8), 20)
     assert kernels.tabu_search(*signed.arrays, spins, 200, np.array([seed + 1], np.uint64)) >= 0
     assert signed.ratio(spins) >= 0
-    assert refine(signed, spins) >= 0
+    assert signed.refine(spins) >= 0
     assert cluster(graph, random_state=seed).cut >= 0
 
 
@@ -128,10 +131,10 @@ def test_heavy_edge_matching(drawn, random, share, n_apart):
         apart[i, j] = apart[j, i] = i != j
     apart_indptr = np.concatenate([[0], np.cumsum(apart.sum(axis=1))]).astype(np.int32)
     apart_indices = np.nonzero(apart)[1].astype(np.int32)
-    heaviest = share * signed.mass.sum()
+    heaviest = share * signed.vertex_weights.sum()
     c = signed.couplings
     unit, sign = kernels.heavy_edge_matching(
-        c.indptr, c.indices, c.data, signed.mass, order, heaviest, apart_indptr, apart_indices
+        c.indptr, c.indices, c.data, signed.vertex_weights, order, heaviest, apart_indptr, apart_indices
     )
     assert np.unique(unit).tolist() == list(range(unit.max() + 1))
     assert np.bincount(unit).max() <= 2
@@ -143,24 +146,25 @@ def test_heavy_edge_matching(drawn, random, share, n_apart):
             continue
         i, j = members
         assert sign[i] * sign[j] == np.sign(coupling[i, j]) != 0, "tied the way their coupling wants them"
-        assert signed.mass[members].sum() <= heaviest
+        assert signed.vertex_weights[members].sum() <= heaviest
         assert not apart[i, j]
     merger = signed.merge(unit, sign)
-    assert merger.graph.mass.sum() == pytest.approx(signed.mass.sum())
+    assert merger.graph.vertex_weights.sum() == pytest.approx(signed.vertex_weights.sum())
 
 
 @given(oriented(), st.integers(0, 2**32 - 1))
 def test_coarsening_there_and_back(drawn, seed):
     signed, _ = drawn
     rng = np.random.default_rng(seed)
-    levels = coarsen(signed, 3, rng)
-    small = levels[-1].graph if levels else signed
+    problem = TwoClusters(signed)
+    levels = coarsen(problem, 3, rng)
+    small = coarsest(problem, levels).graph
     spins = rng.choice(np.array([-1, 1], dtype=np.int8), small.n_units)
     if not small.mixed.any() and abs(int(spins.sum())) == len(spins):
         assume(len(spins) > 1)
         spins[0] = -spins[0]
     start = small.ratio(spins)
-    reported, lifted = uncoarsen(signed, levels, spins)
+    reported, lifted = problem.judge(uncoarsen(problem, levels, spins))
     assert_honest(signed, reported, lifted, start)
 
 
@@ -172,7 +176,7 @@ def test_search_is_sorted_distinct_honest_and_never_forgets(signed, seed):
     known = rng.choice(np.array([-1, 1], dtype=np.int8), signed.n_units)
     if not signed.mixed.any() and abs(int(known.sum())) == len(known):
         known[0] = -known[0]
-    population = search(signed, rng, SearchOptions(effort=0.2, n_init=1), [known])
+    population = search(TwoClusters(signed), rng, SearchOptions(effort=0.2), [known])
     ratios = [ratio for ratio, _ in population]
     assert ratios == sorted(ratios)
     assert len({(spins * spins[0]).tobytes() for _, spins in population}) == len(population)
@@ -216,9 +220,9 @@ def test_the_tradeoff_is_a_front_from_no_violation_to_the_free_cut(seed):
     assert all(later < earlier for earlier, later in itertools.pairwise(cuts))
     assert all(later > earlier for earlier, later in itertools.pairwise(beliefs))
     for point in path:
-        assert point.cut == pytest.approx(normalized_cut(graph, point.side.astype(int)))
-        assert point.violated_belief == pytest.approx(constraints.violations(point.side).belief)
-        assert point.n_violations == constraints.violations(point.side).n_violations
+        assert point.cut == pytest.approx(normalized_cut(graph, point.labels))
+        assert point.violated_belief == pytest.approx(constraints.violations(point.labels).belief)
+        assert point.n_violations == constraints.violations(point.labels).n_violations
     if consistent:
         assert beliefs[0] == 0
         assert cuts[0] <= cluster(graph, constraints, random_state=0).cut * (1 + 1e-9)
@@ -229,10 +233,3 @@ def test_the_tradeoff_is_a_front_from_no_violation_to_the_free_cut(seed):
         assert point.cut >= cut[violated <= point.violated_belief + 1e-9].min() - 1e-9
     assert beliefs[0] == pytest.approx(violated.min(), abs=1e-9)
     assert cuts[-1] == pytest.approx(cut.min(), abs=1e-9)
-
-
-@given(oriented())
-def test_refine_by_name(drawn):
-    signed, spins = drawn
-    start = signed.ratio(spins)
-    assert_honest(signed, refine(signed, spins), spins, start)

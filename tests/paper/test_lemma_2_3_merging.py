@@ -46,7 +46,9 @@ def mergers(draw):
     n = graph.n_vertices
     sign = np.array(draw(st.lists(st.sampled_from([-1, 1]), min_size=n, max_size=n)), dtype=np.int8)
     external = draw(st.none() | st.lists(st.floats(0, 3), min_size=n, max_size=n).map(np.array))
-    return graph, external, SignedGraph.from_graph(graph, external).merge(unit, sign)
+    outside = np.zeros(n) if external is None else external
+    signed = SignedGraph.from_couplings(graph.weights, graph.vertex_weights, outside)
+    return graph, external, signed.merge(unit, sign)
 
 
 def two_cluster_objective(graph, external, spins):

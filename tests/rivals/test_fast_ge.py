@@ -5,7 +5,7 @@ import pytest
 import scipy.linalg
 
 from tightcut import metrics
-from tightcut.experiments.rivals import FastGE
+from tightcut.experiments import FastGE
 from tightcut.experiments.rivals import fast_ge as module
 
 

@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 
 from tightcut import Constraints
 from tightcut.datasets import sample_constraints
-from tightcut.experiments.rivals import PCKMeans
+from tightcut.experiments import PCKMeans
 from tightcut.experiments.rivals.pckmeans import seed_centers
 
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.linalg
 
 from tightcut import metrics
-from tightcut.experiments.rivals import SCLC
+from tightcut.experiments import SCLC
 from tightcut.experiments.rivals import _spectral as spectral
 
 

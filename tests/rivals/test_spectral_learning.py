@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from tightcut import Constraints
-from tightcut.experiments.rivals import SpectralLearning
+from tightcut.experiments import SpectralLearning
 from tightcut.experiments.rivals import _spectral as spectral
 from tightcut.experiments.rivals.spectral_learning import additive_normalization, edited_affinity
 

@@ -210,7 +210,7 @@ def test_message_says_what_to_do_and_shortens_long_stories():
     error = InconsistentConstraintsError(links)
     assert "5 must-link 6, ... and 12 more, but 0 cannot-link 18." in str(error)
     assert "6 must-link 7" not in str(error)
-    assert 'on_inconsistent="soft"' in str(error)
+    assert 'max_violations="fewest"' in str(error)
     assert error.witness == links
 
 

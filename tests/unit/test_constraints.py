@@ -95,6 +95,7 @@ def test_sparse_beliefs_are_used_and_not_overridden():
     assert links(Constraints.from_pairs(3, matrix != 0, must_link_weight=0.5))[0] == {(0, 1): 0.5, (1, 2): 0.5}
 
 
+@pytest.mark.slow
 def test_a_million_pairs_from_read_only_arrays():
     rng = np.random.default_rng(0)
     n = 300_000

@@ -232,7 +232,7 @@ def test_shifts_move_every_image_in_eight_directions():
 
 def test_extended_mnist_repeats_the_labels(monkeypatch):
     small = datasets.Dataset(np.zeros((6, 784), np.uint8), np.arange(6) % 3, "mnist", "")
-    monkeypatch.setattr("tightcut.datasets._loaders.load_mnist", lambda: small)
+    monkeypatch.setattr("tightcut.datasets._loaders.load", {"mnist": small}.get)
     monkeypatch.setattr("tightcut.datasets._loaders.checked", lambda *found: found)
     _, _, X, y, _ = datasets.load_extended_mnist()
     assert X.shape == (54, 784)
@@ -259,6 +259,7 @@ def spectral_split(affinity):
     return min(sides, key=lambda side: metrics.normalized_cut(affinity, side))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The nearest-neighbour graph has")
 def test_unconstrained_recursion_gets_the_gaussian_toy_wrong():
     toy = datasets.load_gaussian_toy()

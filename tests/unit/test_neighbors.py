@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from tightcut.neighbors import SYMMETRIZE, knn_affinity, knn_affinity_and_recall
+from tightcut.neighbors import SYMMETRIZE, KnnSettings, knn_affinity
 from tightcut.neighbors import bridges as bridging
 from tightcut.neighbors.affinity import SMALLEST_BRIDGE
 
@@ -279,7 +279,8 @@ def test_bad_input_is_named(points, n_neighbors, error, message):
 
 
 @pytest.mark.parametrize("choice", ["max", None, 1, ["mean"]])
-@pytest.mark.parametrize("function", [knn_affinity, knn_affinity_and_recall])
-def test_a_wrong_way_to_symmetrize_is_named(function, choice):
+def test_a_wrong_way_to_symmetrize_is_named(choice):
     with pytest.raises(ValueError, match="symmetrize must be one of 'maximum', 'mean'; got"):
-        function(np.ones((4, 2)), symmetrize=choice)
+        knn_affinity(np.ones((4, 2)), symmetrize=choice)
+    with pytest.raises(ValueError, match="symmetrize must be one of"):
+        KnnSettings(symmetrize=choice)

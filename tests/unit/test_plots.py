@@ -5,9 +5,9 @@ import sys
 import numpy as np
 import pytest
 
-from tightcut import Constraints, plots
-from tightcut.plots import embed_2d, plot_clusters, plot_tradeoff
-from tightcut.search.tradeoff import TradeoffPoint
+from tightcut import ClusteringResult, Constraints, plots
+from tightcut.constraints.violations import Violations
+from tightcut.plots import embed_2d, new_figure, plot_clusters, plot_partitions, plot_tradeoff, save_png
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -31,10 +31,13 @@ def close_figures():
 POINTS = np.random.default_rng(0).normal(size=(8, 2))
 LABELS = np.array([0, 0, 0, 0, 1, 1, 1, 1])
 CONSTRAINTS = Constraints.from_pairs(8, must_link=[(0, 1), (2, 3), (0, 5)], cannot_link=[(0, 4), (1, 2), (5, 6)])
-PATH = [
-    TradeoffPoint(np.array([1, 1, 0, 0], bool), 0.9, 0.0, 0),
-    TradeoffPoint(np.array([1, 0, 0, 0], bool), 0.5, 2.0, 2),
-]
+
+
+def result(labels, cut, n_violations, belief):
+    return ClusteringResult(np.array(labels), cut, Violations(np.zeros((n_violations, 2)), None, n_violations, belief))
+
+
+PATH = [result([0, 0, 1, 1], 0.9, 0, 0.0), result([0, 1, 1, 1], 0.5, 2, 2.0)]
 
 
 def legend_texts(ax):
@@ -91,6 +94,18 @@ def test_a_wrong_number_of_labels(ax):
         plot_clusters(POINTS, [0, 1, 0], ax=ax)
 
 
+def test_partitions_side_by_side(tmp_path):
+    X, y = np.random.default_rng(0).normal(size=(9, 2)), np.arange(9) % 3
+    known = Constraints.from_pairs(9, [(0, 3)], [(0, 1)])
+    figure = plot_partitions(X, {"truth": y, "found": y[::-1].copy()}, {"found": known})
+    truth, found = figure.axes
+    assert (truth.get_title(), found.get_title()) == ("truth", "found")
+    assert [len(ax.collections) for ax in (truth, found)] == [3, 5]
+    assert sum(isinstance(artist, PathCollection) for artist in found.collections) == 3
+    save_png(figure, tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 1000
+
+
 def test_embedding():
     wide = np.random.default_rng(0).normal(size=(10, 5)) * [9, 5, 1, 1, 1]
     assert embed_2d(wide).shape == (10, 2)
@@ -116,12 +131,12 @@ def test_tradeoff_with_the_truth(ax):
 
 
 def test_tradeoff_in_units_of_belief(ax):
-    plot_tradeoff([PATH[0], TradeoffPoint(PATH[1].side, 0.5, 0.7, 2)], ax=ax)
+    plot_tradeoff([PATH[0], result([0, 1, 1, 1], 0.5, 2, 0.7)], ax=ax)
     assert ax.get_xlabel() == "violated belief"
     np.testing.assert_allclose(ax.lines[0].get_xdata(), [0, 0.7])
 
 
-@pytest.mark.parametrize("plot", [lambda: plot_clusters(POINTS, LABELS), lambda: plot_tradeoff(PATH)])
+@pytest.mark.parametrize("plot", [lambda: plot_clusters(POINTS, LABELS), lambda: plot_tradeoff(PATH), new_figure])
 def test_without_matplotlib_the_error_names_the_extra(monkeypatch, plot):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r'pip install "tightcut\[plots\]"'):

@@ -10,18 +10,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from tightcut import COSC, knn_affinity
-from tightcut.neighbors import knn_affinity_and_recall
+from tightcut.neighbors import KnnSettings, knn_graph
 
 APART = np.repeat([[0.0], [100.0]], 12, axis=0) + np.arange(24)[:, None] / 100
 SIMILARITIES = np.kron(np.eye(2), np.ones((4, 4)))
-QUICK = {"effort": 0, "n_init": 1, "random_state": 0}
+QUICK = {"effort": 0, "random_state": 0}
 
 
 @pytest.mark.parametrize(
     "call",
     [
         lambda: knn_affinity(APART, 3),
-        lambda: knn_affinity_and_recall(APART, 3),
+        lambda: knn_graph(APART, KnnSettings(3)),
         lambda: COSC(n_neighbors=3, **QUICK).fit(APART),
         lambda: COSC(n_neighbors=3, **QUICK).fit_predict(APART),
         lambda: make_pipeline(StandardScaler(), COSC(n_neighbors=3, **QUICK)).fit(APART),

@@ -1,8 +1,4 @@
-"""All compiled code: free functions on flat arrays, one file per task.
-
-numba notices an edit in the file of the function it compiled, not in the files that function calls: after editing
-`heap.py` or `random_numbers.py`, run `make clean-kernels`.
-"""
+"""All compiled code: free functions on flat arrays, one file per task."""
 
 from tightcut._kernels.coarsening import connected_regions, contract, heavy_edge_matching
 from tightcut._kernels.colouring import colour_by_tabu, colour_exactly, complete_labels, peel

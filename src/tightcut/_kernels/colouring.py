@@ -166,6 +166,8 @@ def colour_by_tabu(indptr, indices, k, colour, max_steps, state):
             clash[indices[a], target] += 1
         if conflicts < best:
             best = conflicts
-            best_colour[:] = colour
-    colour[:] = best_colour
+            for v in range(len(colour)):
+                best_colour[v] = colour[v]
+    for v in range(len(colour)):
+        colour[v] = best_colour[v]
     return best

@@ -1,11 +1,57 @@
-"""How every kernel is compiled."""
+"""How every kernel is compiled.
+
+Compiling is what a first use waits for, so nothing is compiled that nobody calls: no wrappers for C, none for Python
+around the private parts of kernels, and one version of a part for integers of any width.
+"""
 
 from __future__ import annotations
 
-from numba import njit
+from functools import partial
 
-# Compiled at first use and cached on disk. Division by zero gives infinity or NaN, as in numpy, and no branch.
-compiled = njit(cache=True, nogil=True, error_model="numpy")
+from numba import njit, types
+from numba.core.dispatcher import Dispatcher
+
+from tightcut._kernels.cache import KernelCache
+
+
+def compiled(function, **options):
+    """Compile at first use and keep the code on disk. Only other kernels can call one whose name begins with `_`.
+
+    Division by zero gives infinity or NaN, as in numpy, and no branch.
+    """
+    private = function.__name__.startswith("_")
+    options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "no_cpython_wrapper": private}
+    kernel = njit(**options)(function)
+    if not isinstance(kernel, Dispatcher):  # NUMBA_DISABLE_JIT=1 leaves the function as it is
+        return kernel
+    kernel._cache = KernelCache(kernel)  # noqa: SLF001 - numba offers no choice of cache
+    kernel.get_call_template = partial(_call_with_wide_integers, kernel.get_call_template)
+    if private:
+        _hide_from_python(kernel)
+    return kernel
+
 
 # A sum in any order, so that it can be made in vector registers.
-compiled_sum = njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc"})
+compiled_sum = partial(compiled, fastmath={"reassoc"})
+
+
+def _call_with_wide_integers(get_call_template, arguments, keywords):
+    """The type of a call by another kernel: one for all signed integers, not one for 0, one for int32 and so on."""
+    return get_call_template([_wide(types.unliteral(kind)) for kind in arguments], keywords)
+
+
+def _wide(kind):
+    return types.int64 if isinstance(kind, types.Integer) and kind.signed else kind
+
+
+def _hide_from_python(kernel):
+    """Without a wrapper, a call from Python would run into a null pointer: keep compiled versions out of its table."""
+
+    def add_overload(result):
+        kernel.overloads[tuple(result.signature.args)] = result
+
+    def refuse(*_arguments, **_keywords):
+        raise TypeError(f"{kernel.py_func.__name__} is a part of other kernels; call its py_func from Python.")
+
+    kernel.add_overload = add_overload
+    kernel._compile_for_args = refuse  # noqa: SLF001 - what numba calls for arguments that are not in the table

@@ -197,7 +197,9 @@ def tabu_search(
         rest_until[u] = step + tenure + np.int64(next_random(state) * 10)
         if chosen_value < best * (1 - 1e-12):
             best, since_best = chosen_value, 0
-            best_spins[:] = spins
-    spins[:] = best_spins
+            for v in range(n):  # assigning a slice would compile numba's error message too, for two seconds
+                best_spins[v] = spins[v]
+    for v in range(n):
+        spins[v] = best_spins[v]
     cut, imbalance, tilt, n_plus = measure(indptr, indices, coupling, moment, external, spins, field)
     return _ratio(cut + offset, imbalance, tilt, volume, outside)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 
-PASSED_THROUGH = {"tightcut", "sklearn", "joblib"}  # packages between a user's line and a warning
+PASSED_THROUGH = {"tightcut", "numba", "sklearn", "joblib"}  # packages between a user's line and a warning
 
 
 def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:

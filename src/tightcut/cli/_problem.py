@@ -36,6 +36,7 @@ class Problem:
 
     def fit(self, options: dict[str, Any]) -> COSC:
         """The estimator with these options, fitted; contradictions are told in the user's names."""
+        from tightcut import COSC
         from tightcut.cli._contradiction import explain
         from tightcut.exceptions import InconsistentConstraintsError
         from tightcut.files import InputError
@@ -44,7 +45,7 @@ class Problem:
         fewest = 2 if n_clusters == "auto" else max(n_clusters, 2)
         if data.n_rows < fewest:
             raise InputError(f"{fewest} clusters need at least that many points; {data.path} has {data.n_rows:,}.")
-        model = new_model(
+        model = COSC(
             **{name: options[name] for name in SETTINGS if name in options},
             affinity="knn" if data.affinity is None else "precomputed",
             connect=data.affinity is None,  # a graph is taken as it is; `_note_reading` says if it is in pieces
@@ -77,17 +78,6 @@ class Problem:
     @cached_property
     def _places(self) -> Places | None:
         return None if self.judgements is None else self.judgements.places(self.data.ids)
-
-
-def new_model(**settings: Any) -> COSC:
-    """The estimator. The one place that knows its older settings, for as long as it has them."""
-    from tightcut import COSC
-
-    if "method" not in COSC().get_params():
-        method, limit = settings.pop("method", "search"), settings.pop("max_violations", 0)
-        settings |= {"strategy": "recursive", "inner_solver": "fista"} if method == "paper" else {}
-        settings |= {"on_inconsistent": "soft"} if limit == "fewest" else {"max_violations": limit}
-    return COSC(**settings)
 
 
 def graph_of(model: COSC) -> Graph:

@@ -97,8 +97,7 @@ def contradiction(constraints: Constraints, n_clusters: int, n_others: int) -> I
     """Why that many clusters of these points and `n_others` more cannot satisfy the constraints; None if they can."""
     import scipy.sparse as sp
 
-    from tightcut import Constraints, InconsistentConstraintsError
-    from tightcut.cli._problem import new_model
+    from tightcut import COSC, Constraints, InconsistentConstraintsError
 
     n = constraints.n_points + n_others
     known = Constraints.from_pairs(n, constraints.must_link, constraints.cannot_link)
@@ -107,7 +106,7 @@ def contradiction(constraints: Constraints, n_clusters: int, n_others: int) -> I
     for effort in (0, 1):
         try:
             # Without edges every clustering that satisfies the constraints is as good as any other.
-            new_model(n_clusters=n_clusters, effort=effort, **settings).fit(sp.csr_array((n, n)), constraints=known)
+            COSC(n_clusters=n_clusters, effort=effort, **settings).fit(sp.csr_array((n, n)), constraints=known)
         except InconsistentConstraintsError as error:
             found = error
             if error.proven:

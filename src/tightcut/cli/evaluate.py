@@ -41,8 +41,10 @@ def evaluate(
     Rows are matched by the identifiers that both files have, or by their order. Rows without a class (empty or -1) do
     not count.
     """
-    from tightcut import metrics
+    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
     from tightcut.files import read_table
+    from tightcut.metrics import clustering_error
 
     console = Console(quiet=quiet)
     found, known = read_table(labels), read_table(truth)
@@ -54,9 +56,9 @@ def evaluate(
         "points": len(pairs),
         "clusters": len(set(clusters)),
         "classes": len(set(classes)),
-        "clustering_error": metrics.clustering_error(classes, clusters),
-        "adjusted_rand": metrics.adjusted_rand_score(classes, clusters),
-        "normalized_mutual_info": metrics.normalized_mutual_info_score(classes, clusters),
+        "clustering_error": clustering_error(classes, clusters),
+        "adjusted_rand": float(adjusted_rand_score(classes, clusters)),
+        "normalized_mutual_info": float(normalized_mutual_info_score(classes, clusters)),
     }
     if as_json:
         print_json(measures)

@@ -20,29 +20,25 @@ Examples
 """
 
 from tightcut.datasets._catalogue import Dataset
-from tightcut.datasets._loaders import (
-    list_datasets,
-    load,
-    load_breast_cancer,
-    load_covertype,
-    load_diabetis,
-    load_digits,
-    load_extended_mnist,
-    load_heart,
-    load_ionosphere,
-    load_iris,
-    load_letter,
-    load_mnist,
-    load_shuttle,
-    load_sonar,
-    load_spam,
-    load_usps,
-    load_usps0,
-    load_wdbc,
-    load_wine,
-)
+from tightcut.datasets._loaders import list_datasets, load, load_extended_mnist, load_usps0, loader_of
 from tightcut.datasets._sampling import sample_constraints, sample_constraints_among
 from tightcut.datasets._toys import load_gaussian_toy, load_two_moons
+
+load_breast_cancer = loader_of("breast_cancer")
+load_covertype = loader_of("covertype")
+load_diabetis = loader_of("diabetis")
+load_digits = loader_of("digits")
+load_heart = loader_of("heart")
+load_ionosphere = loader_of("ionosphere")
+load_iris = loader_of("iris")
+load_letter = loader_of("letter")
+load_mnist = loader_of("mnist")
+load_shuttle = loader_of("shuttle")
+load_sonar = loader_of("sonar")
+load_spam = loader_of("spam")
+load_usps = loader_of("usps")
+load_wdbc = loader_of("wdbc")
+load_wine = loader_of("wine")
 
 __all__ = [
     "Dataset",

@@ -52,13 +52,10 @@ def sample_constraints_among(y: Any, fraction: float, random_state: Any = None, 
 
     Parameters
     ----------
-    y : array-like of shape (n_points,)
-        The labels, numbers or names.
     fraction : float in [0, 1]
         Share of the points.
-    random_state : int, Generator or None, default=None
-    noise : float in [0, 1], default=0
-        Share of the pairs whose kind is wrong, as in `sample_constraints`.
+    y, random_state, noise
+        As in `sample_constraints`.
 
     Examples
     --------

@@ -3,6 +3,7 @@
 `run` fits every method on the same graphs and the same pairs, one *cell* at a time. Each finished cell is appended to
 a file, so that an interrupted run goes on where it stopped; a cell that fails or takes too long is recorded as such.
 `reproduce` runs the studies of the project (`STUDIES`) and writes tables, figures and a page; `compare` says who wins.
+The methods that COSC is compared with are here too: `SpectralLearning`, `CSP`, `CCSR`, `SCLC`, `FastGE`, `PCKMeans`.
 Tables are pandas data frames: ``pip install "tightcut[frames]"``.
 
 Examples
@@ -26,6 +27,11 @@ precomputed one. A dataset is a name of `tightcut.datasets`, or a pair (X, y):
 1    line  Halves        4      1    0.0       0.0     ok
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from tightcut.experiments._methods import Method, default_methods
 from tightcut.experiments._pages import write_index
 from tightcut.experiments._record import read_table
@@ -34,9 +40,18 @@ from tightcut.experiments._run import run
 from tightcut.experiments._studies import STUDIES
 from tightcut.experiments._summary import compare, unfinished
 
+if TYPE_CHECKING:
+    from tightcut.experiments.rivals import CCSR, CSP, SCLC, FastGE, PCKMeans, SpectralLearning
+
 __all__ = [
+    "CCSR",
+    "CSP",
+    "SCLC",
     "STUDIES",
+    "FastGE",
     "Method",
+    "PCKMeans",
+    "SpectralLearning",
     "compare",
     "default_methods",
     "read_table",
@@ -45,3 +60,10 @@ __all__ = [
     "unfinished",
     "write_index",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The rivals, imported on first use: they need scikit-learn's estimators, which take a second to load."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it offers {', '.join(__all__)}.")
+    return getattr(import_module("tightcut.experiments.rivals"), name)

@@ -10,11 +10,15 @@ from inspect import signature
 from typing import Any
 
 from tightcut.constraints import Constraints
+from tightcut.exceptions import InconsistentConstraintsError
+from tightcut.experiments._problems import Problem, read_names
+
+FEWEST = {"max_violations": "fewest"}  # violate as few pairs as possible where not all can be satisfied
 
 
 @dataclass(frozen=True)
 class Method:
-    """An estimator with more to say than its parameters; a bare estimator is a `Method` without.
+    """An estimator, with what its parameters cannot say; a bare estimator is a `Method` without extras.
 
     Parameters
     ----------
@@ -24,15 +28,14 @@ class Method:
         Pass the degrees of belief to `fit`, as `must_link_weight` and `cannot_link_weight`.
     adapt : callable, optional
         From the constraints of a cell and its noise to further parameters of the estimator.
+    otherwise : dict, optional
+        Parameters to fit with again where the constraints turn out to be inconsistent.
     """
 
     estimator: Any
     beliefs: bool = False
     adapt: Callable[[Constraints, float], dict[str, Any]] | None = None
-
-    @property
-    def on_graph(self) -> bool:
-        return "affinity" in self.estimator.get_params(deep=False)
+    otherwise: dict[str, Any] | None = None
 
     def ready(self, n_clusters: int, random_state: int, constraints: Constraints, noise: float) -> Any:
         """A fresh estimator for one cell."""
@@ -43,24 +46,29 @@ class Method:
         adapted = {} if self.adapt is None else self.adapt(constraints, noise)
         return clone(self.estimator).set_params(**{key: given[key] for key in given if key in own}, **adapted)
 
-    def fit_keywords(self, constraints: Constraints) -> dict[str, Any]:
+    def fit(self, estimator: Any, problem: Problem, constraints: Constraints) -> Any:
+        """Fit what `ready` has returned, to the graph if it has an `affinity`; the labels."""
+        X = problem.affinity if "affinity" in estimator.get_params(deep=False) else problem.X
         pairs = {"must_link": constraints.must_link, "cannot_link": constraints.cannot_link}
-        if not self.beliefs:
-            return pairs
-        weights = {
-            "must_link_weight": constraints.must_link_weight,
-            "cannot_link_weight": constraints.cannot_link_weight,
-        }
-        return pairs | weights
+        if self.beliefs:
+            pairs["must_link_weight"] = constraints.must_link_weight
+            pairs["cannot_link_weight"] = constraints.cannot_link_weight
+        try:
+            return estimator.fit(X, **pairs).labels_
+        except InconsistentConstraintsError:
+            if self.otherwise is None:
+                raise
+        return estimator.set_params(**self.otherwise).fit(X, **pairs).labels_
 
     def fingerprint(self, *more: Any) -> str:
-        """Eight characters that change with the parameters of the method, as far as they are not its defaults."""
+        """Eight characters that change with those parameters of the method that are not its defaults."""
         kind = type(self.estimator)
         defaults = {name: repr(parameter.default) for name, parameter in signature(kind).parameters.items()}
         own = {name: repr(value) for name, value in self.estimator.get_params(deep=False).items()}
         changed = sorted((name, value) for name, value in own.items() if value != defaults.get(name))
         adapt = getattr(self.adapt, "__qualname__", repr(self.adapt))
-        parts = repr((kind.__qualname__, changed, self.beliefs, adapt, *more))
+        otherwise = () if self.otherwise is None else (self.otherwise,)
+        parts = repr((kind.__qualname__, changed, self.beliefs, adapt, *otherwise, *more))
         # Addresses in memory are no parameters.
         return sha1(re.sub(r" at 0x[0-9a-f]+", "", parts).encode(), usedforsecurity=False).hexdigest()[:8]
 
@@ -90,12 +98,5 @@ def default_methods() -> dict[str, Any]:
 
 def read_methods(methods: Mapping[str, Any] | Sequence[str]) -> dict[str, Method]:
     """Names of `default_methods`, or a mapping from names to estimators, as methods."""
-    if isinstance(methods, str):
-        raise TypeError(f"methods must be a list of names or a mapping; for one method, give [{methods!r}].")
-    if not isinstance(methods, Mapping):
-        known = default_methods()
-        missing = [name for name in methods if name not in known]
-        if missing:
-            raise ValueError(f"Unknown method {missing[0]!r}; there are {', '.join(known)}. Others: give a mapping.")
-        methods = {name: known[name] for name in methods}
-    return {name: method if isinstance(method, Method) else Method(method) for name, method in methods.items()}
+    chosen = read_names(methods, default_methods(), "method")
+    return {name: method if isinstance(method, Method) else Method(method) for name, method in chosen.items()}

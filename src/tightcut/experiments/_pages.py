@@ -5,23 +5,14 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from tightcut.experiments._record import read_table
 from tightcut.experiments._studies import STUDIES
-from tightcut.experiments._summary import compare
-from tightcut.experiments._wording import (
-    extent,
-    in_order,
-    markdown,
-    outcome_table,
-    statement,
-    time_lines,
-    unfinished_lines,
-)
+from tightcut.experiments._summary import compare, unfinished
 
 INTRODUCTION = """\
 # Results
@@ -39,6 +30,12 @@ satisfy all pairs. A method that violates some solves an easier problem and may 
 compared over those trials alone in which the rival satisfies all pairs.
 """
 
+MEASURES = {
+    "error": "error",
+    "cut": "cut",
+    "cut_if_satisfied": "cut where the rival violates nothing",
+    "violated": "violated fraction",
+}
 MINIATURE = "**A miniature** (`--quick`), on other data and in fewer trials than described here. "
 
 
@@ -61,7 +58,7 @@ def write_index(folder: str | os.PathLike[str]) -> Path:
 
 
 def comparison_section(folder: Path, name: str) -> list[str]:
-    table = in_order(read_table(folder / f"{name}.csv"), STUDIES[name])
+    table = read_study(folder, name)
     outcomes = compare(table)
     overall = outcomes.groupby(["rival", "measure"], sort=False)[["wins", "ties", "losses"]].sum().reset_index()
     violated = table[(table["method"] == "COSC") & (table["status"] == "ok")]["violated"]
@@ -74,75 +71,52 @@ def comparison_section(folder: Path, name: str) -> list[str]:
         lines += [f"### {dataset}\n", f"{extent(own)} {statement(won, 'error')} {statement(won, 'cut')}\n"]
         if (folder / f"{name}_{dataset}.png").exists():
             lines += [f"![{dataset}: error, cut and violated fraction]({name}_{dataset}.png)\n"]
-        lines += [*outcome_table(won), ""]
+        lines += outcome_table(won)
     return [*lines, *unfinished_lines(table), *time_lines(table)]
 
 
 def noise_section(folder: Path, name: str) -> list[str]:
-    table = in_order(read_table(folder / f"{name}.csv"), STUDIES[name])
-    finished = table[table["status"] == "ok"]
+    table = read_study(folder, name)
     methods = list(STUDIES[name].methods())
-    rows = []
-    lowest = dict.fromkeys(methods, 0)
-    for (dataset, noise, pairs), own in finished.groupby(["dataset", "noise", "n_pairs"], sort=False):
+    rows, lowest = [], dict.fromkeys(methods, 0)
+    groups = table[table["status"] == "ok"].groupby(["dataset", "noise", "n_pairs"], sort=False)
+    for (dataset, noise, pairs), own in groups:
         means = own.groupby("method")["error"].mean()
-        best = [method for method in methods if method in means and means[method] <= means.min() + 1e-9]
-        for method in best:
-            lowest[method] += 1
-        spread = own.groupby("method")["error"].std(ddof=0)
-        cells = [f"{means[m]:.3f} ± {spread[m]:.3f}" if m in means else "-" for m in methods]
-        rows.append([dataset, f"{noise:.0%}", pairs, own["trial"].nunique(), *cells])
-    outcomes = [
-        f"{method} against hard: {statement_counts(compare(table, 'hard'), method)}"
-        for method in methods
-        if method != "hard"
-    ]
+        for method in methods:
+            lowest[method] += method in means and means[method] <= means.min() + 1e-9
+        rows.append([dataset, f"{noise:.0%}", pairs, own["trial"].nunique(), *means_and_spreads(own, "error", methods)])
+    errors = compare(table, "hard").query("measure == 'error'")
+    outcomes = []
+    for method, own in errors.groupby("rival", sort=False):  # from the point of view of the other method
+        outcomes.append(f"{method} against hard: {own['losses'].sum()}, {own['ties'].sum()}, {own['wins'].sum()}")
     summary = (
         f"Lowest mean error, of {len(rows)} settings: {', '.join(f'{m} {n}' for m, n in lowest.items())}. "
         f"{'; '.join(outcomes)} (wins, ties, losses in error).\n"
     )
-    return [
-        summary,
-        f"![error by method]({name}_error.png)\n",
-        *markdown(["dataset", "wrong", "pairs", "trials", *methods], rows),
-        "",
-        *unfinished_lines(table),
-    ]
-
-
-def statement_counts(outcomes: Any, rival: str) -> str:
-    """Counts over all datasets from the point of view of the other method."""
-    own = outcomes[(outcomes["rival"] == rival) & (outcomes["measure"] == "error")]
-    return f"{own['losses'].sum()}, {own['ties'].sum()}, {own['wins'].sum()}"
+    picture = f"![error by method]({name}_error.png)\n"
+    cells = markdown(["dataset", "wrong", "pairs", "trials", *methods], rows)
+    return [summary, picture, *cells, *unfinished_lines(table)]
 
 
 def published_section(folder: Path, name: str) -> list[str]:
     """Adjusted Rand indices beside those of the PCCC paper."""
-    table = in_order(read_table(folder / f"{name}.csv"), STUDIES[name])
-    order = list(dict.fromkeys(table["method"]))
+    table = read_study(folder, name)
+    methods = list(dict.fromkeys(table["method"]))
     rows, verdicts = [], {"above": 0, "below": 0}
     for (dataset, fraction), own in table[table["status"] == "ok"].groupby(["dataset", "fraction"], sort=False):
-        ari = own.groupby("method")["ari"]
-        mean, spread, count = ari.mean(), ari.std(ddof=0), ari.size()
-        cells = [
-            "-" if m not in mean else f"{mean[m]:.3f} ± {spread[m]:.3f}" if count[m] > 1 else f"{mean[m]:.3f}"
-            for m in order
-        ]
+        cosc = own.loc[own["method"] == "COSC", "ari"].mean()
         known = published(dataset, fraction)
-        if known and "COSC" in mean:
-            verdicts["above" if mean["COSC"] >= max(value for _, value in known) else "below"] += 1
+        if known and cosc == cosc:
+            verdicts["above" if cosc >= max(value for _, value in known) else "below"] += 1
         texts = ", ".join(f"{method} {value:.3f}" for method, value in known) or "-"
-        rows.append([dataset, f"{fraction:.1%}", own["trial"].nunique(), *cells, texts])
+        indices = means_and_spreads(own, "ari", methods)
+        rows.append([dataset, f"{fraction:.1%}", own["trial"].nunique(), *indices, texts])
     summary = (
         f"Of {sum(verdicts.values())} settings with a published figure, the mean adjusted Rand index of COSC is at or "
         f"above the best published one in {verdicts['above']} and below it in {verdicts['below']}.\n"
     )
-    return [
-        summary,
-        *markdown(["dataset", "points", "trials", *order, "published"], rows),
-        "",
-        *unfinished_lines(table),
-    ]
+    cells = markdown(["dataset", "points", "trials", *methods, "published"], rows)
+    return [summary, *cells, *unfinished_lines(table)]
 
 
 def published(dataset: str, fraction: float) -> list[tuple[str, float]]:
@@ -162,10 +136,6 @@ def picture_section(folder: Path, name: str) -> list[str]:
     import pandas as pd
 
     table = pd.read_csv(folder / f"{name}.csv")
-    rows = [
-        [f"{value:.4f}" if isinstance(value, float) else value for value in row]
-        for row in table.itertuples(index=False, name=None)
-    ]
     lines = [f"![{STUDIES[name].title}]({name}.png)\n"]
     if "violated_pairs" in table:
         best = table.loc[table["error"].idxmin()]
@@ -173,7 +143,8 @@ def picture_section(folder: Path, name: str) -> list[str]:
             f"The smallest error, {best['error']:.4f}, is reached with {best['violated_pairs']:.0f} violated pairs; with "
             f"none it is {table['error'].iloc[0]:.4f}, and at the smallest cut {table['error'].iloc[-1]:.4f}.\n"
         )
-    return [*lines, *markdown(list(table.columns), rows), ""]
+    rows = table.map(lambda value: f"{value:.4f}" if isinstance(value, float) else value)
+    return [*lines, *markdown(table.columns, rows.itertuples(index=False))]
 
 
 SECTIONS: dict[str, Callable[[Path, str], list[str]]] = {
@@ -184,3 +155,92 @@ SECTIONS: dict[str, Callable[[Path, str], list[str]]] = {
     "tradeoff": picture_section,
     "toy": picture_section,
 }
+
+
+def read_study(folder: Path, name: str) -> Any:
+    return STUDIES[name].in_order(read_table(folder / f"{name}.csv"))
+
+
+def means_and_spreads(table: Any, measure: str, methods: Iterable[str]) -> list[str]:
+    """For each method the mean of a measure and, over several trials, its standard deviation."""
+    groups = table.groupby("method")[measure]
+    mean, spread, count = groups.mean(), groups.std(ddof=0), groups.size()
+    return [
+        "-" if m not in mean else f"{mean[m]:.3f} ± {spread[m]:.3f}" if count[m] > 1 else f"{mean[m]:.3f}"
+        for m in methods
+    ]
+
+
+def extent(table: Any) -> str:
+    """What was run for a dataset: the most trials that a method has, and the methods that have fewer."""
+    sizes = sorted(set(table["n_pairs"].dropna()))
+    trials = table.groupby("method")["trial"].nunique()
+    fewer = [f"{method}: {count}" for method, count in trials.items() if count < trials.max()]
+    also = f" ({', '.join(fewer)})" if fewer else ""
+    given = f"{len(sizes)} numbers of pairs from {sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else f"{sizes[0]} pairs"
+    return f"{given}, {_count(trials.max(), 'trial')}{also}."
+
+
+def statement(outcomes: Any, measure: str) -> str:
+    """A sentence on where the reference wins, ties and loses: by more wins than losses, and so on.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = [("A", "error", 3, 1, 0), ("B", "error", 0, 4, 0), ("C", "error", 1, 0, 3)]
+    >>> outcomes = pd.DataFrame(rows, columns=["rival", "measure", "wins", "ties", "losses"])
+    >>> statement(outcomes, "error")
+    'In error, COSC wins against A (3 wins, 1 tie, 0 losses); ties with B (0, 4, 0); loses to C (1, 0, 3).'
+    """
+    groups: dict[str, list[str]] = {"wins against": [], "ties with": [], "loses to": []}
+    spelled = False
+    for row in outcomes[outcomes["measure"] == measure].itertuples():
+        if row.wins + row.ties + row.losses == 0:
+            continue
+        key = "wins against" if row.wins > row.losses else "ties with" if row.wins == row.losses else "loses to"
+        counts = f"{row.wins}, {row.ties}, {row.losses}"
+        if not spelled:
+            counts = f"{_count(row.wins, 'win')}, {_count(row.ties, 'tie')}, {_count(row.losses, 'loss', 'losses')}"
+            spelled = True
+        groups[key].append(f"{row.rival} ({counts})")
+    clauses = [f"{verb} {', '.join(names)}" for verb, names in groups.items() if names]
+    begin = f"In {MEASURES[measure]}"
+    return f"{begin}, COSC {'; '.join(clauses)}." if clauses else f"{begin}, there is nothing to compare."
+
+
+def outcome_table(outcomes: Any) -> list[str]:
+    rows = []
+    for rival in dict.fromkeys(outcomes["rival"]):
+        own = outcomes[outcomes["rival"] == rival].set_index("measure")
+        counts = [tuple(own.loc[measure, ["wins", "ties", "losses"]]) for measure in MEASURES]
+        rows.append([rival, *("/".join(map(str, count)) if sum(count) else "-" for count in counts)])
+    return markdown(["COSC against (wins/ties/losses)", *MEASURES.values()], rows)
+
+
+def unfinished_lines(table: Any) -> list[str]:
+    """What could not be run, and why."""
+    odd = unfinished(table)
+    if len(odd) == 0:
+        return ["Every cell was solved.\n"]
+    rows = [[row.dataset, row.method, row.cells, row.status, row.message] for row in odd.itertuples()]
+    return ["Cells without a result:\n", *markdown(["dataset", "method", "cells", "status", "reason"], rows)]
+
+
+def time_lines(table: Any) -> list[str]:
+    """Median seconds per fit; the graph is given."""
+    finished = table[table["status"] == "ok"]
+    seconds = finished.pivot_table("seconds", "dataset", "method", "median", sort=False)
+    rows = [[name, *("-" if value != value else f"{value:.2g}" for value in row)] for name, row in seconds.iterrows()]
+    heading = "Median seconds per fit, given the graph (a hint: the machine may have had other work):\n"
+    return [heading, *markdown(["dataset", *seconds.columns], rows)]
+
+
+def markdown(header: Iterable[Any], rows: Iterable[Iterable[Any]]) -> list[str]:
+    """The lines of a table, and an empty one."""
+    lines = [[str(value).replace("|", "\\|") for value in row] for row in (header, *rows)]
+    text = [f"| {' | '.join(line)} |" for line in lines]
+    return [text[0], "|---" * len(lines[0]) + "|", *text[1:], ""]
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number} {one if number == 1 else many or f'{one}s'}"

@@ -1,51 +1,67 @@
-"""Problems: points, classes and the one graph that all methods cut, kept on disk for the processes that solve them."""
+"""Problems: points, classes, the one graph that all methods cut, and the pairs they are given.
+
+Points, classes and graph are files for the processes that solve them, and plain arrays: whatever lies in a cache
+folder, reading it runs no code.
+"""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import tempfile
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
+from zlib import crc32
 
 import numpy as np
+import scipy.sparse as sp
 
 from tightcut import __version__
+from tightcut.constraints import Constraints
+from tightcut.datasets import Dataset, load, sample_constraints, sample_constraints_among
+from tightcut.experiments._record import Cell
+from tightcut.metrics import read_labels
 from tightcut.neighbors import knn_affinity
+
+REMOVE_AT_END_OF_INPUT = "import shutil, sys; sys.stdin.read(); shutil.rmtree(sys.argv[1], ignore_errors=True)"
+
+SMALLEST_BELIEF = 0.01
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What a cell is solved on; its affinity is a sparse matrix."""
+    """What a cell is solved on; classes are coded 0, 1, ..."""
 
     X: np.ndarray
     y: np.ndarray
-    affinity: Any
+    affinity: sp.csr_array
 
     @property
     def n_classes(self) -> int:
-        return len(np.unique(self.y))
+        return int(self.y.max()) + 1
 
 
-def read_datasets(datasets: Mapping[str, Any] | Sequence[str]) -> dict[str, Any]:
-    """Names of `tightcut.datasets`, or a mapping from names to sources, as a mapping."""
-    if isinstance(datasets, str):
-        raise TypeError(f"datasets must be a list of names or a mapping; for one dataset, give [{datasets!r}].")
-    if isinstance(datasets, Mapping):
-        return dict(datasets)
-    from tightcut.datasets import list_datasets
-
-    missing = [name for name in datasets if name not in list_datasets()]
+def read_names(given: Mapping[str, Any] | Sequence[str], known: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """A mapping as it is; for a sequence of names, what is known by them."""
+    if isinstance(given, str):
+        raise TypeError(f"{kind}s must be a list of names or a mapping; for one {kind}, give [{given!r}].")
+    if isinstance(given, Mapping):
+        return dict(given)
+    missing = [name for name in given if name not in known]
     if missing:
-        raise ValueError(f"Unknown dataset {missing[0]!r}; there are {', '.join(list_datasets())}.")
-    return {name: name for name in datasets}
+        raise ValueError(f"Unknown {kind} {missing[0]!r}; there are {', '.join(known)}. Others: give a mapping.")
+    return {name: known[name] for name in given}
 
 
 def prepare(name: str, source: Any, n_neighbors: int, folder: Path) -> str:
-    """Load a dataset, build its graph, and save both in the folder, unless that has been done; the file's name.
+    """Load a dataset, build its graph and save both in the folder, unless they are there; return the file's name.
 
     A source is a name of `tightcut.datasets`, a function without arguments, a `Dataset`, (X, y) or (X, y, affinity).
     """
@@ -53,15 +69,15 @@ def prepare(name: str, source: Any, n_neighbors: int, folder: Path) -> str:
 
     X, y, affinity = _read(source)
     digest = joblib.hash((X, y, affinity, n_neighbors, __version__))[:12]
-    path = folder / f"{''.join(c if c.isalnum() else '_' for c in name)}-{digest}.joblib"
-    if not path.exists():
+    path = folder / f"{''.join(c if c.isalnum() else '_' for c in name)}-{digest}.npz"
+    if not is_zipfile(path):  # absent, cut short, or something else
         with warnings.catch_warnings():
             # Bridges between components are part of the protocol, the same for every method.
             warnings.filterwarnings("ignore", message=".*connected components")
             graph = knn_affinity(X, n_neighbors) if affinity is None else affinity
         handle, unfinished = tempfile.mkstemp(dir=folder, suffix=".unfinished")
         with os.fdopen(handle, "wb") as file:
-            joblib.dump((X, y, graph), file)
+            np.savez(file, X=X, y=y, data=graph.data, indices=graph.indices, indptr=graph.indptr)
         Path(unfinished).replace(path)
     return str(path)
 
@@ -69,22 +85,71 @@ def prepare(name: str, source: Any, n_neighbors: int, folder: Path) -> str:
 @lru_cache(maxsize=1)
 def open_problem(path: str) -> Problem:
     """A prepared problem; cells come dataset by dataset, so the last one is kept."""
-    import joblib
+    with np.load(path, allow_pickle=False) as arrays:
+        X, y, *parts = (arrays[key] for key in ("X", "y", "data", "indices", "indptr"))
+    affinity = sp.csr_array(tuple(parts), shape=(len(y), len(y)))
+    affinity.check_format(full_check=True)
+    return Problem(X, y, affinity)
 
-    return Problem(*joblib.load(path))
+
+def draw_constraints(y: np.ndarray, cell: Cell, seed: int) -> Constraints:
+    """The pairs of a cell: the same for every method and, apart from the wrong ones, for every level of noise."""
+    rng = np.random.default_rng([seed, crc32(cell.dataset.encode()), round(cell.pairs * 1e6), cell.trial])
+    if cell.fraction is None:
+        known = sample_constraints(y, int(cell.pairs), rng)
+    else:
+        known = sample_constraints_among(y, cell.fraction, rng)
+    return add_noise(known, cell.noise, rng) if cell.noise else known
+
+
+def add_noise(known: Constraints, noise: float, rng: np.random.Generator) -> Constraints:
+    """The same pairs, round(noise * n_pairs) of them flipped, with beliefs that say how likely each is right.
+
+    A pair is right with a probability p, uniform on (1 - 2 noise, 1): noise is the mean share of wrong ones, and flips
+    fall on pairs in proportion to 1 - p. The belief is 2 p - 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> known = Constraints.from_pairs(9, [(0, i) for i in range(1, 9)])
+    >>> wrong = add_noise(known, 0.25, np.random.default_rng(0))
+    >>> wrong.n_must_link, wrong.n_cannot_link
+    (6, 2)
+    """
+    right = rng.uniform(1 - 2 * noise, 1, known.n_pairs)
+    flipped = np.zeros(known.n_pairs, dtype=bool)
+    doubt = (1 - right) / max((1 - right).sum(), np.finfo(float).tiny)
+    flipped[rng.choice(known.n_pairs, round(noise * known.n_pairs), replace=False, p=doubt)] = True
+    pairs = np.concatenate([known.must_link, known.cannot_link])
+    same = (np.arange(known.n_pairs) < known.n_must_link) ^ flipped
+    belief = np.maximum(2 * right - 1, SMALLEST_BELIEF)
+    return Constraints.from_pairs(known.n_points, pairs[same], pairs[~same], belief[same], belief[~same])
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder that goes at the end, even if this process is killed.
+
+    Another process waits for the end of its input, which comes when we close it or die, and removes the folder.
+    """
+    folder = tempfile.mkdtemp(prefix="tightcut-")
+    command = [sys.executable, "-I", "-S", "-c", REMOVE_AT_END_OF_INPUT, folder]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True):  # noqa: S603 (our own interpreter)
+        yield Path(folder)
 
 
 def _read(source: Any) -> tuple[np.ndarray, np.ndarray, Any]:
-    from tightcut.datasets import Dataset, load
-
     if isinstance(source, str):
         source = load(source)
     elif callable(source):
         source = source()
     X, y, affinity = (source.X, source.y, None) if isinstance(source, Dataset) else (*source, None)[:3]
     X, y = np.asarray(X), np.asarray(y)
-    # Bytes of images are exact in single precision, where neighbours are found twice as fast.
-    X = X.astype(np.float32 if X.dtype == np.uint8 else np.result_type(X.dtype, np.float32), copy=False)
     if X.ndim != 2 or y.shape != X.shape[:1]:
         raise ValueError(f"A dataset is X of shape (n, n_features) and y of shape (n,); got {X.shape} and {y.shape}.")
-    return X, y, affinity
+    affinity = None if affinity is None else sp.csr_array(affinity)
+    if affinity is not None and affinity.shape != (len(y), len(y)):
+        raise ValueError(f"The affinity of {len(y)} points must have the shape {(len(y),) * 2}; got {affinity.shape}.")
+    # Bytes of images are exact in single precision, where neighbours are found twice as fast.
+    single = X.dtype in (np.uint8, np.float16, np.float32)
+    return X.astype(np.float32 if single else np.float64, copy=False), read_labels(y, "y"), affinity

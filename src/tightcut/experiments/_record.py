@@ -1,4 +1,4 @@
-"""The record of finished cells: a CSV file to which each is appended, in one piece, when it is done."""
+"""Cells, and the record of finished ones: a CSV file to which each is appended, in one piece, when it is done."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import csv
 import io
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-
-from tightcut.experiments._cells import Cell
 
 Row = dict[str, Any]
 
@@ -22,11 +21,58 @@ WHOLE = ("n_pairs", "trial", "n_clusters")
 TEXT = ("dataset", "method", "status", "message", "setting")
 
 
+@dataclass(frozen=True, order=True)
+class Cell:
+    """One fit.
+
+    Parameters
+    ----------
+    dataset, method : str
+    pairs : float
+        A whole number of random pairs; or, between 0 and 1, a fraction of the points, with all pairs among them.
+    noise : float
+        Share of the pairs whose kind is wrong.
+    trial : int
+    setting : str
+        Fingerprint of the method's parameters, the graph and the seed: results of another setting do not count.
+    """
+
+    dataset: str
+    method: str
+    pairs: float
+    noise: float
+    trial: int
+    setting: str = ""
+
+    @classmethod
+    def from_row(cls, row: Row) -> Cell:
+        pairs = row["n_pairs"] if row["fraction"] is None else row["fraction"]
+        return cls(row["dataset"], row["method"], pairs, row["noise"], row["trial"], row["setting"])
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What the cell contributes to its row."""
+        names = ("dataset", "method", "n_pairs", "fraction", "noise", "trial", "setting")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def fraction(self) -> float | None:
+        return self.pairs if 0 < self.pairs < 1 else None
+
+    @property
+    def n_pairs(self) -> int | None:
+        return int(self.pairs) if self.fraction is None else None
+
+    def __str__(self) -> str:
+        pairs = f"{self.n_pairs} pairs" if self.fraction is None else f"pairs among {self.fraction:.3g} of the points"
+        return f"{self.dataset}, {self.method}, {pairs}, trial {self.trial}"
+
+
 class Record:
     """Finished cells, in memory and, if there is a path, on disk.
 
     Rows are appended by a single write and flushed to the disk; a line that a crash has cut short is dropped when the
-    record is opened again. One run at a time may write to a file.
+    record is opened again. Only one run at a time may write to a file.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -37,26 +83,24 @@ class Record:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and path.stat().st_size:
             _drop_unfinished_line(path)
-            for row in read_rows(path):
-                self.rows[cell_of(row)] = row
+            self.rows = {Cell.from_row(row): row for row in read_rows(path)}
         else:
-            path.write_text(_line(COLUMNS))
+            path.write_text(_lines([], header=True))
 
     def add(self, cell: Cell, row: Row) -> None:
         self.rows[cell] = row
         if self.path is not None:
             with self.path.open("ab", buffering=0) as file:
-                file.write(_line([_text(row.get(column)) for column in COLUMNS]).encode())
+                file.write(_lines([row]).encode())
                 os.fsync(file.fileno())
 
     def tidy(self) -> None:
-        """Rewrite the file in order, the latest setting of each cell only."""
+        """Rewrite the file in order, with only the latest setting of each cell."""
         if self.path is None:
             return
-        latest = {_place(cell): row for cell, row in self.rows.items()}
-        lines = [_line([_text(latest[place].get(column)) for column in COLUMNS]) for place in sorted(latest)]
+        latest = {replace(cell, setting=""): row for cell, row in self.rows.items()}
         unfinished = self.path.with_name(f"{self.path.name}.unfinished")
-        unfinished.write_text("".join([_line(COLUMNS), *lines]))
+        unfinished.write_text(_lines((latest[cell] for cell in sorted(latest)), header=True))
         unfinished.replace(self.path)
 
 
@@ -64,7 +108,7 @@ def read_rows(path: Path) -> list[Row]:
     with path.open(newline="") as file:
         reader = csv.DictReader(file)
         if tuple(reader.fieldnames or ()) != COLUMNS:
-            raise ValueError(f"{path} is no record of experiments: its columns are {reader.fieldnames}.")
+            raise ValueError(f"{path} is not a record of experiments: its columns are {reader.fieldnames}.")
         return [{column: _value(column, text) for column, text in row.items()} for row in reader]
 
 
@@ -82,15 +126,6 @@ def as_table(rows: Iterable[Row]) -> Any:
     return table.astype({column: "Int64" if column in WHOLE else "float64" for column in COLUMNS if column not in TEXT})
 
 
-def cell_of(row: Row) -> Cell:
-    pairs = row["n_pairs"] if row["fraction"] is None else row["fraction"]
-    return Cell(row["dataset"], row["method"], pairs, row["noise"], row["trial"], row["setting"])
-
-
-def _place(cell: Cell) -> tuple[Any, ...]:
-    return cell.dataset, cell.method, cell.pairs, cell.noise, cell.trial
-
-
 def _drop_unfinished_line(path: Path) -> None:
     content = path.read_bytes()
     if not content.endswith(b"\n"):
@@ -98,15 +133,15 @@ def _drop_unfinished_line(path: Path) -> None:
             file.truncate(content.rfind(b"\n") + 1)
 
 
-def _line(values: Iterable[str]) -> str:
-    line = io.StringIO()
-    csv.writer(line, lineterminator="\n").writerow(values)
-    return line.getvalue()
-
-
-def _text(value: Any) -> str:
-    """One line of text; floats by their shortest form that reads back as the same number."""
-    return "" if value is None else " ".join(str(value).split())
+def _lines(rows: Iterable[Row], *, header: bool = False) -> str:
+    """A line per row; floats in the shortest form that reads back as the same number, texts without line breaks."""
+    lines = io.StringIO()
+    writer = csv.writer(lines, lineterminator="\n")
+    if header:
+        writer.writerow(COLUMNS)
+    for row in rows:
+        writer.writerow("" if row.get(column) is None else " ".join(str(row[column]).split()) for column in COLUMNS)
+    return lines.getvalue()
 
 
 def _value(column: str, text: str) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,7 @@ from tightcut import __version__
 from tightcut.experiments._pages import write_index
 from tightcut.experiments._record import read_table
 from tightcut.experiments._run import run
-from tightcut.experiments._studies import STUDIES, Study
-from tightcut.experiments._wording import in_order
+from tightcut.experiments._studies import STUDIES
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 
@@ -62,33 +60,23 @@ def reproduce(
         table.to_csv(path, index=False)
         figures = {"": figure}
     else:
-        _run_plans(study, path, quick, trials, n_jobs=n_jobs, time_limit=time_limit, cache=cache, progress=progress)
+        estimators = study.methods()
+        options: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": time_limit, "cache": cache, "progress": progress}
+        for plan in study.quick if quick else study.plans:
+            methods = {method: estimators[method] for method in plan.methods}
+            sources = {dataset: study.source(dataset) for dataset in plan.datasets}
+            run(methods, sources, plan.n_pairs, trials or plan.trials, noise=plan.noise, path=path, **options)
         table = read_table(path)
-        figures = study.draw(in_order(table, study))
+        figures = study.draw(study.in_order(table))
     facts = folder / f"{name}.json"
     if path.read_bytes() != before or not facts.exists():  # where nothing was run, nothing is known about it
         facts.write_text(json.dumps(_circumstances(name, trials=trials, quick=quick), indent=1) + "\n")
-    from tightcut.experiments.figures import save_png
+    from tightcut.plots import save_png
 
     for part, figure in figures.items():
         save_png(figure, folder / f"{name}{'_' * bool(part)}{part}.png")
     write_index(folder)
     return table
-
-
-def _run_plans(study: Study, path: Path, quick: bool, trials: int | None, **options: Any) -> None:  # noqa: FBT001
-    estimators = study.methods()
-    for plan in study.quick if quick else study.plans:
-        chosen = plan if trials is None else replace(plan, trials=trials)
-        run(
-            {name: estimators[name] for name in chosen.methods},
-            {name: study.source(name) for name in chosen.datasets},
-            chosen.n_pairs,
-            chosen.trials,
-            noise=chosen.noise,
-            path=path,
-            **options,
-        )
 
 
 def _circumstances(name: str, *, trials: int | None, quick: bool) -> dict[str, Any]:

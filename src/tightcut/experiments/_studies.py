@@ -1,6 +1,6 @@
-"""The studies of the project: what is run, in how many trials.
+"""The studies of the project: what is run and drawn, in how many trials.
 
-Trials are ten, as in the paper, and fewer where a method is slow: see each plan.
+There are ten trials, as in the paper, and fewer where a method is slow: see each plan.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tightcut.constraints import Constraints
-from tightcut.experiments import _pictures
-from tightcut.experiments._methods import Method, default_methods
+from tightcut.experiments._methods import FEWEST, Method, default_methods
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
 GRAPH_METHODS = ("COSC", "SL", "CSP", "CCSR", "SCLC", "FAST-GE")
 ANSWERS_TO_NOISE = ("hard", "soft", "weighted")
 SMALL = ("sonar", "breast_cancer", "heart", "diabetis")
+PICTURE_PAIRS = 80
+PICTURE_SEED = 0
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,16 @@ class Study:
     def source(self, name: str) -> Any:
         return partial(standardized, name) if self.standardize else name
 
+    def in_order(self, table: Any) -> Any:
+        """A table with datasets and methods as the study names them; a file has them in alphabetical order."""
+        places = {"dataset": [name for plan in self.plans for name in plan.datasets], "method": list(self.methods())}
+
+        def place(column: Any) -> Any:
+            known = places[column.name]
+            return column.map(lambda name: known.index(name) if name in known else len(known))
+
+        return table.sort_values(["dataset", "method"], key=place, kind="stable")
+
 
 def standardized(name: str) -> tuple[np.ndarray, np.ndarray]:
     """A dataset with features of mean 0 and deviation 1; a constant feature becomes 0."""
@@ -79,11 +90,10 @@ def expected_wrong_belief(constraints: Constraints, noise: float) -> dict[str, A
 def noise_methods() -> dict[str, Any]:
     from tightcut.estimator import COSC
 
-    forgiving = COSC(on_inconsistent="soft")
     return {
-        "hard": Method(forgiving),
-        "soft": Method(forgiving, adapt=expected_wrong_pairs),
-        "weighted": Method(forgiving, beliefs=True, adapt=expected_wrong_belief),
+        "hard": Method(COSC(max_violations="fewest")),
+        "soft": Method(COSC(), adapt=expected_wrong_pairs, otherwise=FEWEST),
+        "weighted": Method(COSC(), beliefs=True, adapt=expected_wrong_belief, otherwise=FEWEST),
     }
 
 
@@ -99,6 +109,51 @@ def draw_noise(table: Any) -> dict[str, Figure]:
     from tightcut.experiments.figures import plot_noise
 
     return {"error": plot_noise(table, methods=list(noise_methods()))}
+
+
+def draw_tradeoff(quick: bool) -> tuple[Any, Figure]:  # noqa: FBT001 (a flag that `reproduce` passes on)
+    """Every trade-off between cut and violated pairs, with the clustering error."""
+    import pandas as pd
+
+    from tightcut import Graph, datasets, knn_affinity, tradeoff_path
+    from tightcut.metrics import clustering_error
+    from tightcut.plots import new_figure, plot_tradeoff
+
+    dataset = datasets.load("wdbc" if quick else "sonar")
+    graph = Graph.from_affinity(knn_affinity(dataset.X))
+    constraints = datasets.sample_constraints(dataset.y, PICTURE_PAIRS, PICTURE_SEED)
+    path = tradeoff_path(graph, constraints, random_state=PICTURE_SEED, effort=0.3 if quick else 1.0)
+    table = pd.DataFrame(
+        [(result.n_violations, result.cut, clustering_error(dataset.y, result.labels)) for result in path],
+        columns=["violated_pairs", "cut", "error"],
+    )
+    figure = new_figure(figsize=(5.4, 3.8))
+    plot_tradeoff(path, dataset.y, ax=figure.add_subplot())
+    return table, figure
+
+
+def draw_toy(quick: bool) -> tuple[Any, Figure]:  # noqa: FBT001
+    """The truth, three clusters without constraints, and three with."""
+    import pandas as pd
+
+    from tightcut import COSC, datasets, metrics
+    from tightcut.plots import plot_partitions
+
+    toy = datasets.load_gaussian_toy()
+    X, y = toy.X, toy.y
+    known = datasets.sample_constraints(y, PICTURE_PAIRS, PICTURE_SEED)
+    model = COSC(n_clusters=toy.n_classes, random_state=PICTURE_SEED, effort=0.3 if quick else 1.0)
+    constrained = f"{PICTURE_PAIRS} pairs"
+    partitions = {
+        "truth": y,
+        "unconstrained": model.fit_predict(X),
+        constrained: model.fit_predict(X, must_link=known.must_link, cannot_link=known.cannot_link),
+    }
+    table = pd.DataFrame({"clustering": list(partitions)})
+    table["cut"] = [metrics.normalized_cut(model.affinity_matrix_, labels) for labels in partitions.values()]
+    table["error"] = [metrics.clustering_error(y, labels) for labels in partitions.values()]
+    table["violated"] = [metrics.violated_fractions(known, labels).all for labels in partitions.values()]
+    return table, plot_partitions(X, partitions, {constrained: known})
 
 
 STUDIES: dict[str, Study] = {
@@ -130,10 +185,10 @@ STUDIES: dict[str, Study] = {
     ),
     "noise": Study(
         "Wrong pairs",
-        '10 and 20 % of the pairs are of the wrong kind. *hard*: `on_inconsistent="soft"`, as few violations as '
+        '10 and 20 % of the pairs are of the wrong kind. *hard*: `max_violations="fewest"`, as few violations as '
         "possible; *soft*: `max_violations` is the expected number of wrong pairs; *weighted*: pairs come with beliefs "
-        "that tell how likely they are right (uniform, on average as many wrong ones), and `max_violations` is the "
-        "expected wrong belief.",
+        "that say how likely each is right (uniform, with as many wrong pairs on average), and `max_violations` is the "
+        "expected wrong belief. Where that limit cannot be met, as few violations as possible.",
         plans=(
             Plan(("sonar", "heart"), (80, 320, 1280), methods=ANSWERS_TO_NOISE, noise=(0.1, 0.2)),
             Plan(("diabetis",), (80, 320, 1280), trials=3, methods=ANSWERS_TO_NOISE, noise=(0.1, 0.2)),
@@ -158,11 +213,11 @@ STUDIES: dict[str, Study] = {
     "tradeoff": Study(
         "Cut and error against violations",
         "Sonar with 80 pairs: the whole trade-off from no violated pair to the unconstrained cut.",
-        picture=_pictures.tradeoff,
+        picture=draw_tradeoff,
     ),
     "toy": Study(
         "The multi-way toy",
         "Three Gaussians: the truth, three clusters without constraints, and three with 80 random pairs.",
-        picture=_pictures.toy,
+        picture=draw_toy,
     ),
 }

@@ -38,18 +38,13 @@ def compare(table: Any, reference: str = "COSC") -> Any:
     import pandas as pd
 
     finished = table[table["status"] == "ok"]
+    ours, theirs = finished[finished["method"] == reference], finished[finished["method"] != reference]
+    both = theirs.merge(ours, on=["dataset", "n_pairs", "noise", "trial"], suffixes=("_rival", ""))
     rows = []
-    for dataset, own in finished.groupby("dataset", sort=False):
-        ours = own[own["method"] == reference]
-        for rival, theirs in own[own["method"] != reference].groupby("method", sort=False):
-            both = ours.merge(theirs, on=["n_pairs", "noise", "trial"], suffixes=("", "_rival"))
-            for measure in MEASURES:
-                counts = {"win": 0, "tie": 0, "loss": 0}
-                for _, trials in both.groupby(["n_pairs", "noise"]):
-                    outcome = verdict(_differences(trials, measure))
-                    if outcome is not None:
-                        counts[outcome] += 1
-                rows.append((dataset, rival, measure, *counts.values()))
+    for (dataset, rival), own in both.groupby(["dataset", "method_rival"], sort=False):
+        for measure in MEASURES:
+            verdicts = [verdict(_differences(trials, measure)) for _, trials in own.groupby(["n_pairs", "noise"])]
+            rows.append((dataset, rival, measure, *(verdicts.count(kind) for kind in ("win", "tie", "loss"))))
     return pd.DataFrame(rows, columns=["dataset", "rival", "measure", "wins", "ties", "losses"])
 
 

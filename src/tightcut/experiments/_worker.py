@@ -1,4 +1,4 @@
-"""Cells are fitted in a process of their own, which can be killed when its time is up.
+"""Cells are fitted in another process, which can be killed when its time is up.
 
 A fresh interpreter, not a fork: after threads of OpenMP have run (a nearest-neighbour search is enough) a forked child
 hangs in its first parallel region. It serves cell after cell, so that importing and loading compiled code are paid for
@@ -18,15 +18,14 @@ import threading
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
 from functools import cache
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
-from tightcut.experiments._cells import Cell, draw_constraints
 from tightcut.experiments._methods import Method
-from tightcut.experiments._problems import Problem, open_problem
+from tightcut.experiments._problems import Problem, draw_constraints, open_problem
+from tightcut.experiments._record import Cell
 
-ENDED = "ended"
 # Set before any library is loaded: threads that fight for cores make timings worthless, and sums depend on their number.
 SINGLE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"), "1")
 COMMAND = """
@@ -37,13 +36,6 @@ serve()
 """
 
 _idle: list[Worker] = []
-
-
-@dataclass(frozen=True)
-class Started:
-    """The fit begins, with so many pairs."""
-
-    n_pairs: int
 
 
 class Worker:
@@ -58,8 +50,9 @@ class Worker:
             env=os.environ | SINGLE_THREAD,
             start_new_session=True,
         )
+        self.tasks, self.answers = cast("BinaryIO", self.process.stdin), cast("BinaryIO", self.process.stdout)
         self.messages: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self.listener = threading.Thread(target=self._listen, args=(self.process.stdout,), daemon=True)
+        self.listener = threading.Thread(target=self._listen, daemon=True)
         self.listener.start()
         self._send(pickle.dumps(sys.path))
 
@@ -67,17 +60,16 @@ class Worker:
         """What the cell's row says beyond the cell itself. The clock runs from the call of `fit`."""
         # Bytes within bytes: what cannot be read on the other side is a failed cell, not the end of the conversation.
         self._send(pickle.dumps(_dumps((path, method, cell, seed))))
-        answer = self.messages.get()
-        if isinstance(answer, Started):
+        row = self.messages.get()
+        if row is not None and "status" not in row:  # the fit begins
             try:
-                answer = self.messages.get(timeout=time_limit)
+                row = self.messages.get(timeout=time_limit)
             except queue.Empty:
-                late = {"status": "too slow", "message": f"more than {time_limit:g} s", "seconds": time_limit}
-                return {"n_pairs": answer.n_pairs, **late}
-        if answer == ENDED:
+                return row | {"status": "too slow", "message": f"more than {time_limit:g} s", "seconds": time_limit}
+        if row is None:
             status = self.process.wait()
             return {"status": "failed", "message": f"The process ended with exit status {status} and no result."}
-        return answer
+        return row
 
     def kill(self) -> None:
         if hasattr(os, "killpg") and self.process.poll() is None:
@@ -85,31 +77,27 @@ class Worker:
         self.process.kill()
         self.process.wait()
         self.listener.join(timeout=5)  # at the end of the stream, which it still reads
-        for stream in (self.process.stdin, self.process.stdout):
-            if stream is not None:
-                stream.close()
+        self.answers.close()
+        with suppress(BrokenPipeError):
+            self.tasks.close()
 
     def _send(self, message: bytes) -> None:
-        stream = self.process.stdin
-        if stream is not None:
-            try:
-                stream.write(message)
-                stream.flush()
-            except BrokenPipeError:
-                pass  # It has ended, which the listener says too.
+        with suppress(BrokenPipeError):  # it has ended, which the listener says too
+            self.tasks.write(message)
+            self.tasks.flush()
 
-    def _listen(self, stream: BinaryIO) -> None:
+    def _listen(self) -> None:
         try:
             while True:
-                self.messages.put(pickle.load(stream))  # noqa: S301 (our own process)
+                self.messages.put(pickle.load(self.answers))  # noqa: S301 (our own process)
         except (EOFError, OSError, pickle.UnpicklingError):
-            self.messages.put(ENDED)
+            self.messages.put(None)  # it has ended
 
 
 def solve_cell(
     path: str, method: Method, cell: Cell, seed: int, time_limit: float | None
 ) -> tuple[Cell, dict[str, Any]]:
-    """Solve a cell in an idle worker of this process, or in a new one; a worker that did not answer is not used again."""
+    """Solve a cell in an idle worker, or in a new one; a worker that did not answer is not used again."""
     worker = _idle.pop() if _idle else Worker()
     usable = False
     try:
@@ -120,7 +108,7 @@ def solve_cell(
             _idle.append(worker)
         else:
             worker.kill()
-    return cell, {**_first_columns(cell), **row}
+    return cell, {**cell.columns, **row}
 
 
 def close_idle_workers() -> None:
@@ -135,18 +123,6 @@ def _dumps(task: Any) -> bytes:
     except ImportError:
         from joblib.externals import cloudpickle
     return cloudpickle.dumps(task)
-
-
-def _first_columns(cell: Cell) -> dict[str, Any]:
-    return {
-        "dataset": cell.dataset,
-        "method": cell.method,
-        "n_pairs": cell.n_pairs,
-        "fraction": cell.fraction,
-        "noise": cell.noise,
-        "trial": cell.trial,
-        "setting": cell.setting,
-    }
 
 
 def serve() -> None:
@@ -172,7 +148,7 @@ def serve() -> None:
 
 
 def _receive(stream: BinaryIO, tasks: queue.SimpleQueue[Any]) -> None:
-    """Tasks from the other side; where it has ended, so do we, in the middle of a fit."""
+    """Receive tasks from the other side; when it ends, so do we, even in the middle of a fit."""
     try:
         while True:
             tasks.put(pickle.load(stream))  # noqa: S301 (from the process that started this one)
@@ -188,18 +164,21 @@ def _warm() -> None:
     warmup()
 
 
-def _solve(problem: Problem, method: Method, cell: Cell, seed: int, tell: Callable[[Started], None]) -> dict[str, Any]:
+def _solve(
+    problem: Problem, method: Method, cell: Cell, seed: int, tell: Callable[[dict[str, Any]], None]
+) -> dict[str, Any]:
+    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
     from tightcut import metrics
 
     constraints = draw_constraints(problem.y, cell, seed)
     estimator = method.ready(problem.n_classes, cell.trial, constraints, cell.noise)
     if any(kind.__module__.startswith("tightcut.") for kind in type(estimator).__mro__):
         _warm()
-    tell(Started(constraints.n_pairs))
+    tell({"n_pairs": constraints.n_pairs})
     clock = time.perf_counter()
-    estimator.fit(problem.affinity if method.on_graph else problem.X, **method.fit_keywords(constraints))
+    labels = method.fit(estimator, problem, constraints)
     seconds = time.perf_counter() - clock
-    labels = estimator.labels_
     violated = metrics.violated_fractions(constraints, labels)
     return {
         "n_pairs": constraints.n_pairs,
@@ -208,8 +187,8 @@ def _solve(problem: Problem, method: Method, cell: Cell, seed: int, tell: Callab
         "violated_must": violated.must,
         "violated_cannot": violated.cannot,
         "violated": violated.all,
-        "ari": metrics.adjusted_rand_score(problem.y, labels),
-        "nmi": metrics.normalized_mutual_info_score(problem.y, labels),
+        "ari": float(adjusted_rand_score(problem.y, labels)),
+        "nmi": float(normalized_mutual_info_score(problem.y, labels)),
         "n_clusters": len(set(labels.tolist())),
         "seconds": round(seconds, 4),
         "status": "ok",

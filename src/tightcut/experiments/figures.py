@@ -1,4 +1,4 @@
-"""Figures of the experiments, drawn from the tables of `tightcut.experiments`. Needs matplotlib.
+"""Figures of the experiments, drawn from their tables. Needs matplotlib.
 
 The colours of `tightcut.plots`, and for each method a marker and a line style of its own: lines can be told apart in
 black and white.
@@ -6,20 +6,16 @@ black and white.
 
 from __future__ import annotations
 
-import io
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tightcut.constraints import Constraints
-from tightcut.plots import MARKERS, plot_clusters
+from tightcut.plots import MARKERS, PALETTE, VIOLATED, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito: black for the first method, and yellow, pale on paper, last.
-COLOURS = ("#000000", "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442")
+COLOURS = ("black", *PALETTE[:3], VIOLATED, *PALETTE[3:])  # yellow, pale on paper, comes last
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
 TICKS = 6
 PANELS = {"error": "clustering error", "cut": "normalized cut", "violated": "violated fraction"}
@@ -70,15 +66,6 @@ def plot_noise(table: Any, *, methods: Sequence[str] | None = None) -> Figure:
     return figure
 
 
-def plot_partitions(X: Any, partitions: Mapping[str, Any], constraints: Mapping[str, Constraints]) -> Figure:
-    """Clusterings of the same points side by side, with a title each, and with their constraints where there are."""
-    figure = new_figure(figsize=(4.2 * len(partitions), 4.6))
-    for ax, (title, labels) in zip(figure.subplots(1, len(partitions)), partitions.items(), strict=True):
-        plot_clusters(X, labels, constraints.get(title), ax=ax)
-        ax.set_title(title)
-    return figure
-
-
 def plot_lines(table: Any, measure: str, ax: Axes, *, methods: Sequence[str] | None = None) -> Axes:
     """A line per method: the mean of a measure over the trials, with a band of one standard deviation."""
     for place, method in enumerate(methods or dict.fromkeys(table["method"])):
@@ -113,29 +100,9 @@ def _scale_pairs(ax: Axes, numbers: Sequence[int]) -> None:
     else:
         ax.set_xscale("symlog", linthresh=max([1, *positive[:1]]))
     shown = numbers[:: 2 if len(numbers) > TICKS else 1]
-    ax.set_xticks([float(number) for number in shown], [_short(number) for number in shown])
+    texts = [str(number) if number < 1000 else f"{number / 1000:g}k" for number in shown]
+    ax.set_xticks([float(number) for number in shown], texts)
     ax.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
-
-
-def _short(number: int) -> str:
-    return str(number) if number < 1000 else f"{number / 1000:g}k"
-
-
-def save_png(figure: Figure, path: Path, dpi: int = 110) -> None:
-    """Save with a palette of 128 colours, which makes the file three times smaller."""
-    from PIL import Image
-
-    page = io.BytesIO()
-    figure.savefig(page, dpi=dpi)
-    Image.open(page).convert("RGB").quantize(128).save(path, format="png", optimize=True)
-
-
-def new_figure(**keywords: Any) -> Figure:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError('Figures need matplotlib: pip install "tightcut[plots]"') from error
-    return Figure(layout="constrained", **keywords)
 
 
 def _legend_below(figure: Figure, ax: Axes) -> None:

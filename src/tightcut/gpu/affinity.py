@@ -45,6 +45,7 @@ def symmetric_affinity(distances: torch.Tensor, neighbors: torch.Tensor, symmetr
     weights = torch.exp(-4.0 * ratio.square()).ravel()
     rows = torch.arange(n, device=neighbors.device).repeat_interleave(k)
     columns = neighbors.ravel()
+    # A key per entry and one per mirrored entry: equal keys are the two weights of a pair.
     groups = Groups.of(torch.cat([rows * n + columns, columns * n + rows]))
     both = torch.cat([weights, weights])
     data = groups.reduce(both) / 2 if symmetrize == "mean" else groups.reduce(both, "max")

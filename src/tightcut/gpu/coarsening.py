@@ -1,8 +1,7 @@
 """The levels of the multilevel search, made on a device: matching in rounds, contraction by sorting.
 
 The arcs stay on the device from level to level. Each level also goes to the host, where the search refines on its way
-back up. See `tightcut.search.multilevel` and `tightcut.search.partition_levels`, which take over where a matching
-no longer shrinks the graph.
+back up. `tightcut.search.search.coarsen` takes over where a matching no longer shrinks the graph.
 """
 
 from __future__ import annotations
@@ -14,20 +13,20 @@ import torch
 from tightcut.gpu.matching import heavy_edge_matching, pairs_as_units
 from tightcut.gpu.sparse import DeviceCsr, Groups, send
 from tightcut.graph import Graph
-from tightcut.search.constrained_graph import PartitionGraph
-from tightcut.search.signed_graph import Merger, SignedGraph
+from tightcut.search.constrained_graph import ConstrainedGraph
+from tightcut.search.signed_graph import SignedContraction, SignedGraph
 
 SHRINKS = 0.95  # a matching that leaves a larger share of the vertices is not worth a level
 
 
 def coarsen_signed(
     graph: SignedGraph, target: int, heaviest: float, rng: np.random.Generator, device: str = "cuda"
-) -> list[Merger]:
+) -> list[SignedContraction]:
     """Levels of a signed graph, down to about `target` units or to where matchings end."""
-    levels: list[Merger] = []
+    levels: list[SignedContraction] = []
     couplings = DeviceCsr.from_scipy(graph.couplings, device)
     while graph.n_units > target:
-        chosen = heavy_edge_matching(couplings, send(graph.mass, device), heaviest, _seed(rng))
+        chosen = heavy_edge_matching(couplings, send(graph.vertex_weights, device), heaviest, _seed(rng))
         unit, sign = pairs_as_units(couplings, chosen)
         if int(unit.max()) + 1 > SHRINKS * graph.n_units:
             break
@@ -37,15 +36,15 @@ def coarsen_signed(
     return levels
 
 
-def coarsen_partition(
-    graph: PartitionGraph, target: int, heaviest: float, rng: np.random.Generator, device: str = "cuda"
-) -> tuple[PartitionGraph, list[tuple[PartitionGraph, np.ndarray]]]:
-    """Levels of a partition graph, never across a relation; returns the coarsest graph and the levels above it."""
-    levels: list[tuple[PartitionGraph, np.ndarray]] = []
+def coarsen_constrained(
+    graph: ConstrainedGraph, target: int, heaviest: float, rng: np.random.Generator, device: str = "cuda"
+) -> list[tuple[ConstrainedGraph, np.ndarray]]:
+    """Levels of a graph with relations, never across one: each with the unit that every vertex above it went into."""
+    levels: list[tuple[ConstrainedGraph, np.ndarray]] = []
     weights, relations = (DeviceCsr.from_scipy(part, device) for part in (graph.weights, graph.relations))
-    mass = send(graph.mass, device)
+    vertex_weights = send(graph.vertex_weights, device)
     while graph.n_vertices > target:
-        chosen = heavy_edge_matching(weights, mass, heaviest, _seed(rng), relations.keys)
+        chosen = heavy_edge_matching(weights, vertex_weights, heaviest, _seed(rng), relations.keys)
         unit, _ = pairs_as_units(weights, chosen)
         contradictory = contradictory_units(relations, unit)
         if len(contradictory):
@@ -53,11 +52,11 @@ def coarsen_partition(
         m = int(unit.max()) + 1
         if m > SHRINKS * graph.n_vertices:
             break
-        levels.append((graph, unit.int().cpu().numpy()))
-        mass = Groups.of(unit).reduce(mass)
+        vertex_weights = Groups.of(unit).reduce(vertex_weights)
         (weights, _), (relations, _) = contract(weights, unit, m), contract(relations, unit, m)
-        graph = PartitionGraph(weights.to_scipy(), mass.cpu().numpy(), relations.to_scipy())
-    return graph, levels
+        graph = ConstrainedGraph(weights.to_scipy(), vertex_weights.cpu().numpy(), relations.to_scipy())
+        levels.append((graph, unit.int().cpu().numpy()))
+    return levels
 
 
 def contract_graph(graph: Graph, labels: np.ndarray, device: str = "cuda") -> Graph:

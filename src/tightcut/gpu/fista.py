@@ -26,7 +26,7 @@ class CudaFistaProx:
     Parameters
     ----------
     weights : csr_array or DeviceCsr of shape (n, n)
-    norm : ndarray of shape (n,)
+    vertex_weights : ndarray of shape (n,)
     tolerance : float, optional
         As in `FistaProx`: 1e-10; in single precision 1e-6, a little above what rounding allows.
     max_iterations : int, default=20000
@@ -51,7 +51,7 @@ class CudaFistaProx:
     def __init__(
         self,
         weights: sp.csr_array | DeviceCsr,
-        norm: np.ndarray,
+        vertex_weights: np.ndarray,
         tolerance: float | None = None,
         max_iterations: int = 20_000,
         *,
@@ -64,20 +64,23 @@ class CudaFistaProx:
         self.gap = np.inf
         self._device, self._dtype = torch.device(device), getattr(torch, precision)
         matrix = weights if isinstance(weights, DeviceCsr) else DeviceCsr.from_scipy(weights, self._device)
-        self._norm = send(norm, self._device, torch.float64)
+        self._vertex_weights = send(vertex_weights, self._device, torch.float64)
         self._slices = Slices.from_indptr(matrix.indptr)
         self._whole_rows = self._slices.whole_rows
         renumber, spread = self._slices.renumber, self._slices.spread
         indices = self._slices.rank[matrix.indices]
         self._indices = spread(indices.int())
         self._weights = spread(matrix.data.to(self._dtype))
-        self._norm_there = renumber(self._norm.to(self._dtype), 1.0)
-        crowding = renumber((matrix.indptr.diff() / self._norm).to(self._dtype))
+        self._vertex_weights_there = renumber(self._vertex_weights.to(self._dtype), 1.0)
+        crowding = renumber((matrix.indptr.diff() / self._vertex_weights).to(self._dtype))
         self._steps = spread(1.0 / (crowding[self._slices.sources] + crowding[indices]))
         self._inertia = send(_inertia(max_iterations + CHECK_EVERY), self._device, self._dtype)
         self._flow, self._past = torch.zeros_like(self._weights), torch.zeros_like(self._weights)
-        self._value, self._outflow = torch.zeros_like(self._norm_there), torch.zeros_like(self._norm_there)
-        self._gaps = torch.zeros_like(self._norm_there, dtype=torch.float64)
+        self._value, self._outflow = (
+            torch.zeros_like(self._vertex_weights_there),
+            torch.zeros_like(self._vertex_weights_there),
+        )
+        self._gaps = torch.zeros_like(self._vertex_weights_there, dtype=torch.float64)
 
     def prox(self, target: np.ndarray) -> np.ndarray:
         return self.prox_there(send(target, self._device, torch.float64)).cpu().numpy()
@@ -85,7 +88,7 @@ class CudaFistaProx:
     def prox_there(self, target: torch.Tensor) -> torch.Tensor:
         """`prox` of a float64 target on the device; so is the answer."""
         goal, result = self._slices.renumber(target.to(self._dtype)), torch.zeros_like(self._value)
-        scale = max(0.5 * float((target.square() / self._norm).sum()), np.finfo(float).tiny)
+        scale = max(0.5 * float((target.square() / self._vertex_weights).sum()), np.finfo(float).tiny)
         self._past.copy_(self._flow)
         self._settle(goal, self._value)
         for start in range(0, self.max_iterations, CHECK_EVERY):
@@ -111,7 +114,7 @@ class CudaFistaProx:
                 self._steps,
                 self._inertia,
                 goal,
-                self._norm_there,
+                self._vertex_weights_there,
                 self._value,
                 self._flow,
                 self._past,
@@ -133,9 +136,9 @@ class CudaFistaProx:
         self._collect(goal, value)
 
     def _collect(self, goal: torch.Tensor, value: torch.Tensor) -> None:
-        n, (rows, width) = len(self._norm), (256, 1) if self._whole_rows else (64, 16)
+        n, (rows, width) = len(self._vertex_weights), (256, 1) if self._whole_rows else (64, 16)
         kernels.settle[(-(-n // rows),)](
-            self._slices.pieces, self._outflow, goal, self._norm_there, value, n, ROWS=rows, WIDTH=width
+            self._slices.pieces, self._outflow, goal, self._vertex_weights_there, value, n, ROWS=rows, WIDTH=width
         )
 
     def _duality_gap(self, value: torch.Tensor) -> float:

@@ -41,7 +41,7 @@ class DeviceNeighbors:
 
     Notes
     -----
-    Device memory: the points as given, a float32 copy (bfloat16 for uint8), the answer, and a block (`BLOCK_BYTES`, or a
+    Device memory: the points as given, a float32 copy (bfloat16 for uint8), the result, and a block (`BLOCK_BYTES`, or a
     quarter of what is free). A search in float64 holds a float64 copy for as long as it runs.
     """
 
@@ -60,25 +60,12 @@ class DeviceNeighbors:
         self.n_repeated = 0
 
     def kneighbors(self, X: np.ndarray | None = None, n_neighbors: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Distances to the nearest points and their numbers, nearest first; the smaller number first among equals.
-
-        Parameters
-        ----------
-        X : ndarray of shape (m, n_features), optional
-            The queries. By default the points themselves, none being its own neighbour, though an equal one may be.
-        n_neighbors : int
-            At most the number of points, less one if these are the queries.
-
-        Returns
-        -------
-        distances : ndarray of float64, shape (m, n_neighbors)
-        neighbors : ndarray of int32, shape (m, n_neighbors)
-        """
+        """See `tightcut.neighbors.index.Neighbors`; the smaller number first among equals, as int32."""
         distances, neighbors = self.nearest(X, n_neighbors)
         return distances.cpu().numpy(), neighbors.int().cpu().numpy()
 
     def nearest(self, X: np.ndarray | None = None, n_neighbors: int = 1) -> tuple[torch.Tensor, torch.Tensor]:
-        """`kneighbors` with its answer left on the device, as float64 and int64."""
+        """`kneighbors` with its result left on the device, as float64 and int64."""
         queries = self._points if X is None else send(X, self._points.device)
         shape, place = (len(queries), n_neighbors), queries.device
         distances = torch.empty(shape, dtype=torch.float64, device=place)
@@ -102,10 +89,10 @@ class DeviceNeighbors:
         distances: torch.Tensor,
         neighbors: torch.Tensor,
     ) -> torch.Tensor:
-        """Fill in the answers of some rows; returns the rows without a certificate."""
+        """Write the neighbours of some rows; returns the rows without a certificate."""
         k, n = distances.shape[1], len(self._points) - own
         m = min(k + EXTRA, n)
-        unsure = []
+        uncertified = []
         bytes_per_row = scores.bytes_per_row + 24 * m * queries.shape[1]
         for block in rows.split(max(1, _block_bytes(queries.device) // bytes_per_row)):
             raw = queries[block]
@@ -115,8 +102,8 @@ class DeviceNeighbors:
             distances[block] = squared[:, :k].sqrt()
             neighbors[block] = found[:, :k]
             if m < n:
-                unsure.append(block[~scores.certified(x, squared[:, k - 1], bound)])
-        return torch.cat(unsure) if unsure else rows[:0]
+                uncertified.append(block[~scores.certified(x, squared[:, k - 1], bound)])
+        return torch.cat(uncertified) if uncertified else rows[:0]
 
     def _ranked(self, raw: torch.Tensor, found: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """The candidates by increasing distance, then by number, with their squared distances (scaled)."""

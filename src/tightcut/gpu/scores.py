@@ -53,7 +53,8 @@ class Scores:
         scores = self.of(x)
         if own is not None:
             scores.scatter_(1, own[:, None], torch.inf)
-        # Column c belongs to group c % n_groups.
+        # Column c belongs to group c % n_groups. The m smallest scores lie in the m groups with the smallest minima: a group
+        # that is not among these has m scores below all of its own.
         groups = scores.view(len(x), GROUP, -1)
         n_groups = groups.shape[2]
         chosen = groups.amin(dim=1).topk(min(m, n_groups), largest=False).indices
@@ -79,12 +80,13 @@ class ByteScores(Scores):
     """Scores of small whole numbers (up to 8 bits, times a power of two), which bfloat16 holds exactly.
 
     Products are exact, sums in float32: half the time of TF32 and a smaller error. The halved squared norms are three
-    more features, 8 bits each, to which every query says 1.
+    more features, 8 bits each, where every query has a 1.
     """
 
     def __init__(self, points: torch.Tensor, n: int) -> None:
         rest = points.float().square_().sum(dim=1, dtype=torch.float64).div_(2)
         norms = torch.zeros((len(points), 3), dtype=points.dtype, device=points.device)
+        # Each part takes the leading 8 bits of what is left; bfloat16 holds them exactly.
         for part in range(3):
             norms[:, part] = rest
             rest = rest - norms[:, part]

@@ -1,9 +1,13 @@
 """A sparse matrix as sliced rows, the layout in which neighbouring threads read neighbouring numbers (SELL).
 
 Rows are renumbered by decreasing length. Most edges of a neighbourhood graph lead to few popular vertices, which then
-lie side by side in the cache. Long rows are cut into pieces of bounded length: a vertex with a million neighbours keeps
-no program waiting. `SLICE` consecutive pieces form a slice, stored column by column and padded to the longest of them,
-which costs next to nothing among rows of similar length.
+lie side by side in the cache. Long rows are cut into pieces of at most `PIECE` entries, so that no thread works on a row
+much longer than the others. `SLICE` consecutive pieces form a slice, stored column by column and padded to the longest of
+them, which costs next to nothing among rows of similar length. Entry c of piece p then lies at
+
+    bases[p // SLICE] + c * SLICE + p % SLICE,
+
+and the SLICE threads of a program, one per piece, read SLICE consecutive numbers in each step c.
 """
 
 from __future__ import annotations
@@ -54,9 +58,12 @@ class Slices:
     def from_indptr(cls, starts: torch.Tensor) -> Slices:
         """The layout of a CSR matrix whose rows start at these entries (int64, on the device)."""
         n, n_entries, device = len(starts) - 1, int(starts[-1]), starts.device
+        # `lengths` and `order` are in the new numbering: row i was order[i].
         lengths, order = starts.diff().sort(descending=True, stable=True)
         rank = torch.empty_like(order)
         rank[order] = torch.arange(n, device=device)
+        # Pieces of a row differ by less than their number in length: ceil(length / count) each, the last one the rest. An
+        # empty row has one empty piece, so that every row has a piece to which its result is written.
         count = (-(-lengths // PIECE)).clamp(min=1)
         share = -(-lengths // count)
         pieces = torch.cat([count.new_zeros(1), count.cumsum(0)])
@@ -66,9 +73,11 @@ class Slices:
         before = (torch.arange(n_pieces, device=device) - pieces[rows]) * share[rows]
         in_piece = torch.zeros(n_slices * SLICE, dtype=torch.int64, device=device)
         in_piece[:n_pieces] = torch.minimum(share[rows], lengths[rows] - before)
+        # A slice is as wide as its longest piece.
         widths = in_piece.view(n_slices, SLICE).amax(dim=1)
         ends = (widths * SLICE).cumsum(0)
         bases = ends - widths * SLICE
+        # Each entry, in CSR order: its row, its place in that row, its piece, and its place in memory.
         sources = rank.repeat_interleave(starts.diff())
         at = torch.arange(n_entries, device=device) - starts[order[sources]]
         piece = pieces[sources] + at // share[sources].clamp(min=1)
@@ -76,6 +85,7 @@ class Slices:
         padded = torch.zeros(n_slices * SLICE, dtype=torch.int32, device=device)
         padded[:n_pieces] = rows
         size = int(ends[-1])
+        # Addresses of 32 bits wherever they suffice.
         short = torch.int32 if size <= torch.iinfo(torch.int32).max else torch.int64
         return cls(rank, order, pieces.int(), padded, bases.to(short), widths.int(), places, sources, size)
 

@@ -18,8 +18,7 @@ class DeviceSteps:
     def __init__(self, relaxation: Relaxation, device: str = "cuda") -> None:
         self._relaxation = DeviceRelaxation(relaxation, device)
         self._device = device
-        norm = relaxation.graph.vertex_weights
-        self._solver = CudaFistaProx(self._relaxation.weights, norm, device=device)
+        self._solver = CudaFistaProx(self._relaxation.weights, relaxation.graph.vertex_weights, device=device)
         self.threshold, self.F = self._relaxation.threshold, self._relaxation.F
 
     def vector(self, start: Any) -> torch.Tensor:

@@ -1,11 +1,25 @@
 """From points to a similarity graph: nearest neighbours, exact or approximate, their weights, and bridges."""
 
 from tightcut.neighbors.affinity import (
-    POINT_TYPES,
+    SEARCHES,
     SYMMETRIZE,
+    KnnGraph,
+    KnnSettings,
     cross_affinity,
     knn_affinity,
-    knn_affinity_and_recall,
+    knn_graph,
 )
+from tightcut.neighbors.points import METRICS, POINT_TYPES, check_points
 
-__all__ = ["POINT_TYPES", "SYMMETRIZE", "cross_affinity", "knn_affinity", "knn_affinity_and_recall"]
+__all__ = [
+    "METRICS",
+    "POINT_TYPES",
+    "SEARCHES",
+    "SYMMETRIZE",
+    "KnnGraph",
+    "KnnSettings",
+    "check_points",
+    "cross_affinity",
+    "knn_affinity",
+    "knn_graph",
+]

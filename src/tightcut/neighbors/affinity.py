@@ -7,6 +7,7 @@ says nothing about the data. `knn_affinity` therefore joins the pieces by their 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -17,15 +18,14 @@ from tightcut._support.choices import check_choice
 from tightcut._support.warning import warn
 from tightcut.exceptions import DisconnectedGraphWarning
 from tightcut.gpu.device import resolve_device
-from tightcut.neighbors.bridges import shortest_bridges
+from tightcut.neighbors.points import METRICS, Points, apply_metric, check_points, largest_coordinate
 
 if TYPE_CHECKING:
     from tightcut.neighbors.index import Neighbors
     from tightcut.neighbors.threads import Progress
 
+SEARCHES = ("auto", "tree", "blocked", "approximate")
 SMALLEST_BRIDGE = float(np.exp(-16.0))
-LARGEST_COORDINATE = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e37, np.dtype(np.uint8): 255}
-POINT_TYPES = (np.float64, np.float32, np.uint8)
 SYMMETRIZE = ("maximum", "mean")
 
 
@@ -33,6 +33,7 @@ def knn_affinity(
     X: Any,
     n_neighbors: int = 10,
     *,
+    metric: str = "euclidean",
     neighbors: str = "auto",
     symmetrize: str = "maximum",
     connect: bool = True,
@@ -44,16 +45,20 @@ def knn_affinity(
 
     Parameters
     ----------
-    X : array-like of shape (n, n_features)
+    X : array-like or sparse matrix of shape (n, n_features)
         The points, one per row. float64, float32 and uint8 stay what they are; a memory-mapped array of these, in C
-        order, is read in blocks and may be larger than memory (see `tightcut.files.open_points`).
+        order, is read in blocks and may be larger than memory (see `tightcut.files.open_points`). Sparse rows, such as
+        those of tf-idf, are never made dense.
     n_neighbors : int, default=10
         Neighbours per point, the point itself not counted. With fewer than `n_neighbors` others, all are taken.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        How far apart two points are. "cosine" compares directions: rows are divided by their norm, in a copy of X in
+        float64, and none may be zero. The squared distance is then twice the cosine distance.
     neighbors : {"auto", "tree", "blocked", "approximate"}, default="auto"
         How to search on the CPU. "tree" is scikit-learn's k-d tree, fast in few dimensions; "blocked" multiplies blocks
         of points and rules out far ones, in little memory; "auto" takes trees up to 5 features (15 below 5,000 points)
-        and blocks otherwise. These are exact. "approximate" needs the extra `tightcut[faiss]`;
-        `knn_affinity_and_recall` says how many of the true neighbours it finds.
+        and blocks otherwise. These are exact. "approximate" needs the extra `tightcut[faiss]`; `COSC.neighbor_recall_`
+        says how many of the true neighbours it finds. For a sparse X the choice is "auto".
     symmetrize : {"maximum", "mean"}, default="maximum"
         What becomes of the two weights of a pair, one from each end. "maximum", as in the paper, keeps the larger: an
         edge is as strong if only one end counts the other among its neighbours. "mean" takes the mean, with 0 from an
@@ -64,7 +69,7 @@ def knn_affinity(
         Threads, as in joblib. The graph does not depend on it.
     device : {"cpu", "cuda", "auto"}, default="cpu"
         Where to build the graph: on the CPU, or exactly on a GPU with the extra `tightcut[gpu]`. "auto" takes the GPU
-        where there is one. The graph is the same up to ties.
+        where there is one. The graph is the same up to ties. The neighbours of a sparse X are found on the CPU.
     progress : callable, optional
         Called with (stage, done, total, value); see `tightcut.progress.ProgressLine`.
 
@@ -92,6 +97,9 @@ def knn_affinity(
     minimal for samples of them. A bridge is longer than either end's neighbourhood;
     it is weighed with the larger of the two :math:`\sigma`, and never below :math:`e^{-16}`, so that it cannot vanish.
 
+    A sparse X costs one multiplication for each feature that two points share, for all pairs of points, and a look at
+    every pair; in memory two more copies of its entries, and one number per point and thread.
+
     Examples
     --------
     >>> import numpy as np
@@ -100,101 +108,118 @@ def knn_affinity(
     >>> knn_affinity(line, n_neighbors=1).toarray().round(4).tolist()
     [[0.0, 0.0183, 0.0], [0.0183, 0.0, 0.0183], [0.0, 0.0183, 0.0]]
     """
-    search = Search(neighbors, n_jobs, device, progress)
-    return _affinity(X, n_neighbors, search, symmetrize, connect=connect, measure=False)[0]
+    settings = KnnSettings(n_neighbors, metric, neighbors, symmetrize, connect, n_jobs, device)
+    return knn_graph(check_points(X), settings, progress).affinity
 
 
-def knn_affinity_and_recall(
-    X: Any,
-    n_neighbors: int = 10,
-    *,
-    neighbors: str = "auto",
-    symmetrize: str = "maximum",
-    connect: bool = True,
-    n_jobs: int | None = None,
-    device: str = "cpu",
-    progress: Progress | None = None,
-) -> tuple[sp.csr_array, float]:
-    """`knn_affinity`, and the share of the true neighbours among those found.
+@dataclass(frozen=True)
+class KnnSettings:
+    """The parameters of `knn_affinity` that describe a graph, checked; `knn_graph` and `cross_affinity` take them."""
 
-    1 for an exact search. For `neighbors="approximate"` it is measured on a random sample of 500 points, whose true
-    neighbours are searched for; that sample is the same on every call.
+    n_neighbors: int = 10
+    metric: str = "euclidean"
+    neighbors: str = "auto"
+    symmetrize: str = "maximum"
+    connect: bool = True
+    n_jobs: int | None = None
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.n_neighbors, bool) or not isinstance(self.n_neighbors, Integral):
+            raise TypeError(f"n_neighbors must be an integer; got {self.n_neighbors!r}.")
+        if self.n_neighbors < 1:
+            raise ValueError(f"n_neighbors must be at least 1; got {self.n_neighbors}.")
+        check_choice("metric", self.metric, METRICS)
+        check_choice("neighbors", self.neighbors, SEARCHES)
+        check_choice("symmetrize", self.symmetrize, SYMMETRIZE)
+
+
+@dataclass(frozen=True, eq=False)
+class KnnGraph:
+    """A neighbourhood graph and how it was found.
+
+    Attributes
+    ----------
+    affinity : csr_array of shape (n, n)
+        What `knn_affinity` returns.
+    index : Neighbors
+    distances : ndarray of shape (n, k)
+        To the neighbours found, nearest first; from a GPU, to the last of them.
+    """
+
+    affinity: sp.csr_array
+    index: Neighbors
+    distances: np.ndarray
+
+    @cached_property
+    def recall(self) -> float:
+        """The share of the true neighbours among those found: 1 for an exact search.
+
+        For `neighbors="approximate"` it is measured on a random sample of 500 points, whose true neighbours are
+        searched for; that sample is the same on every call.
+        """
+        from tightcut.neighbors.approximate import ApproximateNeighbors
+
+        return self.index.recall(self.distances) if isinstance(self.index, ApproximateNeighbors) else 1.0
+
+
+def knn_graph(points: Points, settings: KnnSettings, progress: Progress | None = None) -> KnnGraph:
+    """The graph of `knn_affinity`, for points that `check_points` has returned.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from tightcut.neighbors import knn_affinity_and_recall
-    >>> affinity, recall = knn_affinity_and_recall(np.random.default_rng(0).normal(size=(300, 3)))
-    >>> recall
-    1.0
-    """
-    search = Search(neighbors, n_jobs, device, progress)
-    return _affinity(X, n_neighbors, search, symmetrize, connect=connect, measure=True)
-
-
-@dataclass(frozen=True)
-class Search:
-    """How to search for neighbours; see `knn_affinity`."""
-
-    neighbors: str
-    n_jobs: int | None
-    device: str
-    progress: Progress | None
-
-
-def _affinity(
-    X: Any, n_neighbors: int, search: Search, symmetrize: str, *, connect: bool, measure: bool
-) -> tuple[sp.csr_array, float]:
-    from tightcut.neighbors.index import CHOICES, ApproximateNeighbors, make_index
-
-    check_choice("neighbors", search.neighbors, CHOICES)
-    check_choice("symmetrize", symmetrize, SYMMETRIZE)
-    on_gpu = resolve_device(search.device) == "cuda" and search.neighbors == "auto"
-    points = _validate_points(X)
-    n = len(points)
-    k = min(_validate_n_neighbors(n_neighbors), n - 1)
-    recall = 1.0
-    if k == 0:
-        return sp.csr_array((n, n), dtype=np.float64), recall
-    index: Neighbors
-    if on_gpu:
-        from tightcut.gpu.affinity import device_affinity
-
-        affinity, scales, index, whole = device_affinity(points, k, symmetrize)
-    else:
-        index = make_index(points, search.neighbors, n_jobs=search.n_jobs, progress=search.progress)
-        distances, numbers = index.kneighbors(n_neighbors=k)
-        if measure and isinstance(index, ApproximateNeighbors):
-            recall = index.recall(distances)
-        scales = distances[:, -1]
-        weights = gaussian_similarity(distances, scales[:, None])
-        directed = sp.csr_array((weights.ravel(), numbers.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
-        affinity, whole = symmetrized(directed, symmetrize), False
-    if connect and not whole:
-        affinity = _connected(affinity, points, scales, index)
-    affinity.sort_indices()
-    return affinity, recall
-
-
-def cross_affinity(
-    new: np.ndarray,
-    points: np.ndarray,
-    n_neighbors: int = 10,
-    *,
-    neighbors: str = "auto",
-    n_jobs: int | None = None,
-) -> sp.csr_array:
-    """Similarities of new points to their nearest neighbours among `points`, one row per new point.
-
-    The weights of `knn_affinity`, not symmetrised.
+    >>> from tightcut.neighbors import KnnSettings, check_points, knn_graph
+    >>> graph = knn_graph(check_points(np.random.default_rng(0).normal(size=(300, 3))), KnnSettings(n_neighbors=7))
+    >>> graph.affinity.shape, graph.recall
+    ((300, 300), 1.0)
     """
     from tightcut.neighbors.index import make_index
 
-    k = min(_validate_n_neighbors(n_neighbors), len(points))
-    distances, numbers = make_index(points, neighbors, n_jobs=n_jobs).kneighbors(new, n_neighbors=k)
+    points = apply_metric(points, settings.metric)
+    n = points.shape[0]
+    k = min(settings.n_neighbors, n - 1)
+    dense = not sp.issparse(points)
+    index: Neighbors
+    if resolve_device(settings.device) == "cuda" and settings.neighbors == "auto" and dense and k > 0:
+        from tightcut.gpu.affinity import device_affinity
+
+        affinity, scales, index, connected = device_affinity(points, k, settings.symmetrize)
+        distances = scales[:, None]
+    else:
+        index = make_index(points, settings.neighbors, n_jobs=settings.n_jobs, progress=progress)
+        distances, neighbors = index.kneighbors(n_neighbors=k) if k > 0 else (np.empty((n, 0)), np.empty((n, 0), int))
+        affinity = symmetrized(_directed(distances, neighbors, n), settings.symmetrize)
+        connected = n == 1
+    if settings.connect and not connected:
+        affinity = _connect(affinity, points, distances[:, -1], index)
+    affinity.sort_indices()
+    return KnnGraph(affinity, index, distances)
+
+
+def cross_affinity(new: Points, points: Points, settings: KnnSettings) -> sp.csr_array:
+    """Similarities of new points to their nearest neighbours among `points`, one row per new point.
+
+    The weights of `knn_affinity`, not symmetrised; both sets are as `check_points` returns them.
+    """
+    from tightcut.neighbors.index import make_index
+
+    new, points = (apply_metric(some, settings.metric) for some in (new, points))
+    size, own = (largest_coordinate(some) for some in (new, points))
+    if size > 1e100 * own > 0:  # the squares of one of them over- or underflow
+        raise ValueError(
+            f"The new points reach {size:g}, those they are compared with {own:g}; are their units the same?"
+        )
+    k = min(settings.n_neighbors, points.shape[0])
+    index = make_index(points, settings.neighbors, n_jobs=settings.n_jobs)
+    return _directed(*index.kneighbors(new, n_neighbors=k), points.shape[0])
+
+
+def _directed(distances: np.ndarray, neighbors: np.ndarray, n: int) -> sp.csr_array:
+    """The weights of each row's neighbours among n points."""
+    rows, k = neighbors.shape
     weights = gaussian_similarity(distances, distances[:, -1:])
-    shape, starts = (len(new), len(points)), np.arange(0, len(new) * k + 1, k)
-    return sp.csr_array((weights.ravel(), numbers.ravel(), starts), shape=shape)
+    return sp.csr_array((weights.ravel(), neighbors.ravel(), np.arange(rows + 1) * k), shape=(rows, n))
 
 
 def gaussian_similarity(distances: np.ndarray, scales: np.ndarray) -> np.ndarray:
@@ -211,34 +236,15 @@ def symmetrized(directed: sp.csr_array, symmetrize: str) -> sp.csr_array:
     return sp.csr_array(directed.maximum(directed.T))
 
 
-def _connected(affinity: sp.csr_array, points: np.ndarray, scales: np.ndarray, index: Neighbors) -> sp.csr_array:
+def _connect(affinity: sp.csr_array, points: Points, scales: np.ndarray, index: Neighbors) -> sp.csr_array:
     """The same graph, joined by its shortest bridges if it is in pieces."""
+    from tightcut.neighbors.bridges import shortest_bridges
+
     count, labels = sp.csgraph.connected_components(affinity, directed=False)
     if count == 1:
         return affinity
-    ends = shortest_bridges(points, labels, index)
-    left, right = ends.T
-    lengths = np.linalg.norm(np.subtract(points[left], points[right], dtype=np.float64), axis=1)
+    (left, right), lengths = shortest_bridges(points, labels, index)
     weights = np.maximum(gaussian_similarity(lengths, np.maximum(scales[left], scales[right])), SMALLEST_BRIDGE)
     bridges = sp.csr_array((weights, (left, right)), shape=affinity.shape)
-    warn(DisconnectedGraphWarning(count, len(ends)))
+    warn(DisconnectedGraphWarning(count, len(left)))
     return sp.csr_array(affinity + bridges + bridges.T)
-
-
-def _validate_points(X: Any) -> np.ndarray:
-    from sklearn.utils import check_array
-
-    # Neighbour search is fast on C order only; data frames arrive in Fortran order.
-    points = check_array(X, dtype=POINT_TYPES, order="C", input_name="X")
-    largest = max(float(points.max()), -float(points.min()))
-    if largest > LARGEST_COORDINATE[points.dtype]:
-        raise ValueError(f"X holds a value of size {largest:g}, whose square overflows; rescale the features first.")
-    return points
-
-
-def _validate_n_neighbors(n_neighbors: Any) -> int:
-    if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, Integral):
-        raise TypeError(f"n_neighbors must be an integer; got {n_neighbors!r}.")
-    if n_neighbors < 1:
-        raise ValueError(f"n_neighbors must be at least 1; got {n_neighbors}.")
-    return int(n_neighbors)

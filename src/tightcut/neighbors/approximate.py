@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from tightcut.neighbors.blocked import BlockedNeighbors
-from tightcut.neighbors.distances import pair_distances, unit_scale
+from tightcut.neighbors.distances import rank_others
+from tightcut.neighbors.points import row_blocks, unit_scale
 from tightcut.neighbors.threads import STAGE, Progress
 
 LISTS_PER_ROOT = 4  # inverted lists, as a multiple of sqrt(n)
@@ -22,14 +23,7 @@ RECALL_SAMPLE = 500
 class ApproximateNeighbors:
     """Points in inverted lists around centres of k-means; a query looks into the nearest lists only.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n, n_features)
-        faiss holds a copy in float32.
-    n_jobs : int, optional
-        Threads, as in joblib.
-    progress : callable, optional
-        Called with ("neighbours", done, total, nan).
+    See `tightcut.neighbors.index.Neighbors`. faiss holds a copy of the points in float32.
     """
 
     def __init__(self, points: np.ndarray, *, n_jobs: int | None = None, progress: Progress | None = None) -> None:
@@ -37,6 +31,7 @@ class ApproximateNeighbors:
 
         self._faiss = _import_faiss()
         self._points, self._progress, self._n_jobs = points, progress, effective_n_jobs(n_jobs)
+        # float32 tells points apart by their distance from the origin: any point is a better one than 0.
         self._scale, self._centre = unit_scale(points), points[0].astype(np.float64)
         n, n_features = points.shape
         n_lists = max(1, min(int(LISTS_PER_ROOT * np.sqrt(n)), n // TRAINED_PER_LIST))
@@ -45,39 +40,28 @@ class ApproximateNeighbors:
         self._n_lists = n_lists
         chosen = np.random.default_rng(0).choice(n, min(n, TRAINED_PER_LIST * n_lists), replace=False)
         with self._threads():
-            self._index.train(self._single(points[np.sort(chosen)]))
-            for rows in self._blocks(points):
-                self._index.add(self._single(points[rows]))
+            self._index.train(self._to_single(points[np.sort(chosen)]))
+            for rows in row_blocks(points, BLOCK_ENTRIES):
+                self._index.add(self._to_single(points[rows]))
 
     def kneighbors(self, X: np.ndarray | None = None, n_neighbors: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """As `BlockedNeighbors.kneighbors`, but some of the neighbours may be others than the nearest."""
+        """Some of the neighbours may be others than the nearest; their distances are exact."""
         queries = self._points if X is None else X
-        distances = np.empty((len(queries), n_neighbors))
-        numbers = np.empty((len(queries), n_neighbors), dtype=np.int64)
+        shape = len(queries), n_neighbors
+        distances, neighbors = np.empty(shape), np.empty(shape, dtype=np.int64)
         with self._threads():
-            for rows in self._blocks(queries):
-                found = self._found(queries[rows], n_neighbors + (X is None))
-                if X is None:
-                    found = _without(found, np.arange(rows.start, rows.start + len(found)))
-                away = pair_distances(queries[rows], self._points, found, self._scale)
-                order = np.lexsort((found, away), axis=1)
-                distances[rows] = np.take_along_axis(away, order, axis=1)
-                numbers[rows] = np.take_along_axis(found, order, axis=1)
+            for rows in row_blocks(queries, BLOCK_ENTRIES):
+                found = self._candidates(queries[rows], n_neighbors + (X is None))
+                first = rows.start if X is None else None
+                distances[rows], neighbors[rows] = rank_others(queries[rows], self._points, found, self._scale, first)
                 if self._progress is not None:
                     self._progress(STAGE, min(rows.stop, len(queries)), len(queries), float("nan"))
-        return distances, numbers
+        return distances, neighbors
 
     def recall(self, distances: np.ndarray) -> float:
-        """Share of the true neighbours among those found, on a random sample of the points.
+        """Share of the true neighbours among those at these distances, on a sample that is the same for every call.
 
-        Parameters
-        ----------
-        distances : ndarray of shape (n, k)
-            From each point to those found. One no farther than the true k-th neighbour is a true neighbour.
-
-        Notes
-        -----
-        The sample has `RECALL_SAMPLE` points and is the same for every call.
+        A neighbour no farther than the true k-th one is a true neighbour.
         """
         n, k = distances.shape
         rows = np.sort(np.random.default_rng(0).choice(n, min(n, RECALL_SAMPLE), replace=False))
@@ -85,9 +69,9 @@ class ApproximateNeighbors:
         true, _ = BlockedNeighbors(self._points, n_jobs=self._n_jobs).kneighbors(self._points[rows], n_neighbors=k + 1)
         return float((distances[rows] <= true[:, -1:]).mean())
 
-    def _found(self, queries: np.ndarray, count: int) -> np.ndarray:
-        """Numbers of the points found; all lists are searched for a query to which the nearest ones give too few."""
-        single = self._single(queries)
+    def _candidates(self, queries: np.ndarray, count: int) -> np.ndarray:
+        """Numbers of near points; all lists are searched for a query to which the nearest ones give too few."""
+        single = self._to_single(queries)
         self._index.nprobe = min(PROBED, self._n_lists)
         _, found = self._index.search(single, count)
         few = (found < 0).any(axis=1)
@@ -96,12 +80,8 @@ class ApproximateNeighbors:
             _, found[few] = self._index.search(single[few], count)
         return found
 
-    def _single(self, block: np.ndarray) -> np.ndarray:
+    def _to_single(self, block: np.ndarray) -> np.ndarray:
         return ((block - self._centre) * self._scale).astype(np.float32)
-
-    def _blocks(self, array: np.ndarray) -> Iterator[slice]:
-        step = max(1, BLOCK_ENTRIES // array.shape[1])
-        return (slice(start, start + step) for start in range(0, len(array), step))
 
     @contextmanager
     def _threads(self) -> Iterator[None]:
@@ -111,13 +91,6 @@ class ApproximateNeighbors:
             yield
         finally:
             self._faiss.omp_set_num_threads(before)
-
-
-def _without(found: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Each row without its own number, or without the last one where it was not found."""
-    drop = found == own[:, None]
-    drop[~drop.any(axis=1), -1] = True
-    return found[~drop].reshape(len(found), -1)
 
 
 def _import_faiss() -> Any:

@@ -1,39 +1,37 @@
 """Exact nearest neighbours on the CPU, block by block.
 
 1. Cells: the points are put into cells of near points (`tightcut.neighbors.cells`).
-2. Candidates: for a pair of cells, half the squared distances |x|^2 / 2 + |y|^2 / 2 - <x, y> by one matrix product in
-   float32, with the origin in the centre of one of the cells. Each pair of points is looked at once and enters the
-   lists of both. First every cell meets the nearest cells; then it meets those that the triangle inequality, given the
-   lists so far, cannot rule out. In few dimensions hardly any are left, in hundreds nearly all.
+2. Candidates: for a pair of cells, half the squared distances by one matrix product in float32. Each pair of points is
+   compared once and enters the lists of both (`tightcut.neighbors.cell_pairs`). First every cell is compared with the
+   nearest cells; then with those that the triangle inequality, given the lists so far, cannot rule out. In few
+   dimensions hardly any are left, in hundreds nearly all.
 3. Ranking: the candidates' distances by float64 differences; among equals the smaller number comes first.
 4. Certificate: no point outside the candidates can be nearer than the k-th, given the rounding error of float32. Rows
    that fail it, such as those with many equal distances, are searched again with products in float64.
 
-Where points of many features lie near few directions, shadows of them decide which pairs are measured at all; see
-`tightcut.neighbors.shadows`. Distances are by float64 differences then, and nothing is left to check.
+Where points of many features lie near few directions, projections decide which pairs are measured at all; see
+`tightcut.neighbors.projections`. Distances are by float64 differences then, and nothing is left to check.
 
-Memory beyond the points: k + `EXTRA` candidates of 8 bytes and a shadow of at most 1 KiB per point, and per thread a
-product of two cells with their coordinates in float32. Points stay what they are: float64, float32 or uint8, in memory
-or memory-mapped; these cast no shadows.
+Time O(n^2 d) in many dimensions and near O(n d log n) in few. Memory beyond the points: k + `EXTRA` candidates of 8 bytes
+and a projection of at most 1 KiB per point, and per thread a product of two cells with their coordinates in float32.
+Points stay what they are: float64, float32 or uint8, in memory or memory-mapped; these are not projected.
 """
 
 from __future__ import annotations
 
-import mmap
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from tightcut.neighbors.cell_pairs import CandidateLists, CellPairs, QueryCells, rounding_error
 from tightcut.neighbors.cells import Cells, consecutive_cells, near_cells
-from tightcut.neighbors.distances import half_square_distances, largest_coordinate, unit_scale
-from tightcut.neighbors.meeting import NOBODY, Lists, Meeting, Quest, rounding_error
-from tightcut.neighbors.shadows import ShadowMeeting, Shadows, cast_shadows
-from tightcut.neighbors.threads import Progress, Team
+from tightcut.neighbors.distances import rank_candidates
+from tightcut.neighbors.points import is_memory_mapped, largest_coordinate, unit_scale
+from tightcut.neighbors.projections import ProjectedCellPairs, Projection, useful_projection
+from tightcut.neighbors.threads import Progress, Workers
 
 EXTRA = 6  # candidates beyond k
-NEAR = 8  # cells that every cell meets first
+NEAR = 8  # cells that every cell is compared with first
 CELL = 1024  # rows of a cell at most
 SMALL_CELL, FEW_FEATURES = 256, 4  # where distances rule out nearly everything, small cells rule out more
 MAPPED_CELL = 4096  # of a file, which is read once per cell
@@ -42,27 +40,15 @@ FAR = 2.0**40  # queries so much farther out than the points that float32 might 
 
 
 class BlockedNeighbors:
-    """Points in cells, with the part of `sklearn.neighbors.NearestNeighbors` that a graph needs.
+    """A search over points in cells (see `tightcut.neighbors.index.Neighbors`).
 
-    Parameters
-    ----------
-    points : ndarray of shape (n, n_features)
-        float64, float32 or uint8, finite, of size at most 1e150. A memory-mapped array is read in blocks.
-    n_jobs : int, optional
-        Threads, as in joblib. The answer does not depend on it.
-    progress : callable, optional
-        Called with ("neighbours", done, total, nan).
-
-    Attributes
-    ----------
-    n_repeated : int
-        Rows of the last search that needed products in float64.
+    `n_repeated` is the number of rows of the last search that needed products in float64.
     """
 
     def __init__(self, points: np.ndarray, *, n_jobs: int | None = None, progress: Progress | None = None) -> None:
         self._scale = unit_scale(points)
         self._points = np.asarray(points)
-        self._team = Team(n_jobs, progress)
+        self._workers = Workers(n_jobs, progress)
         self._mapped = is_memory_mapped(points)
         self.n_repeated = 0
 
@@ -71,157 +57,108 @@ class BlockedNeighbors:
         return self._make_cells(self._points, np.arange(len(self._points)))
 
     def kneighbors(self, X: np.ndarray | None = None, n_neighbors: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Distances to the nearest points and their numbers, nearest first; the smaller number first among equals.
-
-        Of more points at the distance of the last one than there are places, any may be taken.
-
-        Parameters
-        ----------
-        X : ndarray of shape (m, n_features), optional
-            The queries. By default the points themselves, none being its own neighbour, though an equal one may be.
-        n_neighbors : int
-            At most the number of points, less one if these are the queries.
-
-        Returns
-        -------
-        distances : ndarray of float64, shape (m, n_neighbors)
-        neighbors : ndarray of int64, shape (m, n_neighbors)
-        """
+        """The smaller neighbour first among equals; of too many at the distance of the last one, any may be taken."""
         own = X is None
         queries = self._points if X is None else np.ascontiguousarray(X)
-        answer = Answer.empty(len(queries), n_neighbors)
-        shadows = cast_shadows(self._points, n_neighbors, self._scale) if own and not self._mapped else None
-        if shadows is None:
-            self._search(queries, answer, own=own)
+        shape = len(queries), n_neighbors
+        half_squares, neighbors = np.empty(shape), np.empty(shape, dtype=np.int64)
+        projection = useful_projection(self._points, n_neighbors, self._scale) if own and not self._mapped else None
+        if projection is None:
+            self._search(queries, half_squares, neighbors, own=own)
         else:
-            self._search_shadows(shadows, answer)
-        return np.sqrt(2 * answer.halves) / self._scale, answer.numbers
+            self._search_projected(projection, half_squares, neighbors)
+        return np.sqrt(2 * half_squares) / self._scale, neighbors
 
-    def _search(self, queries: np.ndarray, answer: Answer, *, own: bool) -> None:
+    def _search(self, queries: np.ndarray, half_squares: np.ndarray, neighbors: np.ndarray, *, own: bool) -> None:
         """Candidates by products of the points; their order is checked."""
         n_others = len(self._points) - own
-        m = min(answer.numbers.shape[1] + EXTRA, n_others)
+        m = min(neighbors.shape[1] + EXTRA, n_others)
         cells = self._cells if own else self._make_cells(queries, np.arange(len(queries)))
-        lists = Lists.empty(len(queries), m, np.float32 if self._extent(queries) < FAR else np.float64)
-        with self._team.working((4 if own else 1) * cells.n_cells + -(-len(queries) // RANKED)):
+        # Coordinates of the points are between 1/4 and 1/2 at most.
+        extent = largest_coordinate(queries) * self._scale
+        lists = CandidateLists.empty(len(queries), m, np.float32 if extent < FAR else np.float64)
+        with self._workers.expecting((4 if own else 1) * cells.n_cells + -(-len(queries) // RANKED)):
             if own:
-                meeting = Meeting(self._points, cells, self._scale, lists)
-                self._meet_reachable(meeting, self._meet_near(meeting))
+                pairs = CellPairs(self._points, cells, self._scale, lists)
+                self._compare_reachable(pairs, self._compare_near(pairs))
             else:
-                self._meet_points(queries, cells, lists, own=False)
-            self._rank(queries, cells, lists, answer)
-            unsure = cells.rows[~self._is_sure(cells, lists, answer)] if m < n_others else cells.rows[:0]
-            self.n_repeated = len(unsure)
-            if len(unsure):
-                self._repeat(queries, unsure, answer, m, own=own)
+                self._compare_queries(queries, cells, lists, own=False)
+            self._rank(queries, cells, lists, half_squares, neighbors)
+            last, n_features = half_squares[:, -1], self._points.shape[1]
+            error = rounding_error(lists.largest_half_norm, last[cells.rows], n_features, lists.bounds.dtype)
+            certified = (last[cells.rows] + error < lists.bounds) | (last[cells.rows] == 0) | (m == n_others)
+            uncertified = cells.rows[~certified]
+            self.n_repeated = len(uncertified)
+            if self.n_repeated:
+                # Once more in float64, given how far the last neighbour is at most.
+                cells = self._make_cells(queries, uncertified)
+                lists = CandidateLists.empty(len(uncertified), m, np.float64)
+                half_norm = n_features * (1 + extent) ** 2 / 2
+                lists.bounds[:] = last[cells.rows]
+                lists.bounds[:] += rounding_error(half_norm, lists.bounds, n_features, np.float64)
+                self._compare_queries(queries, cells, lists, own=own)
+                self._rank(queries, cells, lists, half_squares, neighbors)
 
-    def _search_shadows(self, shadows: Shadows, answer: Answer) -> None:
-        """Neighbours of the points themselves: the nearest shadows tell how far to look, then all are compared."""
-        n, k = answer.numbers.shape
-        cells = near_cells(shadows.points, np.arange(n), CELL, 1.0)
-        guess, lists = Lists.empty(n, k + EXTRA, np.float32), Lists.empty(n, k, np.float64)
-        with self._team.working(5 * cells.n_cells + 2 * -(-n // RANKED)):
-            self._meet_near(Meeting(shadows.points, cells, 1.0, guess))
-            self._rank(self._points, cells, guess, answer)
-            lists.limit[:] = answer.halves[cells.rows, -1]
-            meeting = ShadowMeeting(shadows, cells, lists, self._points, self._scale)
-            self._team.each(meeting.meet_itself, range(cells.n_cells))
-            self._meet_reachable(meeting, np.eye(cells.n_cells, dtype=bool))
-            self._rank(self._points, cells, lists, answer)
+    def _search_projected(self, projection: Projection, half_squares: np.ndarray, neighbors: np.ndarray) -> None:
+        """Neighbours of the points themselves: the nearest projections bound the distances, then all are compared."""
+        n, k = neighbors.shape
+        cells = near_cells(projection.points, np.arange(n), CELL, 1.0)
+        nearest = CandidateLists.empty(n, k + EXTRA, np.float32)
+        lists = CandidateLists.empty(n, k, np.float64)
+        with self._workers.expecting(5 * cells.n_cells + 2 * -(-n // RANKED)):
+            self._compare_near(CellPairs(projection.points, cells, 1.0, nearest))
+            self._rank(self._points, cells, nearest, half_squares, neighbors)
+            lists.bounds[:] = half_squares[cells.rows, -1]
+            pairs = ProjectedCellPairs(projection, cells, lists, self._points, self._scale)
+            self._workers.map(pairs.compare_inside, range(cells.n_cells))
+            self._compare_reachable(pairs, np.eye(cells.n_cells, dtype=bool))
+            self._rank(self._points, cells, lists, half_squares, neighbors)
         self.n_repeated = 0
 
-    def _meet_near(self, meeting: Meeting) -> np.ndarray:
-        """Every cell meets itself and the nearest ones; returns which have met."""
-        near = meeting.nearest_cells(NEAR)
-        self._team.each(meeting.meet_itself, range(len(near)))
-        self._team.each(lambda cell: meeting.visit(cell, near), range(len(near)))
+    def _compare_near(self, pairs: CellPairs) -> np.ndarray:
+        """Compare every cell with itself and the nearest ones; returns which pairs have been compared."""
+        near = pairs.nearest_cells(NEAR)
+        self._workers.map(pairs.compare_inside, range(len(near)))
+        self._workers.map(lambda cell: pairs.compare_with(cell, near), range(len(near)))
         return near
 
-    def _meet_reachable(self, meeting: Meeting, met: np.ndarray) -> None:
-        """Every cell meets those within its reach that it has not met, each pair of cells once."""
-        if met.all():
+    def _compare_reachable(self, pairs: CellPairs, compared: np.ndarray) -> None:
+        """Compare every cell with those within its reach, each pair of cells once."""
+        if compared.all():
             return
-        wanted = np.zeros_like(met)
+        wanted = np.zeros_like(compared)
 
-        def look_around(cell: int) -> None:
-            wanted[cell, meeting.within_reach(cell)] = True
+        def mark(cell: int) -> None:
+            wanted[cell, pairs.within_reach(cell)] = True
 
-        self._team.each(look_around, range(len(met)))
+        self._workers.map(mark, range(len(wanted)))
         wanted |= wanted.T
-        wanted &= ~met
-        self._team.each(lambda cell: meeting.visit(cell, wanted), range(len(met)))
+        wanted &= ~compared
+        self._workers.map(lambda cell: pairs.compare_with(cell, wanted), range(len(wanted)))
 
-    def _meet_points(self, queries: np.ndarray, cells: Cells, lists: Lists, *, own: bool) -> None:
-        """Fill the lists of queries, cell by cell."""
-        quest = Quest(self._points, self._cells, self._scale, queries, cells, lists, own=own)
+    def _compare_queries(self, queries: np.ndarray, cells: Cells, lists: CandidateLists, *, own: bool) -> None:
+        search = QueryCells(self._points, self._cells, self._scale, queries, cells, lists, own=own).search
+        self._workers.map(lambda cell: search(cell, NEAR), range(cells.n_cells))
 
-        def visit(cell: int) -> None:
-            near = self._cells.nearest(cells.centres[cell], NEAR, self._scale)
-            quest.ask(cell, near)
-            quest.ask(cell, np.setdiff1d(quest.within_reach(cell), near))
-
-        self._team.each(visit, range(cells.n_cells))
-
-    def _rank(self, queries: np.ndarray, cells: Cells, lists: Lists, answer: Answer) -> None:
-        """Write the answers of all rows in `cells`."""
-        k = answer.numbers.shape[1]
+    def _rank(
+        self,
+        queries: np.ndarray,
+        cells: Cells,
+        lists: CandidateLists,
+        half_squares: np.ndarray,
+        neighbors: np.ndarray,
+    ) -> None:
+        """Write the neighbours of all rows in `cells`."""
 
         def rank(start: int) -> None:
             part = slice(start, start + RANKED)
-            rows = cells.rows[part]
-            found = np.sort(lists.number[part].astype(np.int64), axis=1)
-            # A second search knows how far to look, which may leave places empty.
-            missing = found == NOBODY
-            halves = half_square_distances(queries, rows, self._points, np.where(missing, 0, found), self._scale)
-            halves[missing] = np.inf
-            order = np.argsort(halves, axis=1, kind="stable")[:, :k]
-            answer.halves[rows] = np.take_along_axis(halves, order, axis=1)
-            answer.numbers[rows] = np.take_along_axis(found, order, axis=1)
+            rows, candidates = cells.rows[part], lists.neighbors[part]
+            ranked = rank_candidates(queries, rows, self._points, candidates, self._scale, neighbors.shape[1])
+            half_squares[rows], neighbors[rows] = ranked
 
-        self._team.each(rank, range(0, len(cells.rows), RANKED))
-
-    def _is_sure(self, cells: Cells, lists: Lists, answer: Answer) -> np.ndarray:
-        """For each row of `cells`: whether no other point can be nearer than its last neighbour."""
-        last = answer.halves[cells.rows, -1]
-        error = rounding_error(lists.widest, last, self._points.shape[1], lists.limit.dtype)
-        return (last + error < lists.limit) | (last == 0)
+        self._workers.map(rank, range(0, len(cells.rows), RANKED))
 
     def _make_cells(self, some: np.ndarray, rows: np.ndarray) -> Cells:
         if self._mapped:
             return consecutive_cells(some, rows, MAPPED_CELL, self._scale)
         return near_cells(some, rows, SMALL_CELL if some.shape[1] <= FEW_FEATURES else CELL, self._scale)
-
-    def _extent(self, queries: np.ndarray) -> float:
-        """Largest coordinate of the queries, that of the points being between 1/4 and 1/2."""
-        return largest_coordinate(queries) * self._scale
-
-    def _repeat(self, queries: np.ndarray, rows: np.ndarray, answer: Answer, m: int, *, own: bool) -> None:
-        """Search for the neighbours of some rows with products in float64, given how far the last one is at most."""
-        cells = self._make_cells(queries, rows)
-        lists = Lists.empty(len(rows), m, np.float64)
-        last, n_features = answer.halves[cells.rows, -1], self._points.shape[1]
-        widest = n_features * (1 + self._extent(queries)) ** 2 / 2
-        lists.limit[:] = last + rounding_error(widest, last, n_features, np.float64)
-        self._meet_points(queries, cells, lists, own=own)
-        self._rank(queries, cells, lists, answer)
-
-
-@dataclass(frozen=True, eq=False)
-class Answer:
-    """Halves of squared distances (scaled) and numbers of the neighbours, by row."""
-
-    halves: np.ndarray
-    numbers: np.ndarray
-
-    @classmethod
-    def empty(cls, n: int, k: int) -> Answer:
-        return cls(np.empty((n, k)), np.empty((n, k), dtype=np.int64))
-
-
-def is_memory_mapped(array: Any) -> bool:
-    """Whether an array, or the one that it is a view of, lies in a file."""
-    while array is not None:
-        if isinstance(array, (np.memmap, mmap.mmap)):
-            return True
-        array = getattr(array, "base", None)
-    return False

@@ -12,11 +12,16 @@ Two stages, both free of an n x n array.
 
 from __future__ import annotations
 
-from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from functools import partial
+from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+
+from tightcut.neighbors.distances import cross_distances, pair_half_squares
+from tightcut.neighbors.points import Points, unit_scale
 
 if TYPE_CHECKING:
     from tightcut.neighbors.index import Neighbors
@@ -30,13 +35,16 @@ EXACT_WORK = 1 << 31  # differences of coordinates, about two seconds
 SAMPLED = 1 << 15  # points of all components together
 ENDS = 8  # from which a bridge is shortened
 
+# The scaled distance from each query to its nearest among some rows, and that row.
+Nearest: TypeAlias = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
-def shortest_bridges(points: np.ndarray, labels: np.ndarray, index: Neighbors) -> np.ndarray:
+
+def shortest_bridges(points: Points, labels: np.ndarray, index: Neighbors) -> tuple[np.ndarray, np.ndarray]:
     """Edges of a minimum spanning tree over the components.
 
     Parameters
     ----------
-    points : ndarray of shape (n, n_features)
+    points : ndarray or csr_array of shape (n, n_features)
     labels : ndarray of shape (n,)
         Component of each point: 0, ..., c - 1.
     index : Neighbors
@@ -44,16 +52,19 @@ def shortest_bridges(points: np.ndarray, labels: np.ndarray, index: Neighbors) -
 
     Returns
     -------
-    ndarray of shape (c - 1, 2)
-        The two ends of each bridge.
+    ends : ndarray of shape (2, c - 1)
+    lengths : ndarray of shape (c - 1,)
     """
-    stages = [np.empty((0, 2), dtype=np.intp)]
+    scale = unit_scale(points)
+    stages = []
     while (small := _small_components(labels)).any():
         bridges = _without_cycles(_shortest_links(points, labels, small, index), labels)
         stages.append(bridges)
         labels = _merge(labels, bridges)
-    stages.append(_spanning_tree(points, labels))
-    return np.concatenate(stages)
+    bridges = np.concatenate([*stages, _spanning_tree(points, labels, scale)])
+    left, right = bridges.T.copy()
+    lengths = np.sqrt(2 * pair_half_squares(points, left, points, right[:, None], scale)[:, 0]) / scale
+    return bridges.T, lengths
 
 
 def _small_components(labels: np.ndarray) -> np.ndarray:
@@ -67,7 +78,7 @@ def _small_components(labels: np.ndarray) -> np.ndarray:
     return small
 
 
-def _shortest_links(points: np.ndarray, labels: np.ndarray, small: np.ndarray, index: Neighbors) -> np.ndarray:
+def _shortest_links(points: Points, labels: np.ndarray, small: np.ndarray, index: Neighbors) -> np.ndarray:
     """The shortest link (inside, outside) of each small component to any other, shortest first.
 
     Among the s + 1 nearest points to a member of a component of s points, at least one lies outside.
@@ -77,9 +88,7 @@ def _shortest_links(points: np.ndarray, labels: np.ndarray, small: np.ndarray, i
     inside = inside[np.argsort(sizes[labels[inside]], kind="stable")]
     outside = np.empty_like(inside)
     lengths = np.empty(len(inside))
-    for start in range(0, len(inside), INDEX_ROWS):
-        rows = slice(start, start + INDEX_ROWS)
-        block = inside[rows]
+    for rows, block in _blocks(inside, INDEX_ROWS):
         distances, found = index.kneighbors(points[block], n_neighbors=int(sizes[labels[block[-1]]]) + 1)
         first = (labels[found] != labels[block, None]).argmax(axis=1)[:, None]
         lengths[rows] = np.take_along_axis(distances, first, axis=1)[:, 0]
@@ -92,109 +101,103 @@ def _shortest_links(points: np.ndarray, labels: np.ndarray, small: np.ndarray, i
 
 def _without_cycles(links: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """The links, shortest first, less those that would close a cycle (a pair chosen from both sides, or a tie)."""
-    joined = _disjoint_set(int(labels.max()) + 1)
-    keep = [joined.merge(int(left), int(right)) for left, right in labels[links]]
+    from scipy.cluster.hierarchy import DisjointSet
+
+    joined = DisjointSet(range(int(labels.max()) + 1))
+    keep = [joined.merge(left, right) for left, right in labels[links].tolist()]
     return links[keep]
 
 
 def _merge(labels: np.ndarray, bridges: np.ndarray) -> np.ndarray:
     count = int(labels.max()) + 1
-    left, right = labels[bridges].T
-    joined = sp.coo_array((np.ones(len(bridges)), (left, right)), shape=(count, count))
+    joined = sp.coo_array((np.ones(len(bridges)), labels[bridges].T), shape=(count, count))
     return sp.csgraph.connected_components(joined, directed=False)[1][labels]
 
 
-def _spanning_tree(points: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def _spanning_tree(points: Points, labels: np.ndarray, scale: float) -> np.ndarray:
     sizes = np.bincount(labels)
     members = np.split(np.argsort(labels, kind="stable"), np.cumsum(sizes)[:-1])
+    nearest = partial(_nearest, points, scale)
     n_links = (len(labels) ** 2 - int((sizes.astype(object) ** 2).sum())) // 2
-    if n_links * points.shape[1] > EXACT_WORK:
-        return _sampled_tree(points, members)
-    return _shortest_tree(points, labels, members)
+    # A difference of two sparse rows goes through the entries of both.
+    n_features = 2 * points.nnz // points.shape[0] + 1 if sp.issparse(points) else points.shape[1]
+    if n_links * n_features > EXACT_WORK:
+        return _sampled_tree(nearest, members)
+    return _shortest_tree(nearest, members, _gaps(points, members, scale))
 
 
-def _shortest_tree(points: np.ndarray, labels: np.ndarray, members: list[np.ndarray]) -> np.ndarray:
-    """Kruskal's algorithm over few components, measuring a pair only once its lower bound is due."""
-    joined = _disjoint_set(len(members))
-    measured: list[tuple[float, int, int]] = []
+def _shortest_tree(nearest: Nearest, members: list[np.ndarray], gaps: np.ndarray) -> np.ndarray:
+    """Kruskal's algorithm over few components, measuring a pair only once its lower bound is due.
+
+    The heap holds bounds of pairs not yet measured and lengths of the others. A length that comes first is no longer
+    than any link that is left, measured or not.
+    """
+    from scipy.cluster.hierarchy import DisjointSet
+
+    joined = DisjointSet(range(len(members)))
+    pairs = zip(*np.triu_indices(len(members), 1), strict=True)
+    due: list[tuple] = [(gap, int(a), int(b), ()) for gap, (a, b) in zip(gaps.tolist(), pairs, strict=True)]
+    heapify(due)
     bridges: list[tuple[int, int]] = []
-    for bound, a, b in _pairs_by_gap(points, members):
-        _accept(measured, bound, labels, joined, bridges)
-        if joined.n_subsets == 1:
-            break
-        if not joined.connected(a, b):
-            lengths, ends = _nearest(points, members[a], members[b])
+    while joined.n_subsets > 1:
+        _, a, b, link = heappop(due)
+        if joined.connected(a, b):
+            continue
+        if link:
+            joined.merge(a, b)
+            bridges.append(link)
+        else:
+            lengths, ends = nearest(members[a], members[b])
             place = int(lengths.argmin())
-            heappush(measured, (float(lengths[place]), int(members[a][place]), int(ends[place])))
-    _accept(measured, np.inf, labels, joined, bridges)
+            heappush(due, (float(lengths[place]), a, b, (int(members[a][place]), int(ends[place]))))
     return np.array(bridges, dtype=np.intp).reshape(-1, 2)
 
 
-def _accept(
-    measured: list[tuple[float, int, int]], bound: float, labels: np.ndarray, joined: Any, bridges: list
-) -> None:
-    """Draw in every measured link no longer than the bound: no pair still unmeasured can be shorter."""
-    while measured and measured[0][0] <= bound:
-        _, left, right = heappop(measured)
-        if joined.merge(int(labels[left]), int(labels[right])):
-            bridges.append((left, right))
-
-
-def _pairs_by_gap(points: np.ndarray, members: list[np.ndarray]) -> Any:
-    """Pairs of components with the gap between their enclosing balls, a lower bound on any link; smallest first."""
+def _gaps(points: Points, members: list[np.ndarray], scale: float) -> np.ndarray:
+    """Lower bounds on the distances of all pairs of components: the gaps between their enclosing balls, scaled."""
     from scipy.spatial.distance import pdist
 
-    centres, radii = zip(*[_ball(points, own) for own in members], strict=True)
     first, second = np.triu_indices(len(members), 1)
-    gaps = pdist(np.array(centres)) - np.take(radii, first) - np.take(radii, second)
-    order = np.argsort(gaps, kind="stable")
-    return zip(gaps[order].tolist(), first[order].tolist(), second[order].tolist(), strict=True)
+    if sp.issparse(points):
+        return np.zeros(len(first))  # the mean of sparse rows is not sparse
+    centres, radii = zip(*[_ball(points, own, scale) for own in members], strict=True)
+    return pdist(np.array(centres)) - np.take(radii, first) - np.take(radii, second)
 
 
-def _ball(points: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, float]:
-    """Mean of some points, and how far they reach from it; read in blocks."""
-    blocks = _blocks(rows, BLOCK_ROWS)
+def _ball(points: np.ndarray, rows: np.ndarray, scale: float) -> tuple[np.ndarray, float]:
+    """Mean of some points, and how far they reach from it, both scaled; read in blocks."""
+    blocks = [block for _, block in _blocks(rows, BLOCK_ROWS)]
     centre = sum(points[block].sum(axis=0, dtype=np.float64) for block in blocks) / len(rows)
-    return centre, max(float(np.linalg.norm(points[block] - centre, axis=1).max()) for block in blocks)
+    radius = max(float(np.linalg.norm((points[block] - centre) * scale, axis=1).max()) for block in blocks)
+    return centre * scale, radius
 
 
-def _sampled_tree(points: np.ndarray, members: list[np.ndarray]) -> np.ndarray:
+def _sampled_tree(nearest: Nearest, members: list[np.ndarray]) -> np.ndarray:
     """A spanning tree that is minimal among samples of the components, its bridges shortened."""
     rng = np.random.default_rng(0)
     size = max(ENDS, SAMPLED // len(members))
     samples = [own if len(own) <= size else np.sort(rng.choice(own, size, replace=False)) for own in members]
     together = np.concatenate(samples)
     starts = np.cumsum([0, *map(len, samples[:-1])])
-    lengths = np.array([_least(points, sample, together, starts) for sample in samples])
-    # The tree is the same if every length grows by 1, and a length of 0 would not count as an edge.
-    tree = sp.csgraph.minimum_spanning_tree(np.minimum(lengths, lengths.T) + 1.0).tocoo()
+    lengths = np.array([np.minimum.reduceat(nearest(together, sample)[0], starts) for sample in samples])
+    # The tree depends on the order of the lengths alone, and a length of 0 would not count as an edge.
+    _, ranks = np.unique(np.minimum(lengths, lengths.T), return_inverse=True)
+    tree = sp.csgraph.minimum_spanning_tree(ranks.reshape(lengths.shape) + 1.0).tocoo()
     bridges = [
-        _shortened(points, samples[a], samples[b], members[a], members[b]) for a, b in zip(*tree.coords, strict=True)
+        _shortened(nearest, samples[a], samples[b], members[a], members[b]) for a, b in zip(*tree.coords, strict=True)
     ]
     return np.array(bridges, dtype=np.intp)
 
 
-def _least(points: np.ndarray, sample: np.ndarray, together: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Distance of a sample to each of the samples that start at `starts` in the list of all."""
-    from scipy.spatial.distance import cdist
-
-    least = np.empty(len(together))
-    for start, rows in zip(range(0, len(together), BLOCK_ROWS), _blocks(together, BLOCK_ROWS), strict=True):
-        asked = points[rows]
-        parts = [cdist(points[part], asked).min(axis=0) for part in _blocks(sample, QUERY_ROWS)]
-        least[start : start + BLOCK_ROWS] = np.min(parts, axis=0)
-    return np.minimum.reduceat(least, starts)
-
-
 def _shortened(
-    points: np.ndarray, sample: np.ndarray, other_sample: np.ndarray, own: np.ndarray, other: np.ndarray
+    nearest: Nearest, sample: np.ndarray, other_sample: np.ndarray, own: np.ndarray, other: np.ndarray
 ) -> tuple[int, int]:
     """A short link between two components: back and forth between nearest points, from the nearest of the samples."""
-    lengths, _ = _nearest(points, sample, other_sample)
+    lengths, _ = nearest(sample, other_sample)
     here, there = sample[np.argsort(lengths, kind="stable")[:ENDS]], other
     shortest, bridge, own_turn = np.inf, (-1, -1), True
     while True:
-        lengths, ends = _nearest(points, here, there)
+        lengths, ends = nearest(here, there)
         place = int(lengths.argmin())
         if lengths[place] >= shortest:
             return bridge
@@ -204,16 +207,12 @@ def _shortened(
         here, there, own_turn = np.unique(ends), own if own_turn else other, not own_turn
 
 
-def _nearest(points: np.ndarray, queries: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distance from each query to its nearest among some rows, and that row."""
-    from scipy.spatial.distance import cdist
-
+def _nearest(points: Points, scale: float, queries: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """See `Nearest`. Memory O(QUERY_ROWS x BLOCK_ROWS)."""
     lengths, ends = np.full(len(queries), np.inf), np.full(len(queries), -1)
-    for start in range(0, len(queries), QUERY_ROWS):
-        part = slice(start, start + QUERY_ROWS)
-        asked = points[queries[part]]
-        for block in _blocks(rows, BLOCK_ROWS):
-            distances = cdist(asked, points[block])
+    for part, own in _blocks(queries, QUERY_ROWS):
+        for _, block in _blocks(rows, BLOCK_ROWS):
+            distances = cross_distances(points[own], points[block], scale)
             nearest = distances.argmin(axis=1)
             found = distances[np.arange(len(nearest)), nearest]
             better = found < lengths[part]
@@ -222,11 +221,6 @@ def _nearest(points: np.ndarray, queries: np.ndarray, rows: np.ndarray) -> tuple
     return lengths, ends
 
 
-def _blocks(rows: np.ndarray, size: int) -> list[np.ndarray]:
-    return [rows[start : start + size] for start in range(0, len(rows), size)]
-
-
-def _disjoint_set(count: int) -> Any:
-    from scipy.cluster.hierarchy import DisjointSet
-
-    return DisjointSet(range(count))
+def _blocks(rows: np.ndarray, size: int) -> Iterator[tuple[slice, np.ndarray]]:
+    """Consecutive parts of an array, each with its place."""
+    return ((slice(start, start + size), rows[start : start + size]) for start in range(0, len(rows), size))

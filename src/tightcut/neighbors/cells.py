@@ -86,8 +86,9 @@ def consecutive_cells(points: np.ndarray, rows: np.ndarray, size: int, scale: fl
 
 def _along_widest_direction(points: np.ndarray, rows: np.ndarray, scale: float, rng: np.random.Generator) -> np.ndarray:
     """Coordinates of the rows along the first principal component of a sample of them, by power iteration."""
-    sample = points[np.sort(rng.choice(rows, min(len(rows), SAMPLE), replace=False))] * scale
-    sample = sample - sample.mean(axis=0, dtype=np.float64)
+    chosen = np.sort(rng.choice(rows, min(len(rows), SAMPLE), replace=False))
+    sample = np.multiply(points[chosen], scale, dtype=np.float64)
+    sample -= sample.mean(axis=0)
     direction = rng.normal(size=sample.shape[1])
     for _ in range(8):
         step = (sample @ direction) @ sample
@@ -123,7 +124,8 @@ def _measured(points: np.ndarray, rows: np.ndarray, starts: np.ndarray, scale: f
     for cell, (start, stop) in enumerate(pairwise(starts)):
         members = points[rows[start:stop]]
         centres[cell] = members.mean(axis=0, dtype=np.float64).astype(precision)
-        difference = (members - centres[cell]) * scale
+        difference = np.subtract(members, centres[cell], dtype=np.float64)
+        difference *= scale
         away = np.sqrt(np.einsum("ij,ij->i", difference, difference))
         order = np.argsort(away, kind="stable")
         rows[start:stop] = rows[start:stop][order]

@@ -1,37 +1,73 @@
-"""Distances by differences in float64, whatever the points are: duplicates are at distance 0."""
+"""Distances by differences in float64, whatever the points are: duplicates are at distance 0.
+
+Half squared distances are computed in scaled coordinates (see `tightcut.neighbors.points.unit_scale`).
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import scipy.sparse as sp
+
+from tightcut.neighbors.points import Points
+
+EMPTY = np.iinfo(np.int32).max  # in the place of a candidate that has not been found
 
 
-def largest_coordinate(points: np.ndarray) -> float:
-    return max(float(points.max()), -float(points.min()))
-
-
-def unit_scale(points: np.ndarray) -> float:
-    """A power of two that brings all coordinates into [-1/2, 1/2], so that no square over- or underflows.
-
-    It is a number of the points' own precision, which the smallest float32 would need more than.
-    """
-    largest = largest_coordinate(points)
-    if largest == 0:
-        return 1.0
-    return float(2.0 ** min(-np.ceil(np.log2(2 * largest)), 1000 if points.dtype == np.float64 else 120))
-
-
-def half_square_distances(
-    points: np.ndarray, rows: np.ndarray, others: np.ndarray, found: np.ndarray, scale: float
+def pair_half_squares(
+    queries: Points, rows: np.ndarray, points: Points, candidates: np.ndarray, scale: float
 ) -> np.ndarray:
-    """Half the squared distances, times the squared scale, from points[rows] to others[found[i]] for each row i."""
-    from tightcut._kernels.neighbors import half_squares
+    """Half the squared distances from queries[rows[i]] to each of points[candidates[i]]."""
+    from tightcut._kernels import neighbors as kernels
 
-    halves = np.empty(found.shape)
-    half_squares(np.asarray(points), rows, np.asarray(others), found, scale, halves)
-    return halves
+    out = np.empty(candidates.shape)
+    if sp.issparse(points):
+        kernels.sparse_pair_half_squares(csr_parts(queries, scale), rows, csr_parts(points, scale), candidates, out)
+    else:
+        kernels.pair_half_squares(np.asarray(queries), rows, np.asarray(points), candidates, scale, out)
+    return out
 
 
-def pair_distances(points: np.ndarray, others: np.ndarray, found: np.ndarray, scale: float) -> np.ndarray:
-    """Distances from each point to each of its listed neighbours among the others."""
-    rows = np.arange(len(points))
-    return np.sqrt(2 * half_square_distances(points, rows, others, found, scale)) / scale
+def cross_distances(queries: Points, points: Points, scale: float) -> np.ndarray:
+    """All distances between two sets, scaled. Time and memory O(n m), no more than that of a block."""
+    from scipy.spatial.distance import cdist
+
+    if sp.issparse(points):
+        everything = np.broadcast_to(np.arange(points.shape[0]), (queries.shape[0], points.shape[0]))
+        return np.sqrt(2 * pair_half_squares(queries, np.arange(queries.shape[0]), points, everything, scale))
+    return cdist(*(np.multiply(some, scale, dtype=np.float64) for some in (queries, points)))
+
+
+def rank_candidates(
+    queries: np.ndarray, rows: np.ndarray, points: np.ndarray, candidates: np.ndarray, scale: float, k: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Half squared distances and neighbours of the k nearest candidates; the smaller neighbour first among equals."""
+    candidates = np.sort(candidates.astype(np.int64), axis=1)
+    missing = candidates == EMPTY
+    half_squares = pair_half_squares(queries, rows, points, np.where(missing, 0, candidates), scale)
+    half_squares[missing] = np.inf
+    order = np.argsort(half_squares, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(half_squares, order, axis=1), np.take_along_axis(candidates, order, axis=1)
+
+
+def rank_others(
+    queries: np.ndarray, points: np.ndarray, candidates: np.ndarray, scale: float, first: int | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Distances and neighbours from lists of candidates, nearest first.
+
+    Where the queries are the points from `first` on, the lists hold one more than is asked for: the point itself is
+    left out, or the farthest, where equal points have displaced it.
+    """
+    rows = np.arange(len(queries))
+    k = candidates.shape[1]
+    if first is not None:
+        own = candidates == (first + rows)[:, None]
+        candidates, k = np.where(own, EMPTY, candidates), k - 1
+    half_squares, neighbors = rank_candidates(queries, rows, points, candidates, scale, k)
+    return np.sqrt(2 * half_squares) / scale, neighbors
+
+
+def csr_parts(matrix: Any, scale: float = 1.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """indptr, indices and scaled data of a sparse matrix in the types for which kernels are compiled; all copies."""
+    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data.astype(np.float64) * scale

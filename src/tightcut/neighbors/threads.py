@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from threading import Lock
 from typing import Any
 
 STAGE = "neighbours"
@@ -14,7 +13,7 @@ Progress = Callable[[str, int, int, float], None]
 
 
 @contextmanager
-def one_core_products() -> Iterator[None]:
+def single_threaded_blas() -> Iterator[None]:
     """Inside, BLAS runs on the calling thread alone."""
     from threadpoolctl import threadpool_limits
 
@@ -22,48 +21,33 @@ def one_core_products() -> Iterator[None]:
         yield
 
 
-class Team:
-    """Threads that share the tasks of a search.
-
-    Parameters
-    ----------
-    n_jobs : int, optional
-        As in joblib.
-    progress : callable, optional
-        Called with (stage, done, total, nan) after each task.
-    """
+class Workers:
+    """Threads that share the tasks of a search; `progress` is called with (stage, done, total, nan) after each."""
 
     def __init__(self, n_jobs: int | None = None, progress: Progress | None = None) -> None:
         from joblib import effective_n_jobs
 
         self.n_jobs = effective_n_jobs(n_jobs)
         self._progress = progress
-        self._lock = Lock()
         self._done = self._total = 0
 
     @contextmanager
-    def working(self, n_tasks: int) -> Iterator[None]:
+    def expecting(self, n_tasks: int) -> Iterator[None]:
         """Set the number of tasks to come; inside, BLAS runs on the calling thread alone."""
         self._done, self._total = 0, n_tasks
-        with one_core_products():
+        with single_threaded_blas():
             yield
-        if self._progress is not None and self._done < self._total:
-            self._progress(STAGE, self._total, self._total, float("nan"))
+        # Stages that turned out to be unnecessary count as done.
+        if self._done < self._total:
+            self._report(self._total)
 
-    def each(self, task: Callable[[Any], None], items: Iterable[Any]) -> None:
+    def map(self, task: Callable[[Any], None], items: Iterable[Any]) -> None:
         """Run the task on every item; returns when all are done."""
-
-        def step(item: Any) -> None:
-            task(item)
-            with self._lock:
-                self._done += 1
-                if self._progress is not None:
-                    self._progress(STAGE, min(self._done, self._total), self._total, float("nan"))
-
-        if self.n_jobs == 1:
-            for item in items:
-                step(item)
-            return
         with ThreadPoolExecutor(self.n_jobs) as pool:
-            for _ in pool.map(step, items):
-                pass
+            for _ in (pool.map if self.n_jobs > 1 else map)(task, items):
+                self._report(self._done + 1)
+
+    def _report(self, done: int) -> None:
+        self._done = done
+        if self._progress is not None:
+            self._progress(STAGE, min(done, self._total), self._total, float("nan"))

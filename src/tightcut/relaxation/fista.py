@@ -14,9 +14,9 @@ CHECK_EVERY = 25
 class FistaProx:
     """Accelerated projected gradient on the edge flow.
 
-    Each edge has its own step 1 / (deg_u / norm_u + deg_v / norm_v), deg counting neighbours: the row sums of the
-    dual Hessian's absolute values, so the steps majorise it. (The paper's single Lipschitz constant is the special
-    case of equal steps.) The flow is kept between calls.
+    Each edge has its own step 1 / (deg_u / b_u + deg_v / b_v), deg counting neighbours and b being the vertex weights:
+    the row sums of the dual Hessian's absolute values, so the steps majorise it. (The paper's single Lipschitz constant
+    is the special case of equal steps.) The flow is kept between calls.
 
     Parameters
     ----------
@@ -34,29 +34,29 @@ class FistaProx:
     """
 
     def __init__(
-        self, weights: sp.csr_array, norm: np.ndarray, tolerance: float = 1e-10, max_iterations: int = 20_000
+        self, weights: sp.csr_array, vertex_weights: np.ndarray, tolerance: float = 1e-10, max_iterations: int = 20_000
     ) -> None:
         self.weights = weights
-        self.norm = norm
+        self.vertex_weights = vertex_weights
         self.tolerance = tolerance
         self.max_iterations = max_iterations
         self.n_iterations = 0
         self.gap = np.inf
-        crowding = np.diff(weights.indptr) / norm
+        crowding = np.diff(weights.indptr) / vertex_weights
         self._step = 1.0 / (np.repeat(crowding, np.diff(weights.indptr)) + crowding[weights.indices])
         self._flow = np.zeros(weights.nnz)
 
     def prox(self, target: np.ndarray) -> np.ndarray:
         w, value, momentum = self.weights, np.empty_like(target), 1.0
         ahead = self._flow.copy()
-        scale = max(0.5 * float(target**2 @ (1 / self.norm)), np.finfo(float).tiny)
+        scale = max(0.5 * float(target**2 @ (1 / self.vertex_weights)), np.finfo(float).tiny)
         for _ in range(0, self.max_iterations, CHECK_EVERY):
             momentum, gap = kernels.fista_steps(
                 w.indptr,
                 w.indices,
                 w.data,
                 target,
-                self.norm,
+                self.vertex_weights,
                 self._step,
                 self._flow,
                 ahead,
@@ -76,6 +76,6 @@ def warn_if_unfinished(gap: float, tolerance: float, max_iterations: int) -> Non
     if gap > 1e3 * tolerance:
         warn(
             f"FISTA stopped after {max_iterations} iterations at a relative duality gap of {gap:.1e}; "
-            'the step is still a descent step. inner_solver="flow" solves it exactly.',
+            'the step is still a descent step. method="search" solves it exactly.',
             RuntimeWarning,
         )

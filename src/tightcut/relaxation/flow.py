@@ -19,9 +19,9 @@ class FlowProx:
         Maximum flows computed so far.
     """
 
-    def __init__(self, weights: sp.csr_array, norm: np.ndarray) -> None:
+    def __init__(self, weights: sp.csr_array, vertex_weights: np.ndarray) -> None:
         self.weights = weights
-        self.norm = norm
+        self.vertex_weights = vertex_weights
         self.n_flows = 0
         self._reverse = kernels.reverse_arcs(weights.indptr, weights.indices)
         self._flow = np.zeros(weights.nnz)
@@ -31,7 +31,7 @@ class FlowProx:
         tolerance = 1e-14 * float(np.abs(target).sum())
         w = self.weights
         f, n_flows = kernels.total_variation_prox(
-            w.indptr, w.indices, self._reverse, w.data, target, self.norm, self._flow, tolerance
+            w.indptr, w.indices, self._reverse, w.data, target, self.vertex_weights, self._flow, tolerance
         )
         self.n_flows += n_flows
         return f

@@ -15,15 +15,15 @@ import scipy.sparse as sp
 
 
 class TotalVariationProx(Protocol):
-    """A solver of min_f sum norm_i/2 f_i^2 - target_i f_i + sum_edges weight |f_i - f_j|."""
+    """A solver of min_f sum b_i/2 f_i^2 - target_i f_i + sum_edges weight |f_i - f_j|."""
 
-    def __init__(self, weights: sp.csr_array, norm: np.ndarray) -> None: ...
+    def __init__(self, weights: sp.csr_array, vertex_weights: np.ndarray) -> None: ...
 
     def prox(self, target: np.ndarray) -> np.ndarray:
         """The minimiser. May start from the dual solution of the last call."""
 
 
-def clip_range(f: np.ndarray, c: float, norm: np.ndarray) -> np.ndarray:
+def clip_range(f: np.ndarray, c: float, vertex_weights: np.ndarray) -> np.ndarray:
     """The prox of c (max f - min f) after the total-variation prox: a clip that moves weight c at each end.
 
     Constant when the two clips would meet.
@@ -36,38 +36,24 @@ def clip_range(f: np.ndarray, c: float, norm: np.ndarray) -> np.ndarray:
     """
     if c <= 0:
         return f
-    high, low = _clip_level(f, c, norm), -_clip_level(-f, c, norm)
-    return np.clip(f, low, high) if high > low else np.full_like(f, norm @ f / norm.sum())
+    high, low = _clip_level(f, c, vertex_weights), -_clip_level(-f, c, vertex_weights)
+    return np.clip(f, low, high) if high > low else np.full_like(f, vertex_weights @ f / vertex_weights.sum())
 
 
-def _clip_level(f: np.ndarray, c: float, norm: np.ndarray) -> float:
-    """The level with sum norm (f - level)_+ = c."""
+def _clip_level(f: np.ndarray, c: float, vertex_weights: np.ndarray) -> float:
+    """The level with sum b (f - level)_+ = c."""
     order = np.argsort(-f)
-    level = (np.cumsum(norm[order] * f[order]) - c) / np.cumsum(norm[order])
+    weights = vertex_weights[order]
+    level = (np.cumsum(weights * f[order]) - c) / np.cumsum(weights)
     return float(level[np.argmax(level >= np.append(f[order][1:], -np.inf))])
 
 
 def inner_solver(name: str) -> type[TotalVariationProx]:
-    """The solver class behind `inner_solver="flow"` or `"fista"`; "fista:cuda" is the latter on a GPU."""
+    """The solver class behind the name "flow" (exact, by minimum cuts) or "fista" (the paper's first-order method)."""
     from tightcut.relaxation.fista import FistaProx
     from tightcut.relaxation.flow import FlowProx
 
-    if name == "fista:cuda":
-        from tightcut.gpu.fista import CudaFistaProx
-
-        return CudaFistaProx
     solvers: dict[str, type[TotalVariationProx]] = {"flow": FlowProx, "fista": FistaProx}
     if name not in solvers:
         raise ValueError(f"Unknown inner solver {name!r}; choose one of {sorted(solvers)}.")
     return solvers[name]
-
-
-def on_device(name: str, device: str) -> str:
-    """The name of the inner solver on "cpu" or "cuda": minimum cuts stay on the CPU, FISTA has a GPU version.
-
-    Examples
-    --------
-    >>> on_device("fista", "cpu")
-    'fista'
-    """
-    return "fista:cuda" if device == "cuda" and name == "fista" else name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -13,7 +13,13 @@ from tightcut.relaxation.ratio_dca import ratio_dca
 
 
 def penalty_path(
-    graph: Graph, constraints: Constraints, start: np.ndarray, penalties: np.ndarray, *, inner: str = "flow"
+    graph: Graph,
+    constraints: Constraints,
+    start: np.ndarray,
+    penalties: Iterable[float],
+    *,
+    inner: str = "flow",
+    device: str = "cpu",
 ) -> Iterator[tuple[float, np.ndarray]]:
     """RatioDCA at each penalty in turn, each run from the partition of the one before.
 
@@ -25,7 +31,8 @@ def penalty_path(
     side = np.asarray(start, dtype=bool)
     for penalty in penalties:
         relaxation = Relaxation(graph, constraints, float(penalty))
-        side = ratio_dca(relaxation, side, inner=inner, tie=cheaper_direction(graph, constraints, side)).side
+        tie = cheaper_direction(graph, constraints, side)
+        side = ratio_dca(relaxation, side, inner=inner, device=device, tie=tie).side
         yield float(penalty), side
 
 

@@ -42,6 +42,7 @@ def ratio_dca(
     start: np.ndarray,
     *,
     inner: str = "flow",
+    device: str = "cpu",
     tie: np.ndarray | None = None,
     max_steps: int = 100,
 ) -> Descent:
@@ -51,6 +52,10 @@ def ratio_dca(
     ----------
     start : array of shape (n,)
         A boolean array stands for its indicator.
+    inner : {"flow", "fista"}, default="flow"
+        The solver of the inner problem.
+    device : {"cpu", "cuda"}, default="cpu"
+        Where FISTA runs; minimum cuts stay on the CPU.
     tie : array of shape (n_cannot_links,), optional
         Direction in which to pull apart a cannot-link pair that the iterate does not separate.
 
@@ -60,7 +65,7 @@ def ratio_dca(
     Started from a consistent partition with a penalty at `penalty_bound`, the result is consistent and its cut
     smaller, or the same partition comes back (the paper's last theorem).
     """
-    steps = _steps(relaxation, inner)
+    steps = _steps(relaxation, inner, device)
     f = steps.vector(start)
     side, value = steps.threshold(f)
     lam = steps.F(f)
@@ -106,8 +111,8 @@ class Steps:
         return side
 
 
-def _steps(relaxation: Relaxation, inner: str) -> Any:
-    if inner == "fista:cuda":
+def _steps(relaxation: Relaxation, inner: str, device: str) -> Any:
+    if inner == "fista" and device == "cuda":
         from tightcut.gpu.steps import DeviceSteps
 
         return DeviceSteps(relaxation)

@@ -62,7 +62,10 @@ class Relaxation:
         """The ratio; a numerator of rounding size is zero."""
         R1 = self.R1(f)
         numerator = R1 - self.R2(f)
-        return numerator / self.S(f) if numerator > 1e-14 * R1 else 0.0
+        if numerator <= 1e-14 * R1:
+            return 0.0
+        S = self.S(f)
+        return numerator / S if S > 0 else np.inf
 
     def s(self, f: np.ndarray) -> np.ndarray:
         """The subgradient of S at f with sign(0) = 0; it sums to zero."""
@@ -99,11 +102,16 @@ class Relaxation:
         change = kernels.cut_changes(w.indptr, w.indices, w.data, place) - separated
         numerator = belief.sum() + np.cumsum(change)[:-1]
         inside = np.cumsum(b[order])[:-1]
-        value = np.maximum(numerator, 0) * volume / (inside * (volume - inside))
-        value[f[order[:-1]] == f[order[1:]]] = np.inf
+        # A side lighter than the rounding error of the whole has no ratio that could be trusted.
+        balance = np.maximum(inside * (volume - inside), 0)
+        value = np.divide(np.maximum(numerator, 0) * volume, balance, out=np.full(n - 1, np.inf), where=balance > 0)
+        differs = f[order[:-1]] > f[order[1:]]
+        if not differs.any():
+            raise ValueError("Thresholding needs a vector that is not constant.")
+        value[~differs] = np.inf
         best = int(np.argmin(value))
         if not np.isfinite(value[best]):
-            raise ValueError("Thresholding needs a vector that is not constant.")
+            best = int(np.argmax(differs))
         side = np.zeros(n, bool)
         side[order[: best + 1]] = True
         # The running sums are off by rounding; a free cut must come out as exactly zero.

@@ -15,44 +15,35 @@ import scipy.sparse as sp
 
 from tightcut import _kernels as kernels
 from tightcut.relaxation.flow import FlowProx
-from tightcut.search.constrained_graph import PartitionGraph
-from tightcut.search.exchange import QUICK as ALONE
-from tightcut.search.exchange import joint_weights, waves
-from tightcut.search.search import SearchOptions
+from tightcut.search.constrained_graph import ConstrainedGraph
+from tightcut.search.exchange import waves
+from tightcut.search.options import QUICK, SearchOptions
 
 MOVABLE = 8_000  # vertices per boundary
 LEAST_SHARE = 0.003  # of the cut; what a boundary contributes less than this is not worth a flow
 
 
-def move_boundaries(graph: PartitionGraph, labels: np.ndarray, k: int, options: SearchOptions = ALONE) -> np.ndarray:
+def move_boundaries(graph: ConstrainedGraph, labels: np.ndarray, k: int, options: SearchOptions = QUICK) -> np.ndarray:
     """Improve the boundary of each two adjacent clusters once, the longest first; the result is never worse.
 
     Pairs without a cluster in common do not depend on each other and are moved side by side.
     """
     labels = labels.copy()
-    joint, volume = joint_weights(graph, labels, k), np.bincount(labels, graph.mass, k)
+    joint, volume = graph.joint_weights(labels, k), np.bincount(labels, graph.vertex_weights, k)
     share = joint * (1 / volume + 1 / volume[:, None])
     least = LEAST_SHARE * np.triu(share, 1).sum()
     adjacent = [pair for pair in combinations(range(k), 2) if share[pair] > least]
     groups = waves(sorted(adjacent, key=lambda pair: -joint[pair]))
     for done, wave in enumerate(groups):
-        totals = measured(graph, labels, k)
+        totals = graph.measure(labels, k)
         for members, moved in options.map(_moved_boundary, [(graph, labels, *totals, *pair) for pair in wave]):
             labels[members] = moved
         options.report("boundaries", done + 1, len(groups))
     return labels
 
 
-def measured(graph: PartitionGraph, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The edge weight that leaves each cluster, and its vertex weight."""
-    leaving, volume, count = np.empty(k), np.empty(k), np.empty(k, np.int64)
-    w = graph.weights
-    kernels.measure_partition(w.indptr, w.indices, w.data, graph.mass, labels, leaving, volume, count)
-    return leaving, volume
-
-
 def _moved_boundary(
-    graph: PartitionGraph, labels: np.ndarray, leaving: np.ndarray, volume: np.ndarray, a: int, b: int
+    graph: ConstrainedGraph, labels: np.ndarray, leaving: np.ndarray, volume: np.ndarray, a: int, b: int
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Vertices near the boundary of clusters a and b and their new labels, if a step lowers the objective."""
     w = graph.weights
@@ -60,21 +51,21 @@ def _moved_boundary(
     if len(free) == 0:
         return []
     local, outside = _local_graph(graph, labels, free, a, b)
-    mass = graph.mass[free]
-    price = outside * (1 / volume[a] - 1 / volume[b]) - mass * (
+    weights = graph.vertex_weights[free]
+    price = outside * (1 / volume[a] - 1 / volume[b]) - weights * (
         leaving[a] / volume[a] ** 2 - leaving[b] / volume[b] ** 2
     )
     target = -price / (1 / volume[a] + 1 / volume[b])
     # The last two vertices stand for the rest of a and of b: one above, one below every other.
     bound = float(local.data.sum() + np.abs(target).sum())
-    f = FlowProx(local, np.append(mass, [mass.mean(), mass.mean()])).prox(np.append(target, [bound, -bound]))
+    f = FlowProx(local, np.append(weights, [weights.mean(), weights.mean()])).prox(np.append(target, [bound, -bound]))
     inside = np.append(labels[free] == a, [True, False])
-    best = _best_level(f, local, np.append(outside, [0, 0]), np.append(mass, [0, 0]), inside, leaving, volume, a, b)
+    best = _best_level(f, local, np.append(outside, [0, 0]), np.append(weights, [0, 0]), inside, leaving, volume, a, b)
     return [] if best is None else [(free, np.where(best[:-2], a, b))]
 
 
 def _local_graph(
-    graph: PartitionGraph, labels: np.ndarray, free: np.ndarray, a: int, b: int
+    graph: ConstrainedGraph, labels: np.ndarray, free: np.ndarray, a: int, b: int
 ) -> tuple[sp.csr_array, np.ndarray]:
     """The graph of the free vertices, the rest of a and the rest of b; and the free ones' weight to other clusters."""
     n = len(free)
@@ -97,7 +88,7 @@ def _best_level(
     f: np.ndarray,
     local: sp.csr_array,
     outside: np.ndarray,
-    mass: np.ndarray,
+    weights: np.ndarray,
     inside: np.ndarray,
     leaving: np.ndarray,
     volume: np.ndarray,
@@ -113,8 +104,8 @@ def _best_level(
     present = kernels.total_variation(local.indptr, local.indices, local.data, inside.astype(np.float64))
     cut_change = cut - present
     outside_change = np.cumsum(outside[order]) - outside[inside].sum()
-    mass_change = np.cumsum(mass[order]) - mass[inside].sum()
-    volume_a, volume_b = volume[a] + mass_change, volume[b] - mass_change
+    weight_change = np.cumsum(weights[order]) - weights[inside].sum()
+    volume_a, volume_b = volume[a] + weight_change, volume[b] - weight_change
     # Between the rest of a and the rest of b, with neither cluster empty.
     allowed = (volume_a > 1e-9 * volume[a]) & (volume_b > 1e-9 * volume[b])
     allowed[: place[n - 2]] = allowed[place[n - 1] :] = False

@@ -12,8 +12,8 @@ from scipy.sparse.linalg import eigsh
 from tightcut.constraints import Constraints
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.graph import Graph
-from tightcut.search.constrained_graph import PartitionGraph
-from tightcut.search.feasibility import conflict_graph, find_clique
+from tightcut.search.constrained_graph import ConstrainedGraph
+from tightcut.search.feasibility import conflict_graph, find_clique, find_colouring
 
 MAX_CLUSTERS = 20
 DENSE_LIMIT = 500
@@ -44,7 +44,7 @@ class ClusterCount:
 def choose_n_clusters(graph: Graph, constraints: Constraints, max_clusters: int = MAX_CLUSTERS) -> ClusterCount:
     """Take the number of clusters, between 2 and `max_clusters`, after which the eigenvalues jump most.
 
-    Never fewer than the largest set of components found that are all kept apart by cannot-links.
+    Never fewer than the cannot-links can be satisfied with, as far as a colouring was found.
     """
     witness = constraints.conflict_witness()
     if witness is not None:
@@ -88,12 +88,14 @@ def smallest_eigenvalues(graph: Graph, count: int) -> np.ndarray:
 
 
 def _fewest_clusters(merged: Graph, pairs: Constraints) -> tuple[int, str]:
+    """The fewest clusters that the cannot-links allow, as far as could be found, and why."""
     if pairs.n_cannot_link == 0:
         return 2, "no cannot-link sets a minimum"
-    conflicts = conflict_graph(PartitionGraph.from_graph(merged, pairs))
-    size = 2
-    while find_clique(conflicts, size + 1):
-        size += 1
-    if size == 2 and not pairs.two_colouring().consistent:
-        return 3, "an odd cycle of cannot-links rules out two"
-    return size, f"{size} sets of points are all kept apart by cannot-links"
+    graph = ConstrainedGraph.from_graph(merged, pairs)
+    size = max(2, len(find_clique(conflict_graph(graph))))
+    k = size
+    while k < graph.n_vertices and find_colouring(graph, k, np.random.default_rng(0)).colours is None:
+        k += 1
+    if k == size:
+        return k, f"{k} sets of points are all kept apart by cannot-links"
+    return k, f"no assignment to fewer satisfies the cannot-links, although only {size} sets are all kept apart"

@@ -1,4 +1,4 @@
-"""Partitions into k clusters: the graph with its constraints as relations, and contraction of both together."""
+"""The graph with its constraints as relations, and contraction of both together: what k clusters are searched in."""
 
 from __future__ import annotations
 
@@ -11,25 +11,26 @@ import scipy.sparse as sp
 from tightcut import _kernels as kernels
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph
+from tightcut.search.signed_graph import PASSES, PATIENCE, pair_up
 
 
 @dataclass(frozen=True, eq=False)
-class PartitionGraph:
+class ConstrainedGraph:
     """Vertices with edges and relations; what the search for k clusters works on.
 
     | field | meaning |
     |---|---|
     | weights | symmetric csr_array of edge weights |
-    | mass | vertex weights |
+    | vertex_weights | positive |
     | relations | symmetric csr_array: belief of a cannot-link, minus the belief of a must-link |
     """
 
     weights: sp.csr_array
-    mass: np.ndarray
+    vertex_weights: np.ndarray
     relations: sp.csr_array
 
     @classmethod
-    def from_graph(cls, graph: Graph, constraints: Constraints) -> PartitionGraph:
+    def from_graph(cls, graph: Graph, constraints: Constraints) -> ConstrainedGraph:
         """One vertex per point, with must-links and cannot-links as relations."""
         pairs = np.concatenate([constraints.cannot_link, constraints.must_link])
         belief = np.concatenate([constraints.cannot_link_weight, -constraints.must_link_weight])
@@ -40,27 +41,50 @@ class PartitionGraph:
 
     @property
     def n_vertices(self) -> int:
-        return len(self.mass)
+        return len(self.vertex_weights)
 
     @cached_property
-    def degree(self) -> np.ndarray:
+    def degrees(self) -> np.ndarray:
         return np.asarray(self.weights.sum(axis=1)).ravel()
 
     @property
     def arrays(self) -> tuple:
         """The arguments that every kernel takes first."""
         w, r = self.weights, self.relations
-        return w.indptr, w.indices, w.data, self.mass, self.degree, r.indptr, r.indices, r.data
+        return w.indptr, w.indices, w.data, self.vertex_weights, self.degrees, r.indptr, r.indices, r.data
 
     def __sizeof__(self) -> int:
         """Bytes of the arrays. By these Dask decides to send a graph to a worker once, and not with every task."""
         return sum(array.nbytes for array in self.arrays)
 
-    def contract(self, unit: np.ndarray) -> PartitionGraph:
+    def refine(self, labels: np.ndarray, k: int, price: float) -> None:
+        """Fiduccia-Mattheyses passes in place, for the cut plus `price` times the violated belief."""
+        kernels.refine_partition(*self.arrays, price, labels, k, PATIENCE, PASSES)
+
+    def matching(self, order: np.ndarray, heaviest: float) -> np.ndarray:
+        """Pairs of tightly joined vertices, never across a cannot-link, as the unit of each."""
+        w, r = self.weights, self.relations
+        weights = self.vertex_weights
+        return kernels.heavy_edge_matching(w.indptr, w.indices, w.data, weights, order, heaviest, r.indptr, r.indices)[
+            0
+        ]
+
+    def pair_up_unrelated(self, order: np.ndarray) -> np.ndarray:
+        """Random pairs; two vertices with a cannot-link between them stay single."""
+        unit, relations = pair_up(order), self.relations
+        sources = np.repeat(np.arange(self.n_vertices), np.diff(relations.indptr))
+        apart = (unit[sources] == unit[relations.indices]) & (relations.data > 0)
+        torn = np.unique(np.maximum(sources, relations.indices)[apart])
+        unit[torn] = unit.max() + 1 + np.arange(len(torn), dtype=np.int32)
+        return np.unique(unit, return_inverse=True)[1].astype(np.int32)
+
+    def contract(self, unit: np.ndarray) -> ConstrainedGraph:
         """Merge the vertices of each unit 0, ..., m - 1. Relations inside a unit vanish; the rest add up."""
         m = int(unit.max()) + 1
-        return PartitionGraph(
-            _contract(self.weights, unit, m), np.bincount(unit, self.mass, m), _contract(self.relations, unit, m)
+        return ConstrainedGraph(
+            _contract(self.weights, unit, m),
+            np.bincount(unit, self.vertex_weights, m),
+            _contract(self.relations, unit, m),
         )
 
     def consensus(self, population: list[np.ndarray]) -> np.ndarray:
@@ -74,12 +98,25 @@ class PartitionGraph:
             code, n_codes = code * k + labels, n_codes * k
         return kernels.connected_regions(self.weights.indptr, self.weights.indices, code)
 
-    def cut(self, labels: np.ndarray, k: int) -> float:
-        """Sum over clusters of cut(C, rest) / vol(C)."""
+    def measure(self, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The edge weight that leaves each cluster, and its vertex weight."""
         leaving, volume, count = np.empty(k), np.empty(k), np.empty(k, np.int64)
         w = self.weights
-        kernels.measure_partition(w.indptr, w.indices, w.data, self.mass, labels, leaving, volume, count)
+        kernels.measure_partition(w.indptr, w.indices, w.data, self.vertex_weights, labels, leaving, volume, count)
+        return leaving, volume
+
+    def cut(self, labels: np.ndarray, k: int) -> float:
+        """Sum over clusters of cut(C, rest) / vol(C)."""
+        leaving, volume = self.measure(labels, k)
         return float((leaving / volume).sum())
+
+    def joint_weights(self, labels: np.ndarray, k: int) -> np.ndarray:
+        """Edge weight between each two clusters; inside a cluster every edge counts twice."""
+        return _between(self.weights, labels, k)
+
+    def joint_relations(self, labels: np.ndarray, k: int) -> np.ndarray:
+        """The sum of the relations between each two clusters."""
+        return _between(self.relations, labels, k)
 
     def violated(self, labels: np.ndarray) -> float:
         """Violated belief: cannot-links inside clusters and must-links between them."""
@@ -92,3 +129,9 @@ def _contract(matrix: sp.csr_array, unit: np.ndarray, m: int) -> sp.csr_array:
     ones = np.ones(len(unit), np.int8)
     indptr, indices, data, _ = kernels.contract(matrix.indptr, matrix.indices, matrix.data, unit, ones, m)
     return sp.csr_array((data, indices, indptr), shape=(m, m))
+
+
+def _between(matrix: sp.csr_array, labels: np.ndarray, k: int) -> np.ndarray:
+    sources = np.repeat(labels, np.diff(matrix.indptr))
+    code = sources.astype(np.int64) * k + labels[matrix.indices]
+    return np.bincount(code, matrix.data, k * k).reshape(k, k)

@@ -13,11 +13,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from tightcut import _kernels as kernels
-from tightcut.search.constrained_graph import PartitionGraph
+from tightcut.search.constrained_graph import ConstrainedGraph
 
 NODE_LIMIT = 2_000_000
 TABU_STEPS = 20_000
-CLIQUE_STARTS = 200
+CLIQUE_STARTS, CLIQUE_WORK = 200, 20_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Colourability:
     clique: list[int]
 
 
-def find_colouring(graph: PartitionGraph, k: int, rng: np.random.Generator, effort: float = 1.0) -> Colourability:
+def find_colouring(graph: ConstrainedGraph, k: int, rng: np.random.Generator, effort: float = 1.0) -> Colourability:
     """Give each vertex one of k colours so that no relation joins equal ones."""
     conflicts = conflict_graph(graph)
     order, core = kernels.peel(conflicts.indptr, conflicts.indices, k)
@@ -45,11 +45,13 @@ def find_colouring(graph: PartitionGraph, k: int, rng: np.random.Generator, effo
     complete(graph, attempt, order[::-1], k)
     if _n_clashes(inner, colours) == 0:
         return Colourability(attempt, attempt, True, [])
-    clique = [int(hard[v]) for v in find_clique(inner, k + 1)]
-    return Colourability(None, attempt, proven or bool(clique), clique)
+    clique = find_clique(inner, k + 1)
+    if len(clique) <= k:
+        return Colourability(None, attempt, proven, [])
+    return Colourability(None, attempt, True, hard[clique].tolist())
 
 
-def repair(graph: PartitionGraph, labels: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
+def repair(graph: ConstrainedGraph, labels: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
     """Recolour towards feasibility, keeping as many labels as the search can; may fail on a hard core."""
     conflicts = conflict_graph(graph)
     order, core = kernels.peel(conflicts.indptr, conflicts.indices, k)
@@ -66,7 +68,7 @@ def repair(graph: PartitionGraph, labels: np.ndarray, k: int, rng: np.random.Gen
 
 
 def complete(
-    graph: PartitionGraph, labels: np.ndarray, order: np.ndarray, k: int, wished: np.ndarray | None = None
+    graph: ConstrainedGraph, labels: np.ndarray, order: np.ndarray, k: int, wished: np.ndarray | None = None
 ) -> None:
     """Label the vertices of `order` one by one: the wished label if allowed, else the best connected allowed one."""
     w, r = graph.weights, graph.relations
@@ -74,18 +76,18 @@ def complete(
     kernels.complete_labels(w.indptr, w.indices, w.data, r.indptr, r.indices, r.data, labels, order, wished, k)
 
 
-def fill_empty(graph: PartitionGraph, labels: np.ndarray, k: int) -> np.ndarray:
+def fill_empty(graph: ConstrainedGraph, labels: np.ndarray, k: int) -> np.ndarray:
     """Move the vertex with the fewest ties out of a cluster of two or more into every empty cluster."""
     labels = labels.copy()
     for c in range(k):
         count = np.bincount(labels, minlength=k)
         if count[c] == 0:
             movable = np.flatnonzero(count[labels] > 1)
-            labels[movable[np.argmin(graph.degree[movable])]] = c
+            labels[movable[np.argmin(graph.degrees[movable])]] = c
     return labels
 
 
-def conflict_graph(graph: PartitionGraph) -> sp.csr_array:
+def conflict_graph(graph: ConstrainedGraph) -> sp.csr_array:
     """The cannot-links among the relations."""
     conflicts = graph.relations.copy()
     conflicts.data = np.where(conflicts.data > 0, 1.0, 0.0)
@@ -93,19 +95,31 @@ def conflict_graph(graph: PartitionGraph) -> sp.csr_array:
     return conflicts
 
 
-def find_clique(conflicts: sp.csr_array, size: int) -> list[int]:
-    """Greedy search for `size` vertices that are all joined; empty if none is found."""
+def find_clique(conflicts: sp.csr_array, enough: int | None = None) -> list[int]:
+    """A large set of vertices that are all joined, grown greedily from several starts; `enough` of them end the search.
+
+    The vertex with most neighbours among the candidates joins next. O(arcs among the candidates) each time, and no more
+    than `CLIQUE_WORK` arcs in all once there is a first answer.
+    """
     degree = np.diff(conflicts.indptr)
-    for start in np.argsort(-degree, kind="stable")[:CLIQUE_STARTS]:
-        clique = [int(start)]
-        candidates = set(_neighbours(conflicts, int(start)))
-        while candidates:
-            best = max(candidates, key=lambda v: (len(candidates.intersection(_neighbours(conflicts, v))), -v))
-            clique.append(best)
-            candidates &= set(_neighbours(conflicts, best))
-            if len(clique) == size:
-                return clique
-    return []
+    best: list[int] = []
+    work = 0
+    for start in np.argsort(-degree, kind="stable")[:CLIQUE_STARTS].tolist():
+        if degree[start] < len(best) or work > CLIQUE_WORK:
+            break
+        clique, candidates = [start], _neighbours(conflicts, start)
+        inside = np.zeros(conflicts.shape[0])
+        while len(candidates) and len(clique) != enough:
+            inside[:] = 0
+            inside[candidates] = 1
+            work += int(degree[candidates].sum())
+            chosen = int(candidates[np.argmax(conflicts[candidates] @ inside)])
+            clique.append(chosen)
+            candidates = np.intersect1d(candidates, _neighbours(conflicts, chosen), assume_unique=True)
+        best = max(best, clique, key=len)
+        if len(best) == enough:
+            break
+    return best
 
 
 def _colour_core(inner: sp.csr_array, k: int, rng: np.random.Generator, effort: float) -> tuple[np.ndarray, bool]:
@@ -130,8 +144,8 @@ def _n_clashes(conflicts: sp.csr_array, colours: np.ndarray) -> int:
     return int((sources == colours[conflicts.indices]).sum()) // 2
 
 
-def _neighbours(conflicts: sp.csr_array, v: int) -> list[int]:
-    return conflicts.indices[conflicts.indptr[v] : conflicts.indptr[v + 1]].tolist()
+def _neighbours(conflicts: sp.csr_array, v: int) -> np.ndarray:
+    return conflicts.indices[conflicts.indptr[v] : conflicts.indptr[v + 1]]
 
 
 def _seed(rng: np.random.Generator) -> np.ndarray:

@@ -14,27 +14,25 @@ import scipy.sparse as sp
 
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph, without_diagonal
-from tightcut.search.constrained_graph import PartitionGraph
-from tightcut.search.multiway import Prices
+from tightcut.search.many_clusters import ManyClusters
 
 
-def with_influence(
-    merged: PartitionGraph, prices: Prices, influence: float, relations: sp.csr_array
-) -> tuple[PartitionGraph, Prices]:
+def with_influence(problem: ManyClusters, influence: float, relations: sp.csr_array) -> ManyClusters:
     """The problem with further relations of a bounded price, and prices at which no number of them outweighs a constraint.
 
     Parameters
     ----------
-    merged : PartitionGraph
-        Its own relations are the constraints.
+    problem : ManyClusters
+        The relations of its graph are the constraints.
     influence : float
-        The price of one unit of the further relations, in units of `prices.low`.
+        The price of one unit of the further relations, in units of the low price.
     """
+    graph, prices = problem.graph, problem.prices
     price = influence * prices.low
     full = prices.full + price * float(relations.sum()) / 2
-    both = sp.csr_array(merged.relations + relations * (price / full))
+    both = sp.csr_array(graph.relations + relations * (price / full))
     both.sort_indices()
-    return replace(merged, relations=both), replace(prices, full=full)
+    return replace(problem, graph=replace(graph, relations=both), prices=replace(prices, full=full))
 
 
 def neighbour_relations(graph: Graph, constraints: Constraints, component: np.ndarray) -> sp.csr_array:

@@ -1,238 +1,196 @@
-"""k > 2 clusters: every constraint satisfied where a colouring is found; soft, or an explanation, otherwise."""
+"""More than two clusters: labels in a graph with relations, and prices for violating them.
+
+A violated unit of belief has a price. Starts and refinements use a low one, so that a vertex may pass through a forbidden
+cluster on its way to a better one, and then the full one, at which solutions are judged.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import combinations, pairwise
 
 import numpy as np
 
-from tightcut.constraints import Constraints
-from tightcut.constraints.two_colouring import link_graph, nearest_path, symmetric
-from tightcut.exceptions import InconsistentConstraintsError, Link
-from tightcut.graph import Graph
-from tightcut.relaxation.objective import normalized_cut
-from tightcut.search.constrained_graph import PartitionGraph
-from tightcut.search.feasibility import Colourability, fill_empty, find_colouring, repair
-from tightcut.search.influence import neighbour_relations, with_influence
-from tightcut.search.multilevel import DEVICE_LIMIT
-from tightcut.search.multiway import Prices, Solution, improve, search_partition, select
-from tightcut.search.release import release_pairs, satisfied
-from tightcut.search.search import SearchOptions
+from tightcut import _kernels as kernels
+from tightcut.search.boundaries import move_boundaries
+from tightcut.search.constrained_graph import ConstrainedGraph
+from tightcut.search.exchange import resplit_pairs, split_and_merge
+from tightcut.search.options import SearchOptions
+from tightcut.search.problem import Contraction, Solution
+from tightcut.search.search import coarsen, coarsest, improve, restarts, select, uncoarsen
 
-QUICK = SearchOptions(effort=0, n_init=2, n_jobs=1)
-HALVINGS = 10  # prices on the way from satisfying everything to ignoring everything
+# Vertices at which starts are compared. A cluster of a few hundred among 58,000 is lost where 400 are left: then 3 of 10
+# searches of Shuttle end 2 to 6 % above the best cut, none with 4,000.
+MIDDLE, MIDDLE_OF_LARGE = 400, 4_000
+MAX_EXCHANGES = 5
+EXCHANGE_LIMIT = 50_000  # vertices; in larger graphs whole clusters are exchanged where solutions are joined only
+MAX_SWEEPS, LEAST_GAIN = 3, 0.01  # over the boundaries of a large graph
 
 
 @dataclass(frozen=True)
-class Reduced:
-    """The graph with must-linked points merged, and the vertex of each point."""
+class Prices:
+    """What a violated unit of belief costs: `low` while searching, `full` when judging.
 
-    graph: PartitionGraph
-    component: np.ndarray
+    The first `allowance` units are free when judging; only above them does refinement turn to the full price.
+    """
+
+    low: float
+    full: float
+    allowance: float = 0.0
+
+    @classmethod
+    def prohibitive(cls, graph: ConstrainedGraph, k: int) -> Prices:
+        """Low: about what moving one average vertex changes. Full: more than any two cuts can differ by."""
+        smallest = np.abs(graph.relations.data).min(initial=1)
+        typical = float(graph.degrees.sum() / graph.vertex_weights.sum())
+        largest = float((graph.degrees / graph.vertex_weights).max(initial=np.finfo(float).tiny))
+        return cls(low=2 * k * typical / graph.n_vertices, full=2 * k * largest / smallest)
+
+
+@dataclass(frozen=True, eq=False)
+class ManyClusters:
+    """The problem of the search for k labels; a state holds a label, 0 to k - 1, per vertex."""
+
+    graph: ConstrainedGraph
+    k: int
+    prices: Prices
+
+    direct_limit = 10_000  # see benchmarks/results/multilevel.md
+
+    @classmethod
+    def of(cls, graph: ConstrainedGraph, k: int, prices: Prices | None = None) -> ManyClusters:
+        return cls(graph, k, prices or Prices.prohibitive(graph, k))
+
+    @property
+    def size(self) -> int:
+        return self.graph.n_vertices
+
+    @property
+    def fewest(self) -> int:
+        return self.k + 2
+
+    def __sizeof__(self) -> int:
+        return self.graph.__sizeof__()
+
+    def middle(self) -> int:
+        return max(MIDDLE if self.size <= self.direct_limit else MIDDLE_OF_LARGE, 40 * self.k)
+
+    def total_weight(self) -> float:
+        return float(self.graph.vertex_weights.sum())
+
+    def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction:
+        order = rng.permutation(self.size).astype(np.int32)
+        unit = self.graph.matching(order, heaviest)
+        if unit.max() + 1 > 0.95 * self.size:
+            unit = self.graph.pair_up_unrelated(order)
+        return self._merged(unit)
+
+    def coarsen_on_device(self, target: int, heaviest: float, rng: np.random.Generator) -> list[Contraction]:
+        from tightcut.gpu.coarsening import coarsen_constrained
+
+        return [self._contraction(*level) for level in coarsen_constrained(self.graph, target, heaviest, rng)]
+
+    def start(self, rng: np.random.Generator) -> Solution:
+        """Coarsen in a random way to a few vertices per cluster, join those greedily, refine on the way back."""
+        levels = coarsen(self, int(rng.integers(3, 11)) * self.k, rng)
+        small: ManyClusters = coarsest(self, levels)  # type: ignore[assignment]
+        # A graph too small to be coarsened would give the same start every time.
+        labels = small.agglomerate() if levels or rng.random() < 0.25 else small.random_labels(rng)
+        small.refine(labels)
+        return self.judge(uncoarsen(self, levels, labels))
+
+    def refine(self, labels: np.ndarray) -> None:
+        self.graph.refine(labels, self.k, self.prices.low)
+
+    def settle(self, labels: np.ndarray) -> Solution:
+        """Refine once more at the full price if too much is violated."""
+        if self.prices.allowance == 0 or self.graph.violated(labels) > self.prices.allowance:
+            self.graph.refine(labels, self.k, self.prices.full)
+        return self.judge(labels)
+
+    def judge(self, labels: np.ndarray) -> Solution:
+        excess = max(self.graph.violated(labels) - self.prices.allowance, 0.0)
+        return self.graph.cut(labels, self.k) + self.prices.full * excess, labels
+
+    def agreement(self, states: list[np.ndarray]) -> Contraction:
+        return self._merged(self.graph.consensus(states))
+
+    def explore(self, found: list[Solution], rng: np.random.Generator) -> list[Solution]:  # noqa: ARG002
+        return restarts(self, rng)
+
+    def finish(self, population: list[Solution], rng: np.random.Generator, options: SearchOptions) -> list[Solution]:
+        """Exact steps along the boundaries of a large graph; moves between whole clusters of a smaller one."""
+        if self.size > self.direct_limit:
+            population = select(self, [*population, self._with_moved_boundaries(population[0], options)])
+        return self.exchange(population, rng, options) if self.size <= EXCHANGE_LIMIT else population
+
+    def exchange(self, population: list[Solution], rng: np.random.Generator, options: SearchOptions) -> list[Solution]:
+        return select(self, [*population, self._exchanged(population[0], rng, options)])
+
+    def identity(self, solution: Solution) -> Hashable:
+        """Equal scores up to rounding count as the same partition."""
+        return f"{solution[0]:.10g}"
+
+    def agglomerate(self) -> np.ndarray:
+        """Join the vertices of a small graph into k clusters, the best pair of clusters first."""
+        graph = self.graph
+        joint, relation = graph.weights.toarray(), graph.relations.toarray()
+        degrees, weights = graph.degrees.copy(), graph.vertex_weights.copy()
+        labels = kernels.agglomerate(joint, degrees, weights, relation, self.prices.low, self.k)
+        return np.unique(labels, return_inverse=True)[1].astype(np.int32)
+
+    def random_labels(self, rng: np.random.Generator) -> np.ndarray:
+        labels = rng.integers(self.k, size=self.size).astype(np.int32)
+        labels[rng.permutation(self.size)[: self.k]] = np.arange(self.k, dtype=np.int32)
+        return labels
+
+    def at_full_price(self) -> ManyClusters:
+        """The same problem with no low price: refinement then keeps every constraint that holds."""
+        return replace(self, prices=Prices(self.prices.full, self.prices.full))
+
+    def _merged(self, unit: np.ndarray) -> Contraction:
+        return self._contraction(self.graph.contract(unit), unit)
+
+    def _contraction(self, graph: ConstrainedGraph, unit: np.ndarray) -> Contraction:
+        labels = Merged(unit, graph.n_vertices)
+        return Contraction(replace(self, graph=graph), labels.lift, labels.project)
+
+    def _with_moved_boundaries(self, solution: Solution, options: SearchOptions) -> Solution:
+        """Exact steps between the clusters and refinement, in turn, as long as they pay."""
+        for _ in range(MAX_SWEEPS):
+            found = improve(self, move_boundaries(self.graph, solution[1], self.k, options))
+            gain = 1 - found[0] / solution[0] if solution[0] > 0 else 0.0
+            solution = select(self, [found, solution], 1)[0]
+            if gain < LEAST_GAIN:
+                break
+        return solution
+
+    def _exchanged(self, solution: Solution, rng: np.random.Generator, options: SearchOptions) -> Solution:
+        """Moves between whole clusters as long as they pay."""
+        for done in range(MAX_EXCHANGES):
+            options.report("exchange", done, MAX_EXCHANGES, solution[0])
+            moved = split_and_merge(self.graph, solution[1], self.k, rng, options)
+            labels = solution[1] if moved is None else moved
+            found = improve(self, resplit_pairs(self.graph, labels, self.k, rng, options))
+            if found[0] >= solution[0] * (1 - 1e-12):
+                break
+            solution = found
+        options.report("exchange", MAX_EXCHANGES, MAX_EXCHANGES, solution[0])
+        return solution
+
+
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """Labels of vertices and of the units they were merged into."""
+
+    unit: np.ndarray
+    n_units: int
+
+    def lift(self, labels: np.ndarray) -> np.ndarray:
+        return labels[self.unit]
 
     def project(self, labels: np.ndarray) -> np.ndarray:
-        """Labels of points as labels of vertices; a vertex takes the label of its last point."""
-        vertex_labels = np.empty(self.graph.n_vertices, np.int32)
-        vertex_labels[self.component] = labels
-        return vertex_labels
-
-
-def hard_partition(
-    graph: Graph,
-    constraints: Constraints,
-    k: int,
-    rng: np.random.Generator,
-    options: SearchOptions,
-    *,
-    known: list[np.ndarray] | None = None,
-    influence: float = 0.0,
-) -> np.ndarray:
-    """Labels of k clusters that satisfy every constraint, or InconsistentConstraintsError."""
-    reduced = merge_must_links(graph, constraints, k, options.device)
-    starts = [fill_empty(reduced.graph, reduced.project(labels), k) for labels in known or []]
-    if not any(reduced.graph.violated(labels) == 0 for labels in starts):
-        answer = find_colouring(reduced.graph, k, rng, options.effort)
-        if answer.colours is None:
-            raise explain(constraints, reduced, answer, k)
-        starts.append(fill_empty(reduced.graph, answer.colours, k))
-    searched, prices = reduced.graph, Prices.prohibitive(reduced.graph, k)
-    if influence > 0:
-        spoken_for = neighbour_relations(graph, constraints, reduced.component)
-        searched, prices = with_influence(searched, prices, influence, spoken_for)
-    population = search_partition(searched, k, rng, options, known=starts, prices=prices)
-    return _repaired(reduced.graph, searched, population, k, rng, prices)[0][1][reduced.component]
-
-
-def soft_partition(
-    graph: Graph,
-    constraints: Constraints,
-    k: int,
-    max_violations: float,
-    rng: np.random.Generator,
-    options: SearchOptions,
-    *,
-    known: list[np.ndarray] | None = None,
-    influence: float = 0.0,
-    fewest: bool = False,
-) -> np.ndarray:
-    """Labels of k clusters with at most `max_violations` units of violated belief and the smallest cut found.
-
-    The price of a violation is halved from the cut of the strictest clustering down to nothing; the best allowed
-    clustering met is then improved with the pairs it satisfies held fixed. With `fewest`, too many violations are no
-    error.
-    """
-    whole = PartitionGraph.from_graph(graph, constraints)
-    candidates = [fill_empty(whole, labels.astype(np.int32), k) for labels in known or []]
-    try:
-        candidates.append(hard_partition(graph, constraints, k, rng, options, known=known).astype(np.int32))
-    except InconsistentConstraintsError as error:
-        # Contradictions are no error here: what counts is the violated belief of the best candidate.
-        if error.best_labels is not None:
-            candidates.append(fill_empty(whole, error.best_labels.astype(np.int32), k))
-    candidates += [labels for _, labels in search_partition(whole, k, rng, options, known=candidates)]
-    if max_violations > 0:
-        candidates += _price_path(whole, k, max_violations, rng, options, candidates)
-    judged = [(constraints.violations(labels).belief, whole.cut(labels, k), labels) for labels in candidates]
-    allowed = [row for row in judged if row[0] <= max_violations + 1e-12]
-    if not allowed and not fewest:
-        least = min(judged, key=lambda row: row[:2])
-        raise InconsistentConstraintsError(
-            message=(
-                f"No {k} clusters with at most {max_violations:g} units of belief violated were found; the best "
-                f'violate {least[0]:g}. Raise max_violations or effort, or pass on_inconsistent="soft".'
-            ),
-            proven=False,
-            best_labels=least[2],
-        )
-    chosen = min(allowed, key=lambda row: row[1]) if allowed else min(judged, key=lambda row: row[:2])
-    labels = chosen[2]
-    if allowed:
-        starts = [labels, min(allowed, key=lambda row: row[:2])[2]]
-        quickly = partial(_quickly, graph, k, rng)
-        released = [release_pairs(graph, constraints, start, max_violations, quickly) for start in starts]
-        labels = min(released, key=partial(normalized_cut, graph))
-    held = satisfied(constraints, labels)
-    return hard_partition(graph, held, k, rng, options, known=[labels], influence=influence)
-
-
-def _quickly(
-    graph: Graph, k: int, rng: np.random.Generator, constraints: Constraints, labels: np.ndarray
-) -> np.ndarray:
-    return hard_partition(graph, constraints, k, rng, QUICK, known=[labels])
-
-
-def _price_path(
-    whole: PartitionGraph,
-    k: int,
-    max_violations: float,
-    rng: np.random.Generator,
-    options: SearchOptions,
-    strict: list[np.ndarray],
-) -> list[np.ndarray]:
-    """Clusterings searched for at falling prices of a violated unit, judged by cut within the allowance."""
-    price, full = max(whole.cut(labels, k) for labels in strict), Prices.prohibitive(whole, k).full
-    modest = replace(options, effort=options.effort / 3, progress=None)
-    latest, path = strict[-4:], []
-    for step in range(HALVINGS + 1):
-        options.report("tradeoff", step, HALVINGS + 1, price)
-        prices = Prices(price * 2.0**-step if step < HALVINGS else 0.0, full, max_violations)
-        latest = [labels for _, labels in search_partition(whole, k, rng, modest, known=latest, prices=prices)[:6]]
-        path += latest
-    options.report("tradeoff", HALVINGS + 1, HALVINGS + 1, price)
-    return path
-
-
-def merge_must_links(graph: Graph, constraints: Constraints, k: int, device: str = "cpu") -> Reduced:
-    """Contract the must-linked components; their cannot-links become relations of belief 1."""
-    witness = constraints.conflict_witness()
-    if witness is not None:
-        raise InconsistentConstraintsError(witness)
-    count, component = constraints.components()
-    if count < k:
-        raise InconsistentConstraintsError(
-            message=f"The must-links leave {count} separate sets of points, too few for {k} non-empty clusters."
-        )
-    component = graph.numbered_nearby(component)
-    pairs = Constraints.from_pairs(count, cannot_link=component[constraints.cannot_link])
-    return Reduced(PartitionGraph.from_graph(_contracted(graph, component, device), pairs), component)
-
-
-def _contracted(graph: Graph, component: np.ndarray, device: str) -> Graph:
-    if device == "cpu" or graph.n_vertices <= DEVICE_LIMIT:
-        return graph.contract(component)
-    from tightcut.gpu.coarsening import contract_graph
-
-    return contract_graph(graph, component)
-
-
-def explain(constraints: Constraints, reduced: Reduced, answer: Colourability, k: int) -> InconsistentConstraintsError:
-    """The error for cannot-links that need more than k clusters, with a clique of k + 1 components if there is one."""
-    labels = answer.attempt[reduced.component]
-    if answer.clique:
-        witness, members = clique_witness(constraints, reduced.component, answer.clique)
-        message = (
-            f"{k} clusters cannot satisfy the constraints: the {k + 1} points {', '.join(map(str, members))} must all "
-            "be in different clusters. Remove a cannot-link among them, ask for more clusters, or pass "
-            'on_inconsistent="soft" to violate as few pairs as possible.'
-        )
-        return InconsistentConstraintsError(witness, message, proven=True, best_labels=labels)
-    if answer.proven:
-        message = (
-            f"{k} clusters cannot satisfy the cannot-links: an exhaustive search found no assignment. Remove some pairs, "
-            'ask for more clusters, or pass on_inconsistent="soft" to violate as few pairs as possible.'
-        )
-        return InconsistentConstraintsError((), message, proven=True, best_labels=labels)
-    message = (
-        f"No assignment to {k} clusters that satisfies every constraint was found, nor ruled out. Raise effort, ask for "
-        'more clusters, or pass on_inconsistent="soft". The best attempt is in .best_labels.'
-    )
-    return InconsistentConstraintsError((), message, proven=False, best_labels=labels)
-
-
-def clique_witness(constraints: Constraints, component: np.ndarray, clique: list[int]) -> tuple[list[Link], list[int]]:
-    """The cannot-links between the components of a clique, and the must-links that join their ends.
-
-    Also returns one point of each component, for the message.
-    """
-    ends = component[constraints.cannot_link]
-    anchor = dict.fromkeys(clique, -1)
-    links: list[Link] = []
-    must = symmetric(link_graph(constraints.n_points, constraints.must_link))
-    for a, b in combinations(clique, 2):
-        row = int(np.argmax(((ends == (a, b)) | (ends == (b, a))).all(axis=1)))
-        i, j = constraints.cannot_link[row].tolist()
-        for point in (i, j):
-            home = int(component[point])
-            if anchor[home] < 0:
-                anchor[home] = point
-            elif anchor[home] != point:
-                path = nearest_path(must, anchor[home], np.array([point]))
-                links += [("must", p, q) for p, q in pairwise(path)]
-        links.append(("cannot", i, j))
-    return list(dict.fromkeys(links)), sorted(anchor.values())
-
-
-def _repaired(
-    merged: PartitionGraph,
-    searched: PartitionGraph,
-    population: list[Solution],
-    k: int,
-    rng: np.random.Generator,
-    prices: Prices,
-) -> list[Solution]:
-    """Replace the solutions that violate something by repaired ones, and keep those that violate nothing."""
-    result = []
-    for score, labels in population:
-        if merged.violated(labels) == 0:
-            result.append((score, labels))
-            continue
-        mended = fill_empty(merged, repair(merged, labels, k, rng), k)
-        if merged.violated(mended) == 0:
-            result.append(improve_feasible(searched, mended, k, prices))
-    return select(result)
-
-
-def improve_feasible(graph: PartitionGraph, labels: np.ndarray, k: int, prices: Prices) -> Solution:
-    return improve(graph, labels, k, Prices.flat(prices.full))
+        """A unit takes the label of its last vertex."""
+        small = np.empty(self.n_units, np.int32)
+        small[self.unit] = labels
+        return small

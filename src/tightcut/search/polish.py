@@ -17,35 +17,40 @@ from tightcut.graph import Graph, without_diagonal
 from tightcut.relaxation import Relaxation
 from tightcut.relaxation.objective import penalty_bound
 from tightcut.relaxation.ratio_dca import ratio_dca
-from tightcut.search.multilevel import refine
-from tightcut.search.search import Solution, select
-from tightcut.search.signed_graph import Merger, SignedGraph
+from tightcut.search.problem import Solution
+from tightcut.search.signed_graph import SignedContraction, SignedGraph
 
 POLISH_LIMIT = 50_000
 
 Polished = tuple[Solution, tuple[float, ...]]  # with the falling values that led there
 
 
-def polish(graph: SignedGraph, solution: Solution, inner: str, *, max_rounds: int = 100) -> Polished:
+def polish(graph: SignedGraph, solution: Solution, *, max_rounds: int = 100) -> Polished:
     """Alternate RatioDCA and refinement until neither lowers the cut."""
     ratio, spins = solution
     history: list[float] = [ratio]
     for _ in range(max_rounds):
+        if not np.isfinite(ratio):
+            break
         tied = tie_what_stays(graph, spins)
-        descent = ratio_dca(*certified(tied, spins, ratio), inner=inner)
+        relaxation, start = certified(tied, spins, ratio)
+        # What weighs less than the rounding error of the whole may have no weight left.
+        if not (relaxation.graph.vertex_weights > 0).all():
+            break
+        descent = ratio_dca(relaxation, start)
         history += [value for value in descent.history[1:] if value < history[-1]]
         moved = _moved_spins(tied, spins, descent.side)
-        refine(graph, moved)
+        graph.refine(moved)
         value = graph.ratio(moved)
         if not value < ratio * (1 - 1e-12):
             break
         if value < history[-1]:
             history.append(value)
-        ratio, spins = select([(value, moved), (ratio, spins)])[0]
+        ratio, spins = value, moved
     return (ratio, spins), tuple(history)
 
 
-def tie_what_stays(graph: SignedGraph, spins: np.ndarray) -> Merger:
+def tie_what_stays(graph: SignedGraph, spins: np.ndarray) -> SignedContraction:
     """All units that no step shall turn as the last unit: the mixed ones, and in a large graph those far from the cut."""
     stays = graph.mixed
     if graph.n_units > POLISH_LIMIT:
@@ -57,14 +62,14 @@ def tie_what_stays(graph: SignedGraph, spins: np.ndarray) -> Merger:
     return graph.merge(np.where(stays, place[-1] + 1, place), np.where(stays, spins, 1).astype(np.int8))
 
 
-def certified(tied: Merger, spins: np.ndarray, ratio: float) -> tuple[Relaxation, np.ndarray]:
+def certified(tied: SignedContraction, spins: np.ndarray, ratio: float) -> tuple[Relaxation, np.ndarray]:
     """The relaxation that RatioDCA polishes spins with, and their indicator as its start.
 
     A last unit with weight on both sides becomes two vertices; the edge between them is what is cut in any case.
     """
     small, start = tied.graph, tied.project(spins) > 0
     if not small.mixed.any():
-        plain = Graph(small.couplings, small.mass)
+        plain = Graph(small.couplings, small.vertex_weights)
         return Relaxation(plain, Constraints.from_pairs(small.n_units), 0.0), start
     plus, minus = small.n_units - 1, small.n_units
     c = small.couplings
@@ -74,13 +79,14 @@ def certified(tied: Merger, spins: np.ndarray, ratio: float) -> tuple[Relaxation
     ends = np.append(rows, [plus, minus]), np.append(columns, [minus, plus])
     data = np.append(np.abs(c.data), [small.offset, small.offset])
     weights = without_diagonal(sp.csr_array((data, ends), shape=(minus + 1, minus + 1)))
-    mass, moment = small.mass[-1], small.moment[-1]
-    split = Graph(weights, np.append(small.mass[:-1], [(mass + moment) / 2, (mass - moment) / 2]))
+    total, moment = small.vertex_weights[-1], small.moment[-1]
+    ends_weights = [(total + moment) / 2, (total - moment) / 2]
+    split = Graph(weights, np.append(small.vertex_weights[:-1], ends_weights))
     pair = Constraints.from_pairs(minus + 1, cannot_link=[(plus, minus)])
     return Relaxation(split, pair, 1.001 * penalty_bound(split, pair, ratio)), np.append(start, False)
 
 
-def _moved_spins(tied: Merger, spins: np.ndarray, side: np.ndarray) -> np.ndarray:
+def _moved_spins(tied: SignedContraction, spins: np.ndarray, side: np.ndarray) -> np.ndarray:
     """Spins after a descent, turned so that what stays has not moved."""
     last = tied.graph.n_units - 1
     stays = tied.project(spins)[last] > 0

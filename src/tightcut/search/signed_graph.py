@@ -18,6 +18,9 @@ import scipy.sparse as sp
 from tightcut import _kernels as kernels
 from tightcut.graph import Graph
 
+# Flips without a new best before a refinement pass ends, and passes per level.
+PATIENCE, PASSES = 50, 10
+
 Contract = Callable[[sp.csr_array, np.ndarray, np.ndarray, int], tuple[sp.csr_array, float]]
 
 
@@ -28,7 +31,7 @@ class SignedGraph:
     | field | meaning |
     |---|---|
     | couplings | symmetric csr_array, signed, zero diagonal |
-    | mass | total vertex weight of each unit |
+    | vertex_weights | total vertex weight of each unit |
     | moment | vertex weight a unit puts on the side of its spin, minus what it puts on the other |
     | external | the same for edge weight that leaves the two clusters altogether (zeros for two clusters) |
     | mixed | the unit has vertices on both sides; the others have all theirs on the side of their spin |
@@ -37,7 +40,7 @@ class SignedGraph:
     """
 
     couplings: sp.csr_array
-    mass: np.ndarray
+    vertex_weights: np.ndarray
     moment: np.ndarray
     external: np.ndarray
     mixed: np.ndarray
@@ -46,18 +49,21 @@ class SignedGraph:
     outside: float
 
     @classmethod
-    def from_graph(cls, graph: Graph, external: np.ndarray | None = None) -> SignedGraph:
+    def from_graph(cls, graph: Graph) -> SignedGraph:
         """One unit per vertex; tie them with `merge`."""
-        n = graph.n_vertices
-        external = np.zeros(n) if external is None else external
+        return cls.from_couplings(graph.weights, graph.vertex_weights, np.zeros(graph.n_vertices))
+
+    @classmethod
+    def from_couplings(cls, couplings: sp.csr_array, vertex_weights: np.ndarray, external: np.ndarray) -> SignedGraph:
+        """One unit per vertex of a part of a graph, with the edge weight that leaves the part."""
         return cls(
-            couplings=graph.weights,
-            mass=graph.vertex_weights,
-            moment=graph.vertex_weights,
+            couplings=couplings,
+            vertex_weights=vertex_weights,
+            moment=vertex_weights,
             external=external,
-            mixed=np.zeros(n, bool),
+            mixed=np.zeros(len(vertex_weights), bool),
             offset=0.0,
-            volume=graph.volume,
+            volume=float(vertex_weights.sum()),
             outside=float(external.sum()),
         )
 
@@ -75,8 +81,13 @@ class SignedGraph:
     def __sizeof__(self) -> int:
         """Bytes of the arrays. By these Dask decides to send a graph to a worker once, and not with every task."""
         c = self.couplings
-        stored = (c.indptr, c.indices, c.data, self.mass, self.moment, self.external, self.mixed)
+        stored = (c.indptr, c.indices, c.data, self.vertex_weights, self.moment, self.external, self.mixed)
         return sum(array.nbytes for array in stored)
+
+    @property
+    def is_one_sided(self) -> bool:
+        """Whether all vertices are on one side whatever the spins."""
+        return self.n_units == 1 and not self.mixed.any()
 
     @property
     def sources(self) -> np.ndarray:
@@ -99,7 +110,16 @@ class SignedGraph:
             return np.inf
         return max(cut + (self.outside + tilt) / 2, 0) / plus + max(cut + (self.outside - tilt) / 2, 0) / minus
 
-    def merge(self, unit: np.ndarray, sign: np.ndarray, contract: Contract | None = None) -> Merger:
+    def refine(self, spins: np.ndarray) -> float:
+        """Fiduccia-Mattheyses passes in place; returns the ratio."""
+        return kernels.refine(*self.arrays, spins, PATIENCE, PASSES)
+
+    def matching(self, order: np.ndarray, heaviest: float) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs of tightly coupled units, as the new unit of each and its orientation there."""
+        c, nothing = self.couplings, (np.zeros(self.n_units + 1, np.int32), np.zeros(0, np.int32))
+        return kernels.heavy_edge_matching(c.indptr, c.indices, c.data, self.vertex_weights, order, heaviest, *nothing)
+
+    def merge(self, unit: np.ndarray, sign: np.ndarray, contract: Contract | None = None) -> SignedContraction:
         """Tie units together: old unit u becomes part of new unit `unit[u]` with relative orientation `sign[u]`.
 
         `contract` merges the couplings, by default on the CPU.
@@ -112,7 +132,7 @@ class SignedGraph:
         couplings, offset = (contract or contract_couplings)(self.couplings, unit, sign, m)
         merged = SignedGraph(
             couplings=couplings,
-            mass=np.bincount(unit, self.mass, m),
+            vertex_weights=np.bincount(unit, self.vertex_weights, m),
             moment=np.bincount(unit, sign * self.moment, m),
             external=np.bincount(unit, sign * self.external, m),
             mixed=plus & minus,
@@ -120,9 +140,9 @@ class SignedGraph:
             volume=self.volume,
             outside=self.outside,
         )
-        return Merger(merged, unit, sign)
+        return SignedContraction(merged, unit, sign)
 
-    def consensus(self, population: list[np.ndarray]) -> Merger:
+    def consensus(self, population: list[np.ndarray]) -> SignedContraction:
         """Tie together connected units whose relative orientation is the same in all the given spins."""
         first = population[0]
         code = np.zeros(self.n_units, np.int64)
@@ -130,6 +150,13 @@ class SignedGraph:
             code = 2 * code + (other != first)
         unit = kernels.connected_regions(self.couplings.indptr, self.couplings.indices, code)
         return self.merge(unit, first)
+
+
+def pair_up(order: np.ndarray) -> np.ndarray:
+    """Pairs of vertices next to each other in a random order, for graphs with too few edges to follow."""
+    unit = np.empty(len(order), np.int32)
+    unit[order] = np.arange(len(order)) // 2
+    return unit
 
 
 def contract_couplings(
@@ -141,7 +168,7 @@ def contract_couplings(
 
 
 @dataclass(frozen=True, eq=False)
-class Merger:
+class SignedContraction:
     """A smaller signed graph and how the units it came from sit in it."""
 
     graph: SignedGraph

@@ -1,20 +1,112 @@
-"""Two clusters, every constraint satisfied: reduce, search, polish by RatioDCA at the certified penalty."""
+"""Two clusters: the constraints dissolve into a signed graph, which the search cuts and RatioDCA polishes."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
 
+from tightcut import _kernels as kernels
 from tightcut.constraints import Constraints
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.graph import Graph
-from tightcut.search.polish import Polished, polish
-from tightcut.search.search import SearchOptions, search, searched_directly
-from tightcut.search.signed_graph import Merger, SignedGraph
+from tightcut.search.options import SearchOptions
+from tightcut.search.polish import polish
+from tightcut.search.problem import Contraction, Solution
+from tightcut.search.search import coarsen, coarsest, restarts, search, select, uncoarsen
+from tightcut.search.signed_graph import SignedContraction, SignedGraph, pair_up
 
+HANDFUL = 20  # units down to which each start is coarsened
+MIDDLE = 400  # units at which starts are compared, before the best are carried back to a larger graph
+TABU_LIMIT = 2000  # units up to which a scan of all units per flip pays
 # How many of the best solutions RatioDCA starts from. In a large graph, where those are joined and much alike, it is one.
 POLISHED = 3
+
+
+@dataclass(frozen=True, eq=False)
+class TwoClusters:
+    """The problem of the search for spins: every choice of them satisfies every constraint.
+
+    Constraints need no care here: they live inside the units. A state holds a spin, +1 or -1, per unit.
+    """
+
+    graph: SignedGraph
+
+    direct_limit = 2_000  # see benchmarks/results/multilevel.md
+    fewest = 3
+
+    @property
+    def size(self) -> int:
+        return self.graph.n_units
+
+    def __sizeof__(self) -> int:
+        return self.graph.__sizeof__()
+
+    def middle(self) -> int:
+        return MIDDLE
+
+    def total_weight(self) -> float:
+        return self.graph.volume
+
+    def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction:
+        order = rng.permutation(self.size).astype(np.int32)
+        unit, sign = self.graph.matching(order, heaviest)
+        if unit.max() + 1 > 0.95 * self.size:
+            unit, sign = pair_up(order), np.ones(self.size, np.int8)
+        return _tied(self.graph.merge(unit, sign))
+
+    def coarsen_on_device(self, target: int, heaviest: float, rng: np.random.Generator) -> list[Contraction]:
+        from tightcut.gpu.coarsening import coarsen_signed
+
+        return [_tied(level) for level in coarsen_signed(self.graph, target, heaviest, rng)]
+
+    def start(self, rng: np.random.Generator) -> Solution:
+        levels = coarsen(self, HANDFUL, rng)
+        small: TwoClusters = coarsest(self, levels)  # type: ignore[assignment]
+        spins = rng.choice(np.array([-1, 1], np.int8), small.size)
+        _, spins = small.tabu(_two_sided(small.graph, spins), 10 * HANDFUL, rng)
+        return self.judge(uncoarsen(self, levels, spins))
+
+    def refine(self, spins: np.ndarray) -> None:
+        self.graph.refine(spins)
+
+    def judge(self, spins: np.ndarray) -> Solution:
+        return self.graph.ratio(spins), spins
+
+    settle = judge
+
+    def agreement(self, states: list[np.ndarray]) -> Contraction:
+        """Merge what agrees once every state is turned to be like the first: spins and their mirror image are one."""
+        first = states[0]
+        return _tied(self.graph.consensus([spins if (spins == first).mean() >= 0.5 else -spins for spins in states]))
+
+    def explore(self, found: list[Solution], rng: np.random.Generator) -> list[Solution]:
+        more = restarts(self, rng) if self.size > HANDFUL else []
+        if self.size <= TABU_LIMIT:
+            patience = min(200 + self.size, 1000)
+            more += [self.tabu(spins, patience, rng) for _, spins in select(self, found + more, 2)]
+        return more
+
+    def exchange(self, population: list[Solution], rng: np.random.Generator, options: SearchOptions) -> list[Solution]:  # noqa: ARG002
+        """Two clusters have no third to exchange with; RatioDCA ends their search."""
+        return population
+
+    finish = exchange
+
+    def identity(self, solution: Solution) -> Hashable:
+        spins = solution[1]
+        return (spins * spins[0]).tobytes()
+
+    def tabu(self, spins: np.ndarray, patience: int, rng: np.random.Generator) -> Solution:
+        """The best solution on a walk of best flips that does not return, until `patience` flips brought nothing."""
+        spins = spins.copy()
+        state = rng.integers(1, 2**63, 1, dtype=np.uint64)
+        return kernels.tabu_search(*self.graph.arrays, spins, patience, state), spins
+
+
+def _tied(merged: SignedContraction) -> Contraction:
+    return Contraction(TwoClusters(merged.graph), merged.lift, merged.project)
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,47 +118,13 @@ class Bipartition:
     history: tuple[float, ...] = ()
 
 
-def reduce_to_units(
-    graph: Graph, constraints: Constraints, external: np.ndarray | None = None, *, allow_single: bool = False
-) -> Merger:
-    """Dissolve the constraints into the units of a signed graph (see `tightcut.search.signed_graph`).
-
-    Raises InconsistentConstraintsError if two clusters cannot satisfy them, or, unless `allow_single`, only with one
-    cluster empty.
-    """
-    colouring = constraints.require_two_colourable()
-    sign = (1 - 2 * colouring.colour).astype(np.int8)
-    merger = SignedGraph.from_graph(graph, external).merge(graph.numbered_nearby(colouring.component), sign)
-    if merger.graph.n_units == 1 and not merger.graph.mixed.any() and not allow_single:
-        raise InconsistentConstraintsError(
-            message=f"The must-links join all {graph.n_vertices} points into one set, which leaves the second cluster empty."
-        )
-    return merger
-
-
-def admits_two_clusters(constraints: Constraints) -> bool:
-    """Whether some partition into two non-empty clusters satisfies every constraint."""
-    colouring = constraints.two_colouring()
-    return colouring.consistent and (colouring.n_components > 1 or bool(colouring.colour.any()))
-
-
-def vote(merger: Merger, side: np.ndarray) -> np.ndarray:
-    """Spins closest to a partition: each unit turns the way that keeps most of its vertices where they are."""
-    agreement = np.where(side, 1, -1) * merger.sign
-    spins = np.where(np.bincount(merger.unit, agreement, merger.graph.n_units) >= 0, 1, -1).astype(np.int8)
-    if not merger.graph.mixed.any() and abs(int(spins.sum())) == len(spins):
-        spins[0] = -spins[0]
-    return spins
-
-
-def hard_bipartition(
+def bipartition(
     graph: Graph,
     constraints: Constraints,
     rng: np.random.Generator,
     options: SearchOptions,
     *,
     known: list[np.ndarray] | None = None,
-    inner: str = "flow",
 ) -> Bipartition:
     """The smallest cut found among the partitions that satisfy every constraint.
 
@@ -75,18 +133,53 @@ def hard_bipartition(
     known : list of boolean arrays
         Partitions to take part in the search. One that satisfies the constraints is improved or returned.
     """
-    merger = reduce_to_units(graph, constraints)
-    spins = [vote(merger, side) for side in known or []]
-    found = search(merger.graph, rng, options, spins)
-    chosen = found[: POLISHED if searched_directly(merger.graph) else 1]
-    polished: list[Polished] = []
+    units = reduce_to_units(graph, constraints)
+    problem = TwoClusters(units.graph)
+    found = search(problem, rng, options, [vote(units, side) for side in known or []])
+    chosen = found[: POLISHED if problem.size <= problem.direct_limit else 1]
+    best: Solution = chosen[0]
+    history: tuple[float, ...] = ()
     for done, solution in enumerate(chosen):
-        options.report("polish", done, len(chosen), chosen[0][0])
-        polished.append(polish(merger.graph, solution, inner))
-    options.report("polish", len(chosen), len(chosen), min(map(_ratio, polished)))
-    (cut, best), history = min(polished, key=_ratio)
-    return Bipartition(merger.lift(best) > 0, cut, history)
+        options.report("polish", done, len(chosen), best[0])
+        polished, steps = polish(units.graph, solution)
+        if not history or polished[0] < best[0]:
+            best, history = polished, steps
+    options.report("polish", len(chosen), len(chosen), best[0])
+    return Bipartition(units.lift(best[1]) > 0, best[0], history)
 
 
-def _ratio(polished: Polished) -> float:
-    return polished[0][0]
+def reduce_to_units(graph: Graph, constraints: Constraints) -> SignedContraction:
+    """Dissolve the constraints into the units of a signed graph (see `tightcut.search.signed_graph`).
+
+    Raises InconsistentConstraintsError if two clusters cannot satisfy them, or only with one cluster empty.
+    """
+    colouring = constraints.require_two_colourable()
+    sign = (1 - 2 * colouring.colour).astype(np.int8)
+    units = SignedGraph.from_graph(graph).merge(graph.numbered_nearby(colouring.component), sign)
+    if units.graph.is_one_sided:
+        raise InconsistentConstraintsError(
+            message=f"The must-links join all {graph.n_vertices} points into one set, which leaves the second cluster empty.",
+            n_clusters=2,
+            reason="empty cluster",
+        )
+    return units
+
+
+def admits_two_clusters(constraints: Constraints) -> bool:
+    """Whether some partition into two non-empty clusters satisfies every constraint."""
+    colouring = constraints.two_colouring()
+    return colouring.consistent and (colouring.n_components > 1 or bool(colouring.colour.any()))
+
+
+def vote(units: SignedContraction, side: np.ndarray) -> np.ndarray:
+    """Spins closest to a partition: each unit turns the way that keeps most of its vertices where they are."""
+    agreement = np.where(side, 1, -1) * units.sign
+    spins = np.where(np.bincount(units.unit, agreement, units.graph.n_units) >= 0, 1, -1).astype(np.int8)
+    return _two_sided(units.graph, spins)
+
+
+def _two_sided(graph: SignedGraph, spins: np.ndarray) -> np.ndarray:
+    """The spins, the first of them turned if they would leave one side empty; in place."""
+    if not graph.mixed.any() and abs(int(spins.sum())) == len(spins):
+        spins[0] = -spins[0]
+    return spins

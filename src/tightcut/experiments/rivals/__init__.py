@@ -11,6 +11,17 @@
 
 All are scikit-learn estimators with ``fit(X, must_link=..., cannot_link=...)`` as in `tightcut.COSC`; those that cut
 graphs share its `affinity` and `n_neighbors`. None of them promises to satisfy the constraints.
+
+Examples
+--------
+>>> import numpy as np
+>>> from tightcut.experiments import SCLC, PCKMeans
+>>> line, pairs = np.array([[0.0], [1.0], [2.2], [3.4], [5.0], [6.0]]), {"must_link": [(0, 1)], "cannot_link": [(1, 3)]}
+>>> labels = SCLC(n_neighbors=2, random_state=0).fit_predict(line, **pairs)
+>>> bool(labels[0] == labels[1]), bool(labels[1] != labels[3])
+(True, True)
+>>> PCKMeans(3, random_state=0).fit(line, **pairs).cluster_centers_.shape
+(3, 1)
 """
 
 from tightcut.experiments.rivals.ccsr import CCSR

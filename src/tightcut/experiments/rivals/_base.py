@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state, check_scalar
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_non_negative, validate_data
 
 from tightcut._support.choices import check_choice
 from tightcut.constraints import Constraints
@@ -33,21 +33,9 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
         must_link_weight: Any = None,
         cannot_link_weight: Any = None,
     ) -> Self:
-        """Cluster the samples.
+        """Cluster the samples; the arguments are those of `tightcut.COSC.fit`.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or affinity matrix of shape (n_samples, n_samples)
-            Points; with `affinity="precomputed"` similarities, sparse or dense.
-        y : ignored
-        must_link, cannot_link : sequence of pairs, array of shape (m, 2), data frame or sparse matrix, optional
-            Pairs of row numbers of X, in any form that `tightcut.Constraints.from_pairs` takes.
-        must_link_weight, cannot_link_weight : float or array-like of shape (m,), optional
-            Belief in each pair, in (0, 1]. Read and checked by every method; the class says whether it counts.
-
-        Returns
-        -------
-        self
+        Beliefs are read and checked by every method; the class says whether they count.
         """
         self._check_parameters()
         data = self._read(X)
@@ -58,10 +46,6 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         self.labels_ = self._partition(data, constraints, np.random.default_rng(seed))
         return self
-
-    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
-        """Cluster the samples and return their labels; takes the keywords of `fit`."""
-        return self.fit(X, y, **fit_params).labels_
 
     @abstractmethod
     def _partition(self, data: Any, constraints: Constraints, rng: np.random.Generator) -> np.ndarray:
@@ -77,8 +61,13 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
 class GraphClusterer(ConstrainedClusterer):
     """A clusterer of the similarity graph: `_partition` is given a `Graph` with degrees as vertex weights."""
 
-    affinity: str
-    n_neighbors: int
+    def __init__(
+        self, n_clusters: int = 2, *, affinity: str = "knn", n_neighbors: int = 10, random_state: Any = None
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.random_state = random_state
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -89,7 +78,9 @@ class GraphClusterer(ConstrainedClusterer):
     def _read(self, X: Any) -> Graph:
         if self.affinity == "knn":
             return Graph.from_affinity(knn_affinity(super()._read(X), self.n_neighbors))
-        return Graph.from_affinity(validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2))
+        affinity = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2)
+        check_non_negative(affinity, type(self).__name__)
+        return Graph.from_affinity(affinity)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

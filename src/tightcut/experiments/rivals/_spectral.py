@@ -18,6 +18,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from tightcut._support.warning import warn
+from tightcut.constraints import Constraints
 
 DENSE_LIMIT = 500
 TOLERANCE = 1e-8
@@ -33,6 +34,13 @@ def pair_matrix(n_points: int, pairs: np.ndarray, values: Any) -> sp.csr_array:
     i, j = pairs.T
     half = sp.csr_array((np.broadcast_to(values, len(pairs)).astype(np.float64), (i, j)), shape=(n_points, n_points))
     return sp.csr_array(half + half.T)
+
+
+def belief_matrices(constraints: Constraints) -> tuple[sp.csr_array, sp.csr_array]:
+    """The beliefs of the must-links and of the cannot-links, each as a symmetric matrix."""
+    n = constraints.n_points
+    must = pair_matrix(n, constraints.must_link, constraints.must_link_weight)
+    return must, pair_matrix(n, constraints.cannot_link, constraints.cannot_link_weight)
 
 
 def normalized_affinity(weights: sp.csr_array, degrees: np.ndarray) -> sp.csr_array:
@@ -67,14 +75,8 @@ def largest_eigenvectors(matrix: Any, count: int, rng: np.random.Generator) -> t
     return values[order], vectors[:, order]
 
 
-def unit_rows(embedding: np.ndarray) -> np.ndarray:
-    """Every row divided by its length; a zero row stays zero."""
-    lengths = np.linalg.norm(embedding, axis=1, keepdims=True)
-    return embedding / np.where(lengths > 0, lengths, 1)
-
-
-def kmeans_labels(embedding: np.ndarray, n_clusters: int, rng: np.random.Generator, n_init: int = 10) -> np.ndarray:
-    """Labels of the best of several k-means runs."""
+def kmeans_labels(embedding: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+    """Labels of the best of ten k-means runs."""
     # Signs of eigenvectors are arbitrary and do not matter to k-means beyond its random starts.
-    model = KMeans(n_clusters, n_init=n_init, random_state=int(rng.integers(2**31)))
+    model = KMeans(n_clusters, n_init=10, random_state=int(rng.integers(2**31)))
     return model.fit(embedding).labels_

@@ -23,12 +23,8 @@ class CCSR(GraphClusterer):
     n_clusters : int, default=2
     n_components : int, default=15
         Eigenvectors m to build the embedding from; the paper uses 15. At least `n_clusters` are taken.
-    affinity : {"knn", "precomputed"}, default="knn"
-        Build the graph of `tightcut.knn_affinity`, or take X as a symmetric matrix of similarities.
-    n_neighbors : int, default=10
-        Neighbours per point; for `affinity="knn"`.
-    random_state : int, RandomState or None, default=None
-        Starts of k-means and of the eigenvalue iteration.
+    affinity, n_neighbors, random_state
+        As in `tightcut.COSC`.
 
     Attributes
     ----------
@@ -61,15 +57,6 @@ class CCSR(GraphClusterer):
     References
     ----------
     Z. Li, J. Liu and X. Tang, "Constrained Clustering via Spectral Regularization", CVPR 2009.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tightcut.experiments.rivals import CCSR
-    >>> line = np.array([[0.0], [1.0], [2.2], [3.4], [5.0], [6.0]])
-    >>> labels = CCSR(n_neighbors=2, random_state=0).fit_predict(line, must_link=[(0, 1)], cannot_link=[(1, 3)])
-    >>> bool(labels[1] != labels[3])
-    True
     """
 
     def __init__(
@@ -81,11 +68,8 @@ class CCSR(GraphClusterer):
         n_neighbors: int = 10,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
+        super().__init__(n_clusters, affinity=affinity, n_neighbors=n_neighbors, random_state=random_state)
         self.n_components = n_components
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.random_state = random_state
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

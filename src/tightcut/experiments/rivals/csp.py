@@ -11,7 +11,7 @@ from sklearn.utils import check_scalar
 
 from tightcut.constraints import Constraints
 from tightcut.experiments.rivals._base import GraphClusterer
-from tightcut.experiments.rivals._spectral import kmeans_labels, normalized_affinity, pair_matrix
+from tightcut.experiments.rivals._spectral import belief_matrices, kmeans_labels, normalized_affinity
 from tightcut.graph import Graph
 
 NULL_TOLERANCE = 1e-10
@@ -31,12 +31,8 @@ class CSP(GraphClusterer):
         0.5 + 0.4 m / n^2 with m the number of nonzero entries of Q; see the limits below.
     max_points : int, default=3000
         Refuse more points than this, because the eigenproblem is dense.
-    affinity : {"knn", "precomputed"}, default="knn"
-        Build the graph of `tightcut.knn_affinity`, or take X as a symmetric matrix of similarities.
-    n_neighbors : int, default=10
-        Neighbours per point; for `affinity="knn"`.
-    random_state : int, RandomState or None, default=None
-        Starts of k-means.
+    affinity, n_neighbors, random_state
+        As in `tightcut.COSC`.
 
     Attributes
     ----------
@@ -76,15 +72,6 @@ class CSP(GraphClusterer):
     X. Wang and I. Davidson, "Flexible Constrained Spectral Clustering", KDD 2010.
     X. Wang, B. Qian and I. Davidson, "On Constrained Spectral Clustering and Its Applications", Data Mining and
     Knowledge Discovery 28, 2014.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tightcut.experiments.rivals import CSP
-    >>> line = np.array([[0.0], [1.0], [2.2], [3.4], [5.0], [6.0]])
-    >>> labels = CSP(n_neighbors=2, random_state=0).fit_predict(line, must_link=[(0, 1)], cannot_link=[(1, 3)])
-    >>> bool(labels[1] != labels[3])
-    True
     """
 
     def __init__(
@@ -97,12 +84,9 @@ class CSP(GraphClusterer):
         n_neighbors: int = 10,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
+        super().__init__(n_clusters, affinity=affinity, n_neighbors=n_neighbors, random_state=random_state)
         self.beta = beta
         self.max_points = max_points
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.random_state = random_state
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -116,21 +100,23 @@ class CSP(GraphClusterer):
             raise ValueError(
                 f"CSP solves a dense eigenproblem: {n} points need about {DENSE_MATRICES * 8 * n**2 / 2**30:.1f} GiB "
                 f"and O(n^3) time, beyond max_points={self.max_points}. Raise max_points if you have both, or use "
-                "another method, such as tightcut.experiments.rivals.FastGE."
+                "another method, such as tightcut.experiments.FastGE."
             )
         degrees = data.vertex_weights
         laplacian = np.eye(n) - normalized_affinity(data.weights, degrees).toarray()
         n_vectors = max(1, self.n_clusters - 1)
         if constraints.is_empty:
-            self.beta_ = 0.0
-            self.eigenvalues_, vectors = scipy.linalg.eigh(laplacian, subset_by_index=[0, min(n_vectors, n - 1)])
-            self.eigenvalues_, self.vectors_ = self.eigenvalues_[1:], vectors[:, 1:]
+            values, vectors = scipy.linalg.eigh(laplacian, subset_by_index=[0, min(n_vectors, n - 1)])
+            self.beta_, self.eigenvalues_, self.vectors_ = 0.0, values[1:], vectors[:, 1:]
         else:
-            links = constraint_matrix(constraints)
+            must, cannot = belief_matrices(constraints)
+            links = must - cannot
             scale = 1 / np.sqrt(degrees)
             target = scale[:, None] * links.toarray() * scale
             share = 0.5 + 0.4 * links.nnz / n**2 if self.beta is None else self.beta
-            self.beta_ = float(share * data.volume * attainable(target, n_vectors))
+            place = max(0, n - n_vectors)
+            largest = float(scipy.linalg.eigvalsh(target, subset_by_index=[place, place])[0])
+            self.beta_ = share * data.volume * max(0.0, largest)  # up to share 1 there are `n_vectors` solutions
             target[np.diag_indices(n)] -= self.beta_ / data.volume
             values, vectors = feasible_eigenvectors(laplacian, target)
             if len(values) == 0:
@@ -146,19 +132,6 @@ class CSP(GraphClusterer):
             return (indicators[:, 0] > 0).astype(np.int64)
         cost = np.einsum("ij,ij->j", self.vectors_, laplacian @ self.vectors_)
         return kmeans_labels(indicators * (1 - cost), self.n_clusters, rng)
-
-
-def constraint_matrix(constraints: Constraints) -> Any:
-    """Q: the belief of a must-link, minus the belief of a cannot-link."""
-    n = constraints.n_points
-    must = pair_matrix(n, constraints.must_link, constraints.must_link_weight)
-    return must - pair_matrix(n, constraints.cannot_link, constraints.cannot_link_weight)
-
-
-def attainable(target: np.ndarray, n_vectors: int) -> float:
-    """The `n_vectors`-th largest eigenvalue, or 0 where it is negative; for fewer vectors there is a solution below it."""
-    place = max(0, len(target) - n_vectors)
-    return max(0.0, float(scipy.linalg.eigvalsh(target, subset_by_index=[place, place])[0]))
 
 
 def feasible_eigenvectors(laplacian: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

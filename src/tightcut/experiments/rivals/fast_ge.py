@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, cg, eigsh
+from sklearn.preprocessing import normalize
 
 from tightcut.constraints import Constraints
 from tightcut.experiments.rivals._base import GraphClusterer
-from tightcut.experiments.rivals._spectral import DENSE_LIMIT, kmeans_labels, laplacian, pair_matrix, unit_rows
+from tightcut.experiments.rivals._spectral import DENSE_LIMIT, belief_matrices, kmeans_labels, laplacian
 from tightcut.graph import Graph
 
 GROUND = 1e-9
@@ -24,13 +23,8 @@ class FastGE(GraphClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
-    affinity : {"knn", "precomputed"}, default="knn"
-        Build the graph of `tightcut.knn_affinity`, or take X as a symmetric matrix of similarities.
-    n_neighbors : int, default=10
-        Neighbours per point; for `affinity="knn"`.
-    random_state : int, RandomState or None, default=None
-        Starts of k-means and of the eigenvalue iteration.
+    n_clusters, affinity, n_neighbors, random_state
+        As in `tightcut.COSC`.
 
     Attributes
     ----------
@@ -59,42 +53,21 @@ class FastGE(GraphClusterer):
     ----------
     M. Cucuringu, I. Koutis, S. Chawla, G. Miller and R. Peng, "Simple and Scalable Constrained Clustering: a
     Generalized Spectral Method", AISTATS 2016.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tightcut.experiments.rivals import FastGE
-    >>> line = np.array([[0.0], [1.0], [2.2], [3.4], [5.0], [6.0]])
-    >>> FastGE(n_neighbors=2, random_state=0).fit(line, must_link=[(0, 1)], cannot_link=[(1, 3)]).eigenvalues_.shape
-    (2,)
     """
-
-    def __init__(
-        self, n_clusters: int = 2, *, affinity: str = "knn", n_neighbors: int = 10, random_state: Any = None
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.random_state = random_state
 
     def _partition(self, data: Graph, constraints: Constraints, rng: np.random.Generator) -> np.ndarray:
         joined, cannot = two_laplacians(data, constraints)
         n_vectors = min(self.n_clusters, data.n_vertices - 1)
         self.eigenvalues_, self.embedding_ = smallest_generalized(joined, cannot, data.vertex_weights, n_vectors, rng)
-        return kmeans_labels(unit_rows(self.embedding_), self.n_clusters, rng)
+        return kmeans_labels(normalize(self.embedding_), self.n_clusters, rng)
 
 
 def two_laplacians(graph: Graph, constraints: Constraints) -> tuple[sp.csr_array, sp.csr_array]:
     """Laplacians of affinities plus must-links, and of the cannot-links."""
-    n, degrees = graph.n_vertices, graph.vertex_weights
-    extremes = degrees.min() * degrees.max()
-
-    def links(pairs: np.ndarray, beliefs: np.ndarray) -> sp.csr_array:
-        return laplacian(pair_matrix(n, pairs, beliefs * degrees[pairs].prod(axis=1) / extremes))
-
-    must = links(constraints.must_link, constraints.must_link_weight)
-    cannot = links(constraints.cannot_link, constraints.cannot_link_weight)
-    return sp.csr_array(laplacian(graph.weights) + must), cannot
+    degrees = graph.vertex_weights
+    scale = sp.diags_array(degrees / np.sqrt(degrees.min() * degrees.max()))
+    must, cannot = (sp.csr_array(scale @ beliefs @ scale) for beliefs in belief_matrices(constraints))
+    return laplacian(sp.csr_array(graph.weights + must)), laplacian(cannot)
 
 
 def demand_operator(cannot: sp.csr_array, degrees: np.ndarray) -> LinearOperator:

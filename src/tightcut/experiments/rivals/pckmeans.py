@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,7 +12,7 @@ from sklearn.utils import check_scalar
 
 from tightcut.constraints import Constraints
 from tightcut.experiments.rivals._base import ConstrainedClusterer
-from tightcut.experiments.rivals._spectral import pair_matrix
+from tightcut.experiments.rivals._spectral import belief_matrices
 
 DEFAULT_PRICE = 0.3
 
@@ -61,15 +60,6 @@ class PCKMeans(ConstrainedClusterer):
     References
     ----------
     S. Basu, A. Banerjee and R. J. Mooney, "Active Semi-Supervision for Pairwise Constrained Clustering", SDM 2004.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tightcut.experiments.rivals import PCKMeans
-    >>> line = np.array([[0.0], [1.0], [2.2], [3.4], [5.0], [6.0]])
-    >>> labels = PCKMeans(violation_cost=9.0, random_state=0).fit_predict(line, must_link=[(2, 3), (3, 4)])
-    >>> len(set(labels[2:5].tolist()))
-    1
     """
 
     def __init__(
@@ -99,69 +89,52 @@ class PCKMeans(ConstrainedClusterer):
         price = self.violation_cost
         if price is None:
             price = DEFAULT_PRICE * float(((points - points.mean(axis=0)) ** 2).sum(axis=1).mean())
-        problem = Problem.from_constraints(points, constraints, price)
-        runs = [self._run(problem, constraints, rng) for _ in range(self.n_init)]
+        must, cannot = belief_matrices(constraints)
+        prices = sp.csr_array(price * (must - cannot))
+        runs = [self._run(points, constraints, price, prices, rng) for _ in range(self.n_init)]
         labels, self.cluster_centers_, self.history_ = min(runs, key=lambda run: run[2][-1])
         self.objective_, self.n_iter_ = self.history_[-1], len(self.history_)
         return labels
 
     def _run(
-        self, problem: Problem, constraints: Constraints, rng: np.random.Generator
+        self, points: np.ndarray, constraints: Constraints, price: float, prices: sp.csr_array, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray, tuple[float, ...]]:
-        centers = seed_centers(problem.points, constraints, self.n_clusters, rng)
-        labels = np.full(len(problem.points), -1)
+        centers = seed_centers(points, constraints, self.n_clusters, rng)
+        labels = np.full(len(points), -1)
         history: list[float] = []
         for _ in range(self.max_iter):
             before = labels.copy()
-            problem.assign(labels, centers, rng)
+            assign(points, prices, labels, centers, rng)
             for cluster in np.unique(labels):
-                centers[cluster] = problem.points[labels == cluster].mean(axis=0)
-            history.append(problem.objective(labels, centers))
+                centers[cluster] = points[labels == cluster].mean(axis=0)
+            scatter = ((points - centers[labels]) ** 2).sum() / 2
+            history.append(float(scatter + price * constraints.violations(labels).belief))
             if (labels == before).all():
                 break
         return labels, centers, tuple(history)
 
 
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """Points, and the signed prices of pairs: positive for must-links, negative for cannot-links."""
+def assign(
+    points: np.ndarray, prices: sp.csr_array, labels: np.ndarray, centers: np.ndarray, rng: np.random.Generator
+) -> None:
+    """Move every point to its cheapest cluster, in place; label -1 means that a point has none yet.
 
-    points: np.ndarray
-    prices: sp.csr_array
-    must_total: float
-
-    @classmethod
-    def from_constraints(cls, points: np.ndarray, constraints: Constraints, price: float) -> Problem:
-        n = len(points)
-        must = pair_matrix(n, constraints.must_link, price * constraints.must_link_weight)
-        cannot = pair_matrix(n, constraints.cannot_link, price * constraints.cannot_link_weight)
-        return cls(points, sp.csr_array(must - cannot), float(must.sum() / 2))
-
-    def assign(self, labels: np.ndarray, centers: np.ndarray, rng: np.random.Generator) -> None:
-        """Move every point to its cheapest cluster, in place; label -1 means that a point has none yet."""
-        costs = pairwise_distances(self.points, centers, metric="sqeuclidean") / 2
-        paired = np.diff(self.prices.indptr) > 0
-        labels[~paired] = costs[~paired].argmin(axis=1)
-        # Plain lists: rows hold a pair or two, for which numpy takes ten times as long.
-        indptr, indices, prices = (
-            part.tolist() for part in (self.prices.indptr, self.prices.indices, self.prices.data)
-        )
-        present = labels.tolist()
-        order = rng.permutation(np.flatnonzero(paired))
-        for i, cost in zip(order.tolist(), costs[order].tolist(), strict=True):
-            for entry in range(indptr[i], indptr[i + 1]):
-                partner = present[indices[entry]]
-                # Agreeing with a must-link partner saves its price; agreeing with a cannot-link partner costs it.
-                if partner >= 0:
-                    cost[partner] -= prices[entry]
-            present[i] = cost.index(min(cost))
-        labels[:] = present
-
-    def objective(self, labels: np.ndarray, centers: np.ndarray) -> float:
-        scatter = ((self.points - centers[labels]) ** 2).sum() / 2
-        pairs = self.prices.tocoo()
-        agreed = pairs.data[labels[pairs.row] == labels[pairs.col]].sum() / 2
-        return float(scatter + self.must_total - agreed)
+    Prices of pairs are positive for must-links, negative for cannot-links.
+    """
+    costs = pairwise_distances(points, centers, metric="sqeuclidean") / 2
+    paired = np.diff(prices.indptr) > 0
+    labels[~paired] = costs[~paired].argmin(axis=1)
+    # Plain lists: rows hold a pair or two, for which numpy takes ten times as long.
+    indptr, indices, values, present = (part.tolist() for part in (prices.indptr, prices.indices, prices.data, labels))
+    order = rng.permutation(np.flatnonzero(paired))
+    for i, cost in zip(order.tolist(), costs[order].tolist(), strict=True):
+        for entry in range(indptr[i], indptr[i + 1]):
+            partner = present[indices[entry]]
+            # Agreeing with a must-link partner saves its price; agreeing with a cannot-link partner costs it.
+            if partner >= 0:
+                cost[partner] -= values[entry]
+        present[i] = cost.index(min(cost))
+    labels[:] = present
 
 
 def seed_centers(points: np.ndarray, constraints: Constraints, n_clusters: int, rng: np.random.Generator) -> np.ndarray:

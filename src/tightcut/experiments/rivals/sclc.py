@@ -21,15 +21,11 @@ class SCLC(GraphClusterer):
     ----------
     n_clusters : int, default=2
         2, or 1 for a single cluster; more are an error.
-    affinity : {"knn", "precomputed"}, default="knn"
-        Build the graph of `tightcut.knn_affinity`, or take X as a symmetric matrix of similarities.
-    n_neighbors : int, default=10
-        Neighbours per point; for `affinity="knn"`.
     balanced : bool, default=True
         Keep the condition f^T D 1 = 0 of the spectral relaxation. False drops it where a cannot-link excludes constant
         vectors anyway: usually better with many pairs, now and then a cluster of a few points with few.
-    random_state : int, RandomState or None, default=None
-        Start of the eigenvalue iteration.
+    affinity, n_neighbors, random_state
+        As in `tightcut.COSC`.
 
     Attributes
     ----------
@@ -61,15 +57,6 @@ class SCLC(GraphClusterer):
     ----------
     L. Xu, W. Li and D. Schuurmans, "Fast Normalized Cut with Linear Constraints", CVPR 2009.
     A. Eriksson, C. Olsson and F. Kahl, "Normalized Cuts Revisited", ICCV 2007: this encoding of pairs.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tightcut.experiments.rivals import SCLC
-    >>> line = np.array([[0.0], [1.0], [2.2], [3.4], [5.0], [6.0]])
-    >>> labels = SCLC(n_neighbors=2, random_state=0).fit_predict(line, must_link=[(0, 1)], cannot_link=[(1, 3)])
-    >>> bool(labels[0] == labels[1]), bool(labels[1] != labels[3])
-    (True, True)
     """
 
     def __init__(
@@ -81,11 +68,8 @@ class SCLC(GraphClusterer):
         balanced: bool = True,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
+        super().__init__(n_clusters, affinity=affinity, n_neighbors=n_neighbors, random_state=random_state)
         self.balanced = balanced
-        self.random_state = random_state
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
+from sklearn.preprocessing import normalize
 
 from tightcut.constraints import Constraints
 from tightcut.experiments.rivals._base import GraphClusterer
-from tightcut.experiments.rivals._spectral import kmeans_labels, largest_eigenvectors, pair_matrix, unit_rows
+from tightcut.experiments.rivals._spectral import kmeans_labels, largest_eigenvectors, pair_matrix
 from tightcut.graph import Graph
 
 
@@ -18,13 +17,8 @@ class SpectralLearning(GraphClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
-    affinity : {"knn", "precomputed"}, default="knn"
-        Build the graph of `tightcut.knn_affinity`, or take X as a symmetric matrix of similarities.
-    n_neighbors : int, default=10
-        Neighbours per point; for `affinity="knn"`.
-    random_state : int, RandomState or None, default=None
-        Starts of k-means and of the eigenvalue iteration.
+    n_clusters, affinity, n_neighbors, random_state
+        As in `tightcut.COSC`.
 
     Attributes
     ----------
@@ -52,29 +46,12 @@ class SpectralLearning(GraphClusterer):
     References
     ----------
     S. D. Kamvar, D. Klein and C. D. Manning, "Spectral Learning", IJCAI 2003.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tightcut.experiments.rivals import SpectralLearning
-    >>> line = np.array([[0.0], [1.0], [2.2], [3.4], [5.0], [6.0]])
-    >>> labels = SpectralLearning(n_neighbors=2, random_state=0).fit_predict(line, must_link=[(0, 1), (2, 3)])
-    >>> bool(labels[0] == labels[1]), bool(labels[2] == labels[3])
-    (True, True)
     """
-
-    def __init__(
-        self, n_clusters: int = 2, *, affinity: str = "knn", n_neighbors: int = 10, random_state: Any = None
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.random_state = random_state
 
     def _partition(self, data: Graph, constraints: Constraints, rng: np.random.Generator) -> np.ndarray:
         matrix = additive_normalization(edited_affinity(data.weights, constraints))
         self.eigenvalues_, self.embedding_ = largest_eigenvectors(matrix, self.n_clusters, rng)
-        return kmeans_labels(unit_rows(self.embedding_), self.n_clusters, rng)
+        return kmeans_labels(normalize(self.embedding_), self.n_clusters, rng)
 
 
 def edited_affinity(weights: sp.csr_array, constraints: Constraints) -> sp.csr_array:

@@ -1,4 +1,4 @@
-"""Shadows never lie farther apart than their points, and a search by them finds what a search without finds."""
+"""Projections are never farther apart than their points, and a search by them finds what a search without finds."""
 
 import numpy as np
 import pytest
@@ -8,24 +8,24 @@ from scipy.spatial.distance import cdist, pdist
 from sklearn.datasets import load_digits
 
 from tightcut._kernels import neighbors as kernels
-from tightcut.neighbors import blocked, shadows
-from tightcut.neighbors.distances import unit_scale
-from tightcut.neighbors.index import BlockedNeighbors
+from tightcut.neighbors import blocked, projections
+from tightcut.neighbors.blocked import BlockedNeighbors
+from tightcut.neighbors.points import unit_scale
 
 
 @pytest.fixture(autouse=True)
 def small_sets(monkeypatch):
-    """Many cells for few points, and shadows of them."""
+    """Many cells for few points, and projections of them."""
     for name, size in (("CELL", 60), ("NEAR", 3), ("RANKED", 100)):
         monkeypatch.setattr(blocked, name, size)
-    for name, size in (("FEWEST_POINTS", 200), ("SAMPLE", 100), ("QUERIES", 20), ("MOST", 64)):
-        monkeypatch.setattr(shadows, name, size)
+    for name, size in (("MIN_POINTS", 200), ("SAMPLE", 100), ("QUERIES", 20), ("MAX_COMPONENTS", 64)):
+        monkeypatch.setattr(projections, name, size)
 
 
 @pytest.fixture
 def always(monkeypatch):
     """As if a distance by differences cost nothing."""
-    monkeypatch.setattr(shadows, "DIFFERENCE", 0)
+    monkeypatch.setattr(projections, "DIFFERENCE_COST", 0)
 
 
 def flat(n, n_features=100, n_directions=6, noise=0.05, seed=0, dtype=np.float64):
@@ -37,7 +37,7 @@ def flat(n, n_features=100, n_directions=6, noise=0.05, seed=0, dtype=np.float64
 
 
 def assert_nearest(points, k, **settings):
-    assert shadows.cast_shadows(points, k, unit_scale(points)) is not None
+    assert projections.useful_projection(points, k, unit_scale(points)) is not None
     distances, found = BlockedNeighbors(points, **settings).kneighbors(n_neighbors=k)
     everything = cdist(points, points)
     np.fill_diagonal(everything, np.inf)
@@ -64,7 +64,7 @@ def test_exact_on_small_integers(n, k, largest, seed):
     """Nearly all distances tie; the smaller number comes first."""
     points = np.repeat(np.random.default_rng(seed).integers(0, largest + 1, (n, 4)), 20, axis=1).astype(np.float32)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shadows, "DIFFERENCE", 0)
+        patch.setattr(projections, "DIFFERENCE_COST", 0)
         distances, found = BlockedNeighbors(points).kneighbors(n_neighbors=k)
     squares = cdist(points, points, "sqeuclidean")
     np.fill_diagonal(squares, np.inf)
@@ -74,18 +74,20 @@ def test_exact_on_small_integers(n, k, largest, seed):
 
 
 @given(st.integers(1, 10), st.floats(-200, 150), st.floats(0, 6), st.integers(0, 2**32 - 1))
-def test_no_two_are_farther_apart_than_their_points_and_the_blur(n_directions, exponent, offset, seed):
+def test_no_two_are_farther_apart_than_their_points_and_the_error(n_directions, exponent, offset, seed):
     points = (flat(250, 80, n_directions, seed=seed) + 10**offset) * 2.0**exponent
     scale = unit_scale(points)
-    cast = shadows.cast_shadows(points, 3, scale)
-    if cast is not None:
-        assert (pdist(cast.points.astype(np.float64)) <= pdist(points * scale) * (1 + 1e-9) + cast.blur).all()
+    projection = projections.useful_projection(points, 3, scale)
+    if projection is not None:
+        assert (
+            pdist(projection.points.astype(np.float64)) <= pdist(points * scale) * (1 + 1e-9) + projection.error
+        ).all()
 
 
 @pytest.mark.usefixtures("always")
 @pytest.mark.parametrize("spread", [1e-9, 1e-7, 1e-5, 1e-3])
 def test_dense_clumps(spread):
-    """Shadows in float32 cannot tell the members of a clump apart; the points can."""
+    """Projections in float32 cannot tell the members of a clump apart; the points can."""
     rng = np.random.default_rng(0)
     points = 1000 + np.repeat(flat(12), 50, axis=0) + spread * flat(600, seed=1)[rng.permutation(600)]
     assert_nearest(points, 5)
@@ -120,22 +122,22 @@ def test_duplicates():
     ids=["spread evenly", "all equal", "too few", "few features"],
 )
 def test_none_where_they_do_not_pay(points):
-    assert shadows.cast_shadows(points, 5, unit_scale(points)) is None
+    assert projections.useful_projection(points, 5, unit_scale(points)) is None
     BlockedNeighbors(points).kneighbors(n_neighbors=5)
 
 
 def test_few_distances_are_measured(monkeypatch):
-    """As a search without shadows would not need this kernel, it is called; and rules out nearly all pairs."""
+    """Bounds by projections rule out nearly all pairs."""
     points, near = flat(3000, n_directions=3), []
-    offer = kernels.offer_if_near
+    update = kernels.update_lists
 
-    def counted(products, left_halves, right_halves, left, right, *rest):
-        limits = rest[5][left][:, None], rest[5][right]
-        lowest = left_halves[:, None] + right_halves - products
-        near.append(((lowest <= limits[0]) | (lowest <= limits[1])).sum())
-        offer(products, left_halves, right_halves, left, right, *rest)
+    def counted(products, left, right, true_points, *rest):
+        if len(true_points):
+            lower, bounds = left[0][:, None] + right[0] - products, rest[-1]
+            near.append(((lower <= bounds[left[1]][:, None]) | (lower <= bounds[right[1]])).sum())
+        update(products, left, right, true_points, *rest)
 
-    monkeypatch.setattr(kernels, "offer_if_near", counted)
+    monkeypatch.setattr(kernels, "update_lists", counted)
     BlockedNeighbors(points, n_jobs=1).kneighbors(n_neighbors=5)
     assert 0 < sum(near) < 0.05 * len(points) ** 2 / 2
 

@@ -1,0 +1,40 @@
+"""Who wants to know that a kernel is being compiled, which takes seconds the first time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+_listeners: list[Callable[[], None]] = []
+
+
+@contextmanager
+def compiling_reported(progress: Callable[[str, int, int, float], None] | None) -> Iterator[None]:
+    """Call ``progress("compiling", 0, 1, inf)`` as soon as a kernel must be compiled, once.
+
+    Examples
+    --------
+    >>> with compiling_reported(print):
+    ...     report_compiling()
+    ...     report_compiling()
+    compiling 0 1 inf
+    """
+    reported = False
+
+    def listener() -> None:
+        nonlocal reported
+        if progress is not None and not reported:
+            reported = True
+            progress("compiling", 0, 1, float("inf"))
+
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
+def report_compiling() -> None:
+    """A kernel was not found in the cache. Any thread may say so."""
+    for listener in tuple(_listeners):
+        listener()

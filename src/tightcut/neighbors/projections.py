@@ -1,0 +1,138 @@
+"""Projections of the points on few principal components, whose distances are lower bounds.
+
+An orthogonal projection makes no distance larger. If two projections are farther apart than a search radius, so are the
+points, and their distance need not be known. On the principal components of images, a product a tenth as long rules out
+all but a few pairs in a thousand. The components come from a sample, and so does their number: the one with the least
+work. Points that spread evenly over all directions have no useful projection.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from tightcut.neighbors.cell_pairs import CandidateLists, CellPairs, Side
+from tightcut.neighbors.cells import Cells
+from tightcut.neighbors.points import row_blocks
+from tightcut.neighbors.threads import single_threaded_blas
+
+MIN_POINTS, MIN_FEATURES = 5000, 64
+SAMPLE, QUERIES = 500, 64  # points that give the components, and those whose neighbours are searched for
+STEP, MAX_COMPONENTS = 16, 256  # numbers of components that are tried
+# Cost of a pair in units of a feature of a matrix product: a look at its bound, and a feature of an exact distance.
+BOUND_COST, DIFFERENCE_COST = 10, 8
+BLOCK_ENTRIES = 1 << 19  # coordinates handled at a time
+RELATIVE = 1e-5  # share of a squared distance given away for rounding; see `ProjectedCellPairs`
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Coordinates of the scaled points in float32, and by how much rounding may have put two of them too far apart."""
+
+    points: np.ndarray
+    error: float
+
+
+@single_threaded_blas()
+def useful_projection(points: np.ndarray, n_neighbors: int, scale: float) -> Projection | None:
+    """The projection that makes the search for neighbours fastest, by estimate; None if it is not twice as fast."""
+    n, n_features = points.shape
+    if n < MIN_POINTS or n_features < MIN_FEATURES:
+        return None
+    rng = np.random.default_rng(0)
+    sample = _centred(points[rng.choice(n, SAMPLE, replace=False)], scale)
+    centre = sample.mean(axis=0)
+    sample -= centre
+    sizes = np.arange(STEP, min(MAX_COMPONENTS, n_features // 3) + 1, STEP)
+    components = _principal_components(sample, sizes[-1])
+    del sample
+    queries = _centred(points[rng.choice(n, QUERIES, replace=False)], scale, centre)
+    bounds = _neighbor_half_squares(points, queries, centre, n_neighbors, scale)
+    others = _project(points[rng.choice(n, SAMPLE, replace=False)], centre, components, scale)
+    measured = _shares_within(queries @ components, others, bounds, sizes)
+    cost = sizes + BOUND_COST + DIFFERENCE_COST * n_features * measured
+    best = int(cost.argmin())
+    if cost[best] > n_features / 2:
+        return None
+    projected = _project(points, centre, components[:, : sizes[best]], scale)
+    longest = float(np.sqrt(np.einsum("ij,ij->i", projected, projected, dtype=np.float64).max()))
+    return Projection(projected, 2 * float(np.finfo(np.float32).eps) * longest)
+
+
+class ProjectedCellPairs(CellPairs):
+    """Cells of projections; a candidate's distance is that of the points, by differences in float64.
+
+    Let h be the sum of the half norms of two projections and b the error of a projection. Half their squared distance
+    comes out as at most s + e h + (b sqrt(2 s) + b^2 / 2), where s is its true value and e the rounding error of a
+    product. By the inequality of means the bracket is at most RELATIVE s + b^2 / RELATIVE, and s is at most 4 h + b^2.
+    So what comes out, less (e + 4 RELATIVE) h and 2 b^2 / RELATIVE, is no more than s, which is no more than for the
+    points.
+    """
+
+    def __init__(
+        self, projection: Projection, cells: Cells, lists: CandidateLists, points: np.ndarray, scale: float
+    ) -> None:
+        super().__init__(projection.points, cells, 1.0, lists)
+        self._error, self._exact_points, self._exact_scale = projection.error, points, scale
+        rounding = (2 * projection.points.shape[1] + 32) * float(np.finfo(np.float32).eps) / 2
+        self._share = np.float32(1 - rounding - 4 * RELATIVE)
+        self._margin = np.float32(2 * projection.error**2 / RELATIVE)
+
+    def _search_radii(self, part: slice) -> np.ndarray:
+        return super()._search_radii(part) + self._error
+
+    def _update(self, products: np.ndarray, left: Side, right: Side, *, diagonal: bool = False) -> None:
+        lower_left = left[0] * self._share - self._margin, *left[1:]
+        super()._update(products, lower_left, (right[0] * self._share, *right[1:]), diagonal=diagonal)
+
+
+def _principal_components(centred: np.ndarray, count: int) -> np.ndarray:
+    """Orthonormal columns, those along which the rows spread most first.
+
+    From the eigenvectors of the products of the rows, which are fewer than the features of images.
+    """
+    n = len(centred)
+    _, vectors = scipy.linalg.eigh(centred @ centred.T, subset_by_index=(n - count, n - 1))
+    return np.linalg.qr(centred.T @ vectors[:, ::-1])[0]
+
+
+def _project(points: np.ndarray, centre: np.ndarray, components: np.ndarray, scale: float) -> np.ndarray:
+    projected = np.empty((len(points), components.shape[1]), np.float32)
+    for part in row_blocks(points, BLOCK_ENTRIES):
+        projected[part] = _centred(points[part], scale, centre) @ components
+    return projected
+
+
+def _neighbor_half_squares(
+    points: np.ndarray, queries: np.ndarray, centre: np.ndarray, k: int, scale: float
+) -> np.ndarray:
+    """About half the squared distance from each query, itself a point, to its k-th neighbour."""
+    nearest = np.full((len(queries), k + 1), np.inf)
+    for part in row_blocks(points, BLOCK_ENTRIES):
+        half_squares = _half_squares(queries, _centred(points[part], scale, centre))
+        nearest = np.partition(np.concatenate([nearest, half_squares], axis=1), k, axis=1)[:, : k + 1]
+    return nearest[:, k]
+
+
+def _shares_within(queries: np.ndarray, others: np.ndarray, bounds: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """For each number of leading coordinates, the share of pairs that are within bounds by those alone."""
+    half_squares, shares, start = np.zeros((len(queries), len(others))), [], 0
+    for size in sizes.tolist():
+        half_squares += _half_squares(queries[:, start:size], others[:, start:size])
+        shares.append(float((half_squares <= bounds[:, None]).mean()))
+        start = size
+    return np.array(shares)
+
+
+def _half_squares(queries: np.ndarray, others: np.ndarray) -> np.ndarray:
+    half_norms = (np.einsum("ij,ij->i", some, some) / 2 for some in (queries, others))
+    return np.add.outer(*half_norms) - queries @ others.T
+
+
+def _centred(block: np.ndarray, scale: float, centre: np.ndarray | float = 0.0) -> np.ndarray:
+    """Scaled rows less the centre in float64. In place: whether numpy would reuse a temporary depends on Python."""
+    result = np.multiply(block, scale, dtype=np.float64)
+    result -= centre
+    return result

@@ -1,0 +1,94 @@
+"""The paper's scheme for k clusters: split in two again and again, with soft constraints (its Section 5).
+
+An early split cannot separate all classes, so it may leave cannot-links violated: with k classes of equal size and
+N cannot-links spread evenly over the pairs of classes, splitting one class off leaves (k - 2)/k N of them. Further
+down a component of n~ of the n points is taken to hold k~ = k n~/n classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tightcut.constraints import Constraints
+from tightcut.exceptions import InconsistentConstraintsError
+from tightcut.graph import Graph
+from tightcut.relaxation.objective import normalized_cut
+
+Split = Callable[[Graph, Constraints, float], np.ndarray]
+
+
+def recursive_partitions(
+    graph: Graph, constraints: Constraints, k: int, split: Split, report: Callable[[int, float], None]
+) -> tuple[np.ndarray, ...]:
+    """The clusterings into 2, 3, ..., k parts. Must-links hold in all of them; cannot-links need not.
+
+    Parameters
+    ----------
+    split : callable
+        Takes a graph, cannot-links and the units of belief that may be violated; returns one side of a partition.
+    report : callable
+        Takes the number of clusters so far, and the cut.
+    """
+    component = separate_sets(constraints, k)
+    count = int(component.max()) + 1
+    merged = graph.contract(component)
+    sizes = np.bincount(component)
+    pairs = component[constraints.cannot_link]
+    links = Constraints.from_pairs(count, cannot_link=pairs, cannot_link_weight=constraints.cannot_link_weight)
+    labels = np.zeros(count, np.int64)
+    splits: dict[int, np.ndarray | None] = {}
+    hierarchy = []
+    for n_parts in range(2, k + 1):
+        for c in range(n_parts - 1):
+            if c not in splits:
+                splits[c] = _split(merged, links, labels == c, sizes, k, split)
+        candidates = {c: _apply(labels, c, side, n_parts - 1) for c, side in splits.items() if side is not None}
+        chosen = min(candidates, key=lambda c: normalized_cut(merged, candidates[c]))
+        labels = candidates[chosen]
+        del splits[chosen]
+        hierarchy.append(labels[component])
+        report(n_parts, normalized_cut(merged, labels))
+    return tuple(hierarchy)
+
+
+def separate_sets(constraints: Constraints, k: int) -> np.ndarray:
+    """The must-linked set of each point, at least k of them, with no cannot-link inside one."""
+    witness = constraints.conflict_witness()
+    if witness is not None:
+        raise InconsistentConstraintsError(witness, n_clusters=k)
+    count, component = constraints.components()
+    if count < k:
+        raise InconsistentConstraintsError(
+            message=f"The must-links leave {count} separate sets of points, too few for {k} non-empty clusters.",
+            n_clusters=k,
+            reason="empty cluster",
+        )
+    return component
+
+
+def _split(
+    graph: Graph,
+    constraints: Constraints,
+    inside: np.ndarray,
+    sizes: np.ndarray,
+    k: int,
+    split: Split,
+) -> np.ndarray | None:
+    """Which vertices leave the component `inside`; None if it is a single vertex."""
+    members = np.flatnonzero(inside)
+    if len(members) < 2:
+        return None
+    links = constraints.subset(members)
+    classes = max(k * sizes[members].sum() / sizes.sum(), 2.0)
+    allowed = (classes - 2) / classes * float(links.cannot_link_weight.sum())
+    leaves = np.zeros(len(inside), bool)
+    leaves[members] = split(graph.subgraph(members), links, allowed)
+    return leaves
+
+
+def _apply(labels: np.ndarray, c: int, side: np.ndarray, new: int) -> np.ndarray:
+    result = labels.copy()
+    result[side & (labels == c)] = new
+    return result

@@ -1,0 +1,124 @@
+"""k clusters of which some constraints may be violated: the smallest cut within an allowance."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from tightcut.constraints import Constraints
+from tightcut.exceptions import InconsistentConstraintsError
+from tightcut.graph import Graph
+from tightcut.relaxation.objective import normalized_cut
+from tightcut.search.constrained_graph import ConstrainedGraph
+from tightcut.search.feasibility import fill_empty
+from tightcut.search.many_clusters import ManyClusters, Prices
+from tightcut.search.options import QUICK, SearchOptions
+from tightcut.search.partition import partition
+from tightcut.search.release import release_pairs, satisfied
+from tightcut.search.search import search
+
+ROUNDING = 1e-12  # in sums of beliefs
+HALVINGS = 10  # prices on the way from satisfying everything to ignoring everything
+
+
+def partition_within(
+    graph: Graph,
+    constraints: Constraints,
+    k: int,
+    limit: float | None,
+    rng: np.random.Generator,
+    options: SearchOptions,
+    *,
+    known: list[np.ndarray] | None = None,
+    influence: float = 0.0,
+) -> np.ndarray:
+    """Labels of k clusters with at most `limit` units of violated belief, or the fewest if None, and a small cut.
+
+    The price of a violation is halved from the cut of the strictest clustering down to nothing; the best allowed
+    clustering met is then improved with the pairs it satisfies held fixed.
+    """
+    whole = ConstrainedGraph.from_graph(graph, constraints)
+    candidates = _strict_candidates(graph, constraints, whole, k, rng, options, known or [])
+    if limit is not None and limit > 0:
+        candidates += _price_path(whole, k, limit, rng, options, candidates)
+    judged = [(constraints.violations(labels).belief, whole.cut(labels, k), labels) for labels in candidates]
+    least = min(judged, key=lambda row: row[:2])
+    if limit is None:
+        labels = least[2]
+    else:
+        allowed = [row for row in judged if row[0] <= limit + ROUNDING]
+        if not allowed:
+            raise beyond_limit(limit, least[0], least[2], k)
+        starts = [min(allowed, key=lambda row: row[1])[2], min(allowed, key=lambda row: row[:2])[2]]
+        quickly = partial(_quickly, graph, k, rng)
+        released = [release_pairs(graph, constraints, start, limit, quickly) for start in starts]
+        labels = min(released, key=partial(normalized_cut, graph))
+    held = satisfied(constraints, labels)
+    return partition(graph, held, k, rng, options, known=[labels], influence=influence)
+
+
+def beyond_limit(limit: float, needed: float, labels: np.ndarray, k: int) -> InconsistentConstraintsError:
+    """The error for a limit that nothing met keeps to."""
+    return InconsistentConstraintsError(
+        message=(
+            f"No {k} clusters with at most {limit:g} units of belief violated were found; the best violate {needed:g}. "
+            'Raise max_violations or effort, or pass max_violations="fewest".'
+        ),
+        proven=False,
+        best_labels=labels,
+        n_clusters=k,
+        reason="limit",
+        needed=needed,
+    )
+
+
+def _strict_candidates(
+    graph: Graph,
+    constraints: Constraints,
+    whole: ConstrainedGraph,
+    k: int,
+    rng: np.random.Generator,
+    options: SearchOptions,
+    known: list[np.ndarray],
+) -> list[np.ndarray]:
+    """Clusterings that violate as little as was found."""
+    candidates = [fill_empty(whole, labels.astype(np.int32), k) for labels in known]
+    try:
+        candidates.append(partition(graph, constraints, k, rng, options, known=known).astype(np.int32))
+    except InconsistentConstraintsError as error:
+        # Contradictions are no error here: what counts is the violated belief of the best candidate.
+        if error.best_labels is not None:
+            candidates.append(fill_empty(whole, error.best_labels.astype(np.int32), k))
+    problem = ManyClusters.of(whole, k)
+    candidates += [labels for _, labels in search(problem, rng, options, candidates)]
+    # At the low price a search leaves places that the full price does not lead back to.
+    return candidates + [labels for _, labels in search(problem.at_full_price(), rng, options, candidates)]
+
+
+def _quickly(
+    graph: Graph, k: int, rng: np.random.Generator, constraints: Constraints, labels: np.ndarray
+) -> np.ndarray:
+    return partition(graph, constraints, k, rng, QUICK, known=[labels])
+
+
+def _price_path(
+    whole: ConstrainedGraph,
+    k: int,
+    limit: float,
+    rng: np.random.Generator,
+    options: SearchOptions,
+    strict: list[np.ndarray],
+) -> list[np.ndarray]:
+    """Clusterings searched for at falling prices of a violated unit, judged by cut within the allowance."""
+    price, full = max(whole.cut(labels, k) for labels in strict), Prices.prohibitive(whole, k).full
+    modest = replace(options, effort=options.effort / 3, progress=None)
+    latest, path = strict[-4:], []
+    for step in range(HALVINGS + 1):
+        options.report("tradeoff", step, HALVINGS + 1, price)
+        problem = ManyClusters(whole, k, Prices(price * 2.0**-step if step < HALVINGS else 0.0, full, limit))
+        latest = [labels for _, labels in search(problem, rng, modest, latest)[:6]]
+        path += latest
+    options.report("tradeoff", HALVINGS + 1, HALVINGS + 1, price)
+    return path

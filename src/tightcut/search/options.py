@@ -1,0 +1,104 @@
+"""How hard to search, in how many threads, and who is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+import numpy as np
+from joblib import Parallel, delayed
+from joblib.parallel import get_active_backend
+
+COARSENINGS, STARTS, GENERATIONS = 8, 8, 6  # at an effort of 1
+
+Result = TypeVar("Result", bound=tuple)
+Progress = Callable[[str, int, int, float], None]
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """How hard to search.
+
+    Attributes
+    ----------
+    effort : float
+        Scales the random coarsenings (up to `COARSENINGS`), the starts of each and the generations; 0 leaves a single
+        start, refined and no more.
+    n_jobs : int or None
+        Threads, as in joblib; another back end is chosen by `joblib.parallel_config`. The result depends on neither.
+    progress : callable or None
+        Called with (stage, done, total, best score).
+    device : {"cpu", "cuda"}
+        Where large graphs are coarsened.
+    """
+
+    effort: float = 1.0
+    n_jobs: int | None = None
+    progress: Progress | None = field(default=None, repr=False)
+    device: str = "cpu"
+
+    @property
+    def coarsenings(self) -> int:
+        """Independent random coarsenings to start from."""
+        return int(np.clip(round(COARSENINGS * self.effort), 1, COARSENINGS))
+
+    @property
+    def starts(self) -> int:
+        """Starts of each random coarsening."""
+        return max(1, round(STARTS * max(self.effort, min(self.effort, 1) ** 0.5)))
+
+    @property
+    def generations(self) -> int:
+        return int(np.ceil(GENERATIONS * self.effort))
+
+    def part(self, number: int, count: int) -> SearchOptions:
+        """The options for one of `count` parts of a search: its share of the progress."""
+
+        def progress(stage: str, done: int, total: int, best: float) -> None:
+            self.report(stage, number * total + done, count * total, best)
+
+        return replace(self, progress=None if self.progress is None else progress)
+
+    @property
+    def workers(self) -> tuple[int, bool]:
+        """How many tasks run at a time, and whether they share memory."""
+        backend, n_jobs = get_active_backend(prefer="threads")
+        if self.n_jobs == 1:
+            return 1, True
+        n_workers = backend.effective_n_jobs(n_jobs if self.n_jobs is None else self.n_jobs)
+        return n_workers, getattr(backend, "supports_sharedmem", False)
+
+    def report(self, stage: str, done: int, total: int, best: float = float("nan")) -> None:
+        """Tell how far a stage is; NaN stands for a cut that is not known yet."""
+        if self.progress is not None:
+            self.progress(stage, done, total, best)
+
+    def map(
+        self,
+        function: Callable[..., list[Result]],
+        tasks: list[tuple],
+        stage: str | None = None,
+        total: int | None = None,
+    ) -> list[Result]:
+        """Run the tasks, in threads or where `joblib.parallel_config` says, and chain their results in order.
+
+        With a `stage`, every finished task, which gave solutions, is reported under its name, as one of `total`.
+        """
+        results: Iterable[list[Result]]
+        if self.n_jobs == 1 or len(tasks) == 1:  # joblib's Dask back end would send these away, too
+            results = (function(*task) for task in tasks)
+        else:
+            return_as = "list" if self.progress is None or stage is None else "generator"
+            parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as=return_as)
+            results = parallel(delayed(function)(*task) for task in tasks)
+        chained: list[Result] = []
+        for done, solutions in enumerate(results):
+            chained += solutions
+            if stage is not None:
+                best = min((result[0] for result in chained), default=np.nan)
+                self.report(stage, done + 1, total or len(tasks), best)
+        return chained
+
+
+QUICK = SearchOptions(effort=0, n_jobs=1)

@@ -1,0 +1,88 @@
+"""k clusters that satisfy every constraint: must-links are merged, cannot-links coloured, and the search begins there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tightcut.constraints import Constraints
+from tightcut.graph import Graph
+from tightcut.relaxation.recursion import separate_sets
+from tightcut.search.constrained_graph import ConstrainedGraph
+from tightcut.search.contradiction import explain
+from tightcut.search.feasibility import fill_empty, find_colouring, repair
+from tightcut.search.influence import neighbour_relations, with_influence
+from tightcut.search.many_clusters import ManyClusters, Merged
+from tightcut.search.options import SearchOptions
+from tightcut.search.problem import Solution
+from tightcut.search.search import DEVICE_LIMIT, improve, search, select
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """The graph with must-linked points merged, and the vertex of each point."""
+
+    graph: ConstrainedGraph
+    component: np.ndarray
+
+    def project(self, labels: np.ndarray) -> np.ndarray:
+        """Labels of points as labels of vertices; a vertex takes the label of its last point."""
+        return Merged(self.component, self.graph.n_vertices).project(labels)
+
+
+def partition(
+    graph: Graph,
+    constraints: Constraints,
+    k: int,
+    rng: np.random.Generator,
+    options: SearchOptions,
+    *,
+    known: list[np.ndarray] | None = None,
+    influence: float = 0.0,
+) -> np.ndarray:
+    """Labels of k clusters that satisfy every constraint, or InconsistentConstraintsError."""
+    reduced = merge_must_links(graph, constraints, k, options.device)
+    starts = [fill_empty(reduced.graph, reduced.project(labels), k) for labels in known or []]
+    if not any(reduced.graph.violated(labels) == 0 for labels in starts):
+        answer = find_colouring(reduced.graph, k, rng, options.effort)
+        if answer.colours is None:
+            raise explain(constraints, reduced.component, answer, k)
+        starts.append(fill_empty(reduced.graph, answer.colours, k))
+    problem = ManyClusters.of(reduced.graph, k)
+    if influence > 0:
+        spoken_for = neighbour_relations(graph, constraints, reduced.component)
+        problem = with_influence(problem, influence, spoken_for)
+    population = search(problem, rng, options, starts)
+    return _feasible(reduced.graph, problem, population, rng)[0][1][reduced.component]
+
+
+def merge_must_links(graph: Graph, constraints: Constraints, k: int, device: str = "cpu") -> Reduced:
+    """Contract the must-linked components; their cannot-links become relations of belief 1."""
+    component = graph.numbered_nearby(separate_sets(constraints, k))
+    pairs = Constraints.from_pairs(int(component.max()) + 1, cannot_link=component[constraints.cannot_link])
+    return Reduced(ConstrainedGraph.from_graph(_contracted(graph, component, device), pairs), component)
+
+
+def _contracted(graph: Graph, component: np.ndarray, device: str) -> Graph:
+    if device == "cpu" or graph.n_vertices <= DEVICE_LIMIT:
+        return graph.contract(component)
+    from tightcut.gpu.coarsening import contract_graph
+
+    return contract_graph(graph, component)
+
+
+def _feasible(
+    merged: ConstrainedGraph, problem: ManyClusters, population: list[Solution], rng: np.random.Generator
+) -> list[Solution]:
+    """The solutions that violate nothing, and those that could be mended; best first."""
+    k, strict = problem.k, problem.at_full_price()
+    result = []
+    for score, labels in population:
+        if merged.violated(labels) == 0:
+            result.append((score, labels))
+            continue
+        mended = fill_empty(merged, repair(merged, labels, k, rng), k)
+        if merged.violated(mended) == 0:
+            result.append(improve(strict, mended))
+    return select(problem, result)

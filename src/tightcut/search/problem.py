@@ -1,0 +1,88 @@
+"""What the search needs of a problem.
+
+A *state* is an array with one small integer per unit: a spin where there are two clusters, a label where there are more.
+A *solution* is a state with its score; smaller is better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from tightcut.search.options import SearchOptions
+
+Solution = tuple[float, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Contraction:
+    """A smaller problem with the same scores, and how the units it came from sit in it.
+
+    Attributes
+    ----------
+    problem : Problem
+    lift : callable
+        A state of the smaller problem as one of the larger.
+    project : callable
+        The inverse, for states that are constant on what was merged.
+    """
+
+    problem: Problem
+    lift: Callable[[np.ndarray], np.ndarray]
+    project: Callable[[np.ndarray], np.ndarray]
+
+
+class Problem(Protocol):
+    """A graph to cut, with everything that a score depends on."""
+
+    direct_limit: int  # units up to which generations are searched in the graph itself
+
+    @property
+    def size(self) -> int:
+        """Number of units."""
+
+    @property
+    def fewest(self) -> int:
+        """Units from which on there is anything to search."""
+
+    def middle(self) -> int:
+        """Units at which the starts of one random coarsening are compared."""
+
+    def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction:
+        """Merge pairs of tightly joined units, none to more than `heaviest`; all units stay if no pair may be merged."""
+
+    def coarsen_on_device(self, target: int, heaviest: float, rng: np.random.Generator) -> list[Contraction]:
+        """As many levels as the GPU makes, down to about `target` units."""
+
+    def total_weight(self) -> float:
+        """The vertex weight of all units."""
+
+    def start(self, rng: np.random.Generator) -> Solution:
+        """A random start: coarsened to a handful, solved, refined on the way back."""
+
+    def refine(self, state: np.ndarray) -> None:
+        """Local search in place."""
+
+    def settle(self, state: np.ndarray) -> Solution:
+        """The score of a refined state, after whatever must hold in the end has been enforced, in place."""
+
+    def judge(self, state: np.ndarray) -> Solution:
+        """The score of a state as it is."""
+
+    def agreement(self, states: list[np.ndarray]) -> Contraction:
+        """Merge connected units on which all the states agree."""
+
+    def explore(self, found: list[Solution], rng: np.random.Generator) -> list[Solution]:
+        """Further solutions of a small problem, near the ones found or far from them."""
+
+    def exchange(self, population: list[Solution], rng: np.random.Generator, options: SearchOptions) -> list[Solution]:
+        """Moves between whole clusters, from the best solution: the population with what they led to."""
+
+    def finish(self, population: list[Solution], rng: np.random.Generator, options: SearchOptions) -> list[Solution]:
+        """Moves that a search ends with: the population with what they led to."""
+
+    def identity(self, solution: Solution) -> Hashable:
+        """Equal for solutions that are the same clustering."""

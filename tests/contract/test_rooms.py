@@ -1,0 +1,170 @@
+"""The folder tree is the architecture: imports point one way, files and functions are short, examples use the front door.
+
+Each rule has a list of today's offenders with the reason. The lists only ever shrink: an entry that is no longer needed
+fails too.
+"""
+
+import ast
+import re
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import tightcut
+
+PACKAGE = Path(tightcut.__file__).parent
+ROOT = Path(__file__).parents[2]
+MOST_LINES = 350
+LONGEST_BODY = 50
+
+# From bottom to top. A module imports from its own floor and from those below it.
+FLOORS = [
+    {"_support", "exceptions", "progress"},
+    {"_kernels"},
+    {"graph", "constraints"},
+    {"neighbors"},
+    {"relaxation"},
+    {"search"},
+    {"gpu"},  # a plug-in: what is below it imports it where it is used, inside a function
+    {"clustering", "result", "audit", "scaling", "estimator"},
+    {"metrics", "plots", "report", "files", "datasets", "warmup"},
+    {"experiments", "ask", "demo"},
+    {"cli", "__main__"},
+]
+FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+
+UPWARD = {
+    ("neighbors.affinity", "gpu.device"): "checks the name of a device, for which it needs neither torch nor a GPU",
+}
+LONG_MODULES = {
+    "constraints.constraints": "one class, of which all sources of pairs are constructors",
+    "estimator": "the parameters and attributes are documented here",
+    "files.tables": "one reader per format",
+}
+LONG_FUNCTIONS = {
+    "_kernels.minimum_cut.total_variation_prox": "one loop with many local arrays",
+    "clustering.cluster": "checks all settings",
+    "estimator.fit": "checks all settings",
+}
+DEEP_IMPORTS = {
+    ("examples/plot_choose_k.py", "tightcut.search.choose_k"): "scores of all k are not at the root",
+    ("examples/plot_penalty_path.py", "tightcut.relaxation.objective"): "shows the inside of the paper's algorithm",
+    ("examples/plot_penalty_path.py", "tightcut.relaxation.penalty_path"): "shows the inside of the paper's algorithm",
+    ("examples/plot_rivals.py", "tightcut.experiments.rivals"): "the rivals are one room too deep",
+}
+
+
+def parsed():
+    """Name below `tightcut` and syntax tree of every module but the root."""
+    for file in sorted(PACKAGE.rglob("*.py")):
+        name = ".".join(file.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+        if name != "__init__":
+            yield name, ast.parse(file.read_text(encoding="utf-8"))
+
+
+MODULES = dict(parsed())
+
+
+def imported_names(node):
+    """What an import statement takes from the package, as names below `tightcut`."""
+    if isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+    elif node.module == "tightcut":
+        # A name of the root is an import from where the root has it.
+        names = [tightcut._HOMES.get(alias.name, f"tightcut.{alias.name}") for alias in node.names]
+    else:
+        parent = (node.module or "").removeprefix("tightcut.")
+        modules = [alias.name for alias in node.names if f"{parent}.{alias.name}" in MODULES]
+        names = [f"{node.module}.{name}" for name in modules] or [node.module or ""]
+    return [name.removeprefix("tightcut.") for name in names if name.startswith("tightcut.")]
+
+
+def imports(tree, *, top_only=False):
+    """(imported module, whether inside a function) for everything a module takes from the package."""
+    waiting = [(node, False) for node in tree.body]
+    while waiting:
+        node, inside = waiting.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from ((name, inside) for name in imported_names(node) if name != "__version__")
+        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING" and top_only:
+            continue
+        else:
+            inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            waiting += [(child, inside) for child in ast.iter_child_nodes(node) if not (inside and top_only)]
+
+
+def room(module):
+    return module.partition(".")[0]
+
+
+def upward_imports():
+    for module, tree in MODULES.items():
+        for target, inside in imports(tree):
+            plugged_in = room(target) == "gpu" and inside
+            if FLOOR[room(target)] > FLOOR[room(module)] and not plugged_in:
+                yield module, target
+
+
+def long_modules():
+    for file in PACKAGE.rglob("*.py"):
+        if len(file.read_text(encoding="utf-8").splitlines()) > MOST_LINES:
+            yield ".".join(file.relative_to(PACKAGE).with_suffix("").parts)
+
+
+def long_functions():
+    for module, tree in MODULES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+                if body and body[-1].end_lineno - body[0].lineno + 1 > LONGEST_BODY:
+                    yield f"{module}.{node.name}"
+
+
+def deep_imports():
+    """Of modules that are not `tightcut` or `tightcut.room`, by examples and by code on documentation pages."""
+    statement = re.compile(r"^(?:>>> |\.\.\. )?\s*(?:from|import) (tightcut[\w.]*)", re.MULTILINE)
+    pages = [ROOT / "README.md", *ROOT.glob("examples/*.py"), *ROOT.glob("docs/*.md")]
+    pages += [page for folder in ("howto", "pictures", "results") for page in ROOT.glob(f"docs/{folder}/*.[mp][dy]")]
+    for page in pages:
+        for name in statement.findall(page.read_text(encoding="utf-8")):
+            if name.count(".") > 1 or "._" in name:
+                yield page.relative_to(ROOT).as_posix(), name
+
+
+def test_every_room_has_its_floor():
+    assert {room(module) for module in MODULES} <= FLOOR.keys()
+
+
+def test_no_relative_imports():
+    relative = [
+        module
+        for module, tree in MODULES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.level > 0
+    ]
+    assert relative == []
+
+
+def test_modules_can_be_imported_in_some_order():
+    below = {module: {name for name, _ in imports(tree, top_only=True)} for module, tree in MODULES.items()}
+    assert len(list(TopologicalSorter(below).static_order())) >= len(MODULES)
+
+
+@pytest.mark.parametrize(
+    ("find", "known"),
+    [
+        (upward_imports, UPWARD),
+        (long_modules, LONG_MODULES),
+        (long_functions, LONG_FUNCTIONS),
+        pytest.param(
+            deep_imports,
+            DEEP_IMPORTS,
+            marks=pytest.mark.skipif(not (ROOT / "examples").exists(), reason="tests run outside the repository"),
+        ),
+    ],
+)
+def test_no_new_offenders_and_no_reason_without_one(find, known):
+    found = set(find())
+    assert found - known.keys() == set(), "new offenders"
+    assert known.keys() - found == set(), "no longer needed: take these off the list"

@@ -1,0 +1,312 @@
+"""Compiled code is kept where it can be, used where it lies, and its absence or damage ends nothing."""
+
+import ctypes
+import errno
+import importlib
+import io
+import os
+import pkgutil
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numba.core.dispatcher import Dispatcher
+
+import tightcut
+from tightcut import _kernels
+from tightcut._kernels import cache
+from tightcut._kernels.compiled import compiled, compiled_sum
+from tightcut._support.compiling import compiling_reported, report_compiling
+from tightcut.progress import ProgressLine
+
+INNER = """
+from tightcut._kernels.compiled import compiled
+
+@compiled
+def step(v):
+    return v + 1
+"""
+OUTER = """
+from kernels.inner import step
+from tightcut._kernels.compiled import compiled
+
+@compiled
+def walk(v):
+    return step(step(v))
+"""
+CAPABILITIES = (1, 2)  # CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH: with them, root may write what is read-only
+PR_CAPBSET_DROP = 24
+
+
+@pytest.fixture
+def kernels(tmp_path, monkeypatch):
+    """A package of two kernels, a home and a folder for temporary files, all of them empty."""
+    for folder in ("package/kernels", "home", "temporary"):
+        (tmp_path / folder).mkdir(parents=True)
+    for name, source in {"__init__": "", "inner": INNER, "outer": OUTER}.items():
+        (tmp_path / "package/kernels" / f"{name}.py").write_text(source, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path / "package")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setattr("numba.config.CACHE_DIR", "")
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    yield tmp_path
+    forget()
+
+
+def forget():
+    for name in ("kernels", "kernels.inner", "kernels.outer"):
+        sys.modules.pop(name, None)
+    importlib.invalidate_caches()
+    cache._stamp.cache_clear()
+    cache._warn_once.cache_clear()
+
+
+def run():
+    """The kernel as a new process would load or compile it: its value, the number of hits, the warnings."""
+    forget()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        walk = importlib.import_module("kernels.outer").walk
+        value = walk(5)
+    return value, sum(walk.stats.cache_hits.values()), [str(warning.message) for warning in caught]
+
+
+def files(folder):
+    return sorted(folder.rglob("*.nbc*"))
+
+
+def refuse(folder):
+    """No user, not even root, can write below a file."""
+    if folder.is_dir():
+        folder.rmdir()
+    folder.write_text("", encoding="utf-8")
+
+
+def test_it_is_kept_with_the_package(kernels):
+    assert run() == (7, 0, [])
+    assert len(files(kernels / "package/kernels/__pycache__")) == 2
+    assert run() == (7, 1, [])
+    assert files(kernels / "home") == files(kernels / "temporary") == []
+
+
+def test_a_chosen_folder_comes_before_all(kernels, monkeypatch):
+    run()
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(kernels / "chosen"))
+    assert run() == (7, 0, [])
+    assert len(files(kernels / "chosen")) == 2
+    assert run() == (7, 1, [])
+
+
+def test_then_in_the_users_folder(kernels):
+    refuse(kernels / "package/kernels/__pycache__")
+    assert run() == (7, 0, [])
+    assert len(files(kernels / "home")) == 2
+    assert run() == (7, 1, [])
+
+
+def test_homeless_it_is_kept_among_temporary_files_and_one_warning_says_so(kernels):
+    refuse(kernels / "package/kernels/__pycache__")
+    refuse(kernels / "home")
+    value, hits, (message,) = run()
+    (folder,) = (kernels / "temporary").iterdir()
+    assert (value, hits) == (7, 0)
+    assert f"is kept in {folder} instead" in message
+    assert "NUMBA_CACHE_DIR" in message
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert run() == (7, 1, [])
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="temporary files on Windows are the user's own")
+@pytest.mark.parametrize("trap", ["open to all", "link"])
+def test_code_in_a_folder_that_others_could_have_written_is_not_run(kernels, trap):
+    refuse(kernels / "package/kernels/__pycache__")
+    refuse(kernels / "home")
+    folder = kernels / f"temporary/tightcut-kernels-{os.getuid()}"
+    if trap == "link":
+        (kernels / "elsewhere").mkdir(mode=0o700)
+        folder.symlink_to(kernels / "elsewhere")
+    else:
+        folder.mkdir()
+        folder.chmod(0o777)
+    for _ in range(2):
+        value, hits, (message,) = run()
+        assert (value, hits) == (7, 0)
+        assert "is not kept" in message
+    assert files(kernels) == []
+
+
+def test_without_any_folder_it_works_and_one_warning_says_so(kernels, monkeypatch):
+    refuse(kernels / "package/kernels/__pycache__")
+    refuse(kernels / "home")
+    monkeypatch.setattr(tempfile, "tempdir", str(kernels / "home/below_a_file"))
+    value, hits, (message,) = run()
+    assert (value, hits) == (7, 0)
+    assert "is not kept: every new process compiles again" in message
+
+
+def test_a_full_disk_ends_nothing_and_leaves_no_scraps(kernels, monkeypatch):
+    def write_half(file, content):
+        with file.open("wb") as stream:
+            stream.write(content[: len(content) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", write_half)
+    value, hits, (message,) = run()
+    assert (value, hits) == (7, 0)
+    assert "is not kept" in message
+    assert files(kernels) == []
+
+
+@pytest.mark.parametrize("damage", ["empty", "short", "half", "one byte missing", "one bit changed", "a folder", "old"])
+def test_a_damaged_file_is_compiled_again(kernels, damage):
+    run()
+    for file in files(kernels):
+        whole = bytearray(file.read_bytes())
+        length = {"empty": 0, "short": 40, "half": len(whole) // 2, "one byte missing": len(whole) - 1}.get(damage)
+        whole[-200] ^= damage == "one bit changed"
+        file.write_bytes(b"\x80\x05N." if damage == "old" else whole[:length])
+        if damage == "a folder":
+            file.unlink()
+            file.mkdir()
+    assert run()[:2] == (7, 0)
+    assert run() == (7, 1, [])
+
+
+def test_an_edit_in_a_file_that_is_called_is_noticed(kernels):
+    run()
+    inner = kernels / "package/kernels/inner.py"
+    inner.write_text(INNER.replace("v + 1", "v + 10"), encoding="utf-8")
+    assert run() == (25, 0, [])
+    assert len(files(kernels)) == 2, "code of the former source is removed"
+
+
+def test_every_kernel_uses_it():
+    modules = [
+        importlib.import_module(f"tightcut._kernels.{module.name}")
+        for module in pkgutil.iter_modules(_kernels.__path__)
+    ]
+    kernels = {value for module in modules for value in vars(module).values() if isinstance(value, Dispatcher)}
+    assert len(kernels) > 40
+    assert {type(kernel._cache) for kernel in kernels} == {cache.KernelCache}
+
+
+def only_read():
+    """Before the interpreter starts: take from root the right to write anywhere."""
+    for capability in CAPABILITIES:
+        ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+
+
+def start(kernels, statement, **options):
+    paths = [str(kernels / "package"), str(Path(tightcut.__file__).parents[1])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "TMPDIR": str(kernels / "temporary")}
+    command = [sys.executable, "-B", "-W", "error", "-c", statement]
+    return subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options
+    )
+
+
+REPORT = "from kernels.outer import walk; print(walk(5), sum(walk.stats.cache_hits.values()))"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems take rights from a process in other ways")
+def test_a_cache_in_a_read_only_image_is_used(kernels):
+    run()
+    refuse(kernels / "home")
+    folder = kernels / "package/kernels/__pycache__"
+    folder.chmod(0o555)
+    attempt = f"import pathlib; pathlib.Path({str(folder / 'new')!r}).touch()"
+    if start(kernels, attempt, preexec_fn=only_read).wait() == 0:
+        pytest.skip("the right to write cannot be taken from this process")
+    assert start(kernels, REPORT, preexec_fn=only_read).communicate()[0] == "7 1\n"
+    folder.chmod(0o755)
+
+
+FIT = """
+import numpy as np
+from tightcut import COSC
+
+X = np.r_[np.zeros((9, 2)), np.ones((9, 2))] + np.arange(18)[:, None] / 100
+print(COSC(2, n_neighbors=3, connect=False, effort=0, random_state=0).fit(X).n_clusters_)
+"""
+
+
+@pytest.mark.slow
+def test_a_fit_in_a_sealed_installation_without_a_home(tmp_path):
+    shutil.copytree(Path(tightcut.__file__).parent, tmp_path / "tightcut", ignore=shutil.ignore_patterns("__pycache__"))
+    refuse(tmp_path / "tightcut/_kernels/__pycache__")
+    (tmp_path / "temporary").mkdir()
+    environment = {"PYTHONPATH": str(tmp_path), "HOME": "/dev/null/home", "TMPDIR": str(tmp_path / "temporary")}
+    command = [sys.executable, "-B", "-W", "ignore:The nearest", "-c", FIT]
+    finished = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert finished.stdout == "2\n", finished.stderr
+    (warning,) = [line for line in finished.stderr.splitlines() if "Compiled code" in line]
+    assert warning.startswith("<string>:6: UserWarning: Compiled code cannot be written to"), (
+        "the line that calls the library"
+    )
+
+
+@pytest.mark.slow
+def test_processes_may_compile_at_once(kernels):
+    processes = [start(kernels, REPORT) for _ in range(3)]
+    assert {process.communicate()[0][:2] for process in processes} == {"7 "}
+    assert len(files(kernels)) == 2
+    assert run() == (7, 1, [])
+
+
+@pytest.mark.usefixtures("kernels")
+def test_compiling_is_reported_once_and_only_if_it_is_needed():
+    reports = []
+    for _ in range(2):
+        with compiling_reported(lambda *report: reports.append(report)):
+            run()
+        assert reports == [("compiling", 0, 1, float("inf"))]
+    with compiling_reported(None):
+        run()
+
+
+def test_the_line_of_progress_says_how_long_compiling_takes():
+    stream = io.StringIO()
+    with compiling_reported(ProgressLine(stream)):
+        report_compiling()
+    assert re.fullmatch(r"tightcut compiling once, about \d+ s\n", stream.getvalue())
+
+
+def test_a_kernel_is_compiled_once_for_integers_of_any_width(tmp_path, monkeypatch):
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
+
+    @compiled
+    def add(x, step):
+        return x[0] + step
+
+    @compiled_sum
+    def add_all(x):
+        return add(x, 0) + add(x, np.int32(1)) + add(x, len(x)) + add(x, x[0])
+
+    assert add_all(np.array([2.5, 1.0])) == 2.5 + 3.5 + 4.5 + 5.0
+    assert [len(add.signatures), len(add_all.signatures)] == [2, 1]
+
+
+@pytest.mark.parametrize("used", [False, True])
+def test_a_private_kernel_is_for_kernels_only(tmp_path, monkeypatch, used):
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
+
+    @compiled
+    def _double(x):
+        return 2 * x
+
+    @compiled
+    def double(x):
+        return _double(x)
+
+    assert not used or double(2.0) == 4.0
+    with pytest.raises(TypeError, match="_double is a part of other kernels"):
+        _double(2.0)
+    assert _double.py_func(2.0) == 4.0
