@@ -111,6 +111,7 @@ def test_names_that_look_like_formulas(run, folder):
     assert (folder / "prices.csv").read_text().splitlines()[1].startswith("must,'=cmd|0,'=cmd|1,1.0,")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX shell")
 @pytest.mark.parametrize(
     ("line", "code"),
     [

@@ -167,6 +167,17 @@ def test_wild_indices_are_refused(tmp_path):
         read_data(tmp_path / "g.npz", DataOptions())
 
 
+@pytest.mark.parametrize("name", ["points.npy", "csr.npz", "path.mtx"])
+def test_a_parser_warns_of_nothing(tmp_path, recwarn, name):
+    """Not of headers that look like those of Python 2, nor of files that end after their sizes."""
+    path = tmp_path / name
+    WRITERS[name](path)
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"(20, 3)", b"(20L,3)").replace(b"(12,)", b"(12L)").partition(b"2 1 1.5")[0])
+    read_soundly_or_refuse(path)
+    assert not recwarn.list
+
+
 @pytest.mark.parametrize(
     ("offset", "value", "message"),
     [(6, 1, "password|encrypted"), (8, 99, "compression method|not supported")],

@@ -389,6 +389,21 @@ class TestGraphs:
     def test_matrix_market(self, save, content, expected):
         assert read_data(save(content, "g.mtx")).affinity.toarray().tolist() == expected
 
+    @pytest.mark.parametrize("kind", ["csr", "csc", "bsr", "coo", "dia"])
+    @pytest.mark.parametrize("container", [sp.coo_array, sp.coo_matrix])
+    def test_sparse_matrices_of_every_format(self, tmp_path, kind, container):
+        values = np.random.default_rng(0).random((30, 30))
+        W = np.where(values + values.T > 1.5, values + values.T, 0)
+        np.fill_diagonal(W, 0)
+        sp.save_npz(tmp_path / "g.npz", container(W).asformat(kind))
+        np.testing.assert_array_equal(read_data(tmp_path / "g.npz").affinity.toarray(), W)
+
+    def test_a_sparse_matrix_with_unused_room(self, tmp_path):
+        matrix = sp.csr_array(np.ones((3, 3)) - np.eye(3))
+        matrix.data, matrix.indices = np.append(matrix.data, 7.0), np.append(matrix.indices, 99)
+        sp.save_npz(tmp_path / "g.npz", matrix)
+        assert read_data(tmp_path / "g.npz").affinity.toarray().tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+
     @pytest.mark.parametrize("symmetric", [False, True])
     def test_matrix_market_as_scipy_writes_it(self, tmp_path, symmetric):
         values = np.random.default_rng(0).random((30, 30))

@@ -51,15 +51,18 @@ def _coordinates(arrays: Mapping[str, np.ndarray]) -> sp.coo_array:
     if data.dtype.kind not in "biuf":
         raise ValueError(f"its values are of type {data.dtype}")
     if kind == "coo":
-        return sp.coo_array((data, (arrays["row"], arrays["col"])), shape=shape)
+        return sp.coo_array(
+            (data, tuple(arrays["coords"]) if "coords" in arrays else (arrays["row"], arrays["col"])), shape
+        )
     if kind == "dia":
         return sp.dia_array((data, arrays["offsets"]), shape=shape).tocoo()
     if kind not in {"csr", "csc", "bsr"}:
         raise ValueError(f"sparse matrices of format {kind} are not supported")
     minor, ends = arrays["indices"].astype(np.int64), arrays["indptr"].astype(np.int64)
     counts = np.diff(ends)
-    if ends[0] != 0 or ends[-1] != len(minor) or counts.min(initial=0) < 0:
+    if ends[0] != 0 or ends[-1] > len(minor) or counts.min(initial=0) < 0:
         raise ValueError("its index pointers are wrong")
+    minor, data = minor[: ends[-1]], data[: ends[-1]]  # behind the last pointer there may be unused room
     major = np.repeat(np.arange(len(counts)), counts)
     if kind == "bsr":
         _, height, width = data.shape

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +59,7 @@ def read_matrix_market(path: Path) -> sp.csr_array:
         layout, field, symmetry = _banner(lines.readline())
         sizes = next((line for line in lines if line.strip() and not line.startswith("%")), "")
         rows, columns, *announced = [int(word) for word in sizes.split()]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about a file that ends here
-            entries = np.loadtxt(lines, comments="%", ndmin=2)
+        entries = np.loadtxt(lines, comments="%", ndmin=2)
         width = 1 if layout == "array" else 2 if field == "pattern" else 3
         if layout == "array":
             announced = [rows * (rows + 1) // 2 if symmetry == "symmetric" else rows * columns]
