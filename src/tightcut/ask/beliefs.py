@@ -16,17 +16,21 @@ its neighbours would have said :math:`B_i - \alpha_i / (G_{SS}^{-1})_{ii}`. A co
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.ask.evidence import DOUBT, Evidence, share_misled, share_of_errors, weigh
+from tightcut.ask.columns import Lesson, Teacher
+from tightcut.ask.evidence import DOUBT, MISLED, Evidence, share_misled, share_of_errors, weigh
 
 DRAW = 0.03  # epsilon: how strongly a point is drawn to its part
 UNKNOWN = 0.3  # answers that say "not known yet" in every part
 TOLERANCE = 1e-5
 ROUNDS = 3
+PATIENCE = 1.0  # answers that speak for all opinions alike
+LEAST_SAY = 0.01
 
 
 class Spreading:
@@ -58,7 +62,7 @@ class Spreading:
         self._columns: dict[int, np.ndarray] = {}
         indicator = np.zeros((len(parts), int(parts.max()) + 1))
         indicator[np.arange(len(parts)), parts] = draw * self.degrees
-        self.part_columns = self.solve(indicator)
+        self.part_columns = self.solve(indicator).astype(np.float32)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """Conjugate gradients for all columns at once."""
@@ -105,6 +109,8 @@ class Beliefs:
         Belief of every point.
     doubt : float
         Estimated share of wrong answers.
+    say : ndarray of shape (n_opinions,)
+        The share of each opinion: the graphs, then the columns.
     """
 
     evidence: Evidence
@@ -112,6 +118,7 @@ class Beliefs:
     foreseen: np.ndarray
     shares: np.ndarray
     doubt: float
+    say: np.ndarray
 
     @property
     def group(self) -> np.ndarray:
@@ -119,26 +126,88 @@ class Beliefs:
         return self.answered.argmax(axis=1)
 
 
-def believe(spreading: Spreading, evidence: Evidence) -> Beliefs:
-    """Weigh the answers against the neighbours and spread the outcome over the graph."""
+class Harmonic:
+    """The opinion of one graph: beliefs that are harmonic between the answered points.
+
+    Parameters
+    ----------
+    spreading : Spreading
+    points : int ndarray of shape (m,)
+        The answered points.
+    """
+
+    def __init__(self, spreading: Spreading, points: np.ndarray) -> None:
+        self.spreading, self.points = spreading, points
+        self.columns = spreading.columns(points)
+        inner = self.columns[points].astype(np.float64)
+        self.inverse = np.linalg.inv((inner + inner.T) / 2)
+        self.parts = spreading.part_columns[points]
+        self.part = spreading.parts[points]
+
+    def foresee(self, answered: np.ndarray) -> np.ndarray:
+        """What would be believed of each answered point without its own answers."""
+        prior, moved = _part_priors(self.part, answered, self.parts.shape[1])
+        alpha = self.inverse @ (answered - self.parts @ prior)
+        own = self.parts[np.arange(len(self.points)), self.part][:, None]
+        foreseen = np.clip(answered - alpha / self.inverse.diagonal()[:, None] - own * moved, 1e-6, 1)
+        return foreseen / foreseen.sum(axis=1, keepdims=True)
+
+    def shares(self, answered: np.ndarray) -> np.ndarray:
+        """The belief of every point."""
+        prior, _ = _part_priors(self.part, answered, self.parts.shape[1])
+        alpha = self.inverse @ (answered - self.parts @ prior)
+        shares = self.spreading.part_columns @ prior.astype(np.float32) + self.columns @ alpha.astype(np.float32)
+        return np.clip(shares, 0, 1)
+
+
+def believe(spreadings: Sequence[Spreading], evidence: Evidence, teacher: Teacher | None = None) -> Beliefs:
+    """Weigh the answers against the neighbours and spread the outcome over the graph.
+
+    Every opinion (each graph, and the columns) says of every answered point what it would have foreseen without that
+    point's answers. The shares of the opinions are those under which the answers were likeliest.
+    """
     points = evidence.points
-    columns = spreading.columns(points)
-    inner = columns[points].astype(np.float64)
-    inverse = np.linalg.inv((inner + inner.T) / 2)
-    scale = inverse.diagonal()[:, None]
-    parts = spreading.part_columns[points]
-    answered, doubt = weigh(evidence), DOUBT
-    for _ in range(ROUNDS):
-        prior, alone = _part_priors(spreading.parts[points], answered, spreading.part_columns.shape[1])
-        alpha = inverse @ (answered - parts @ prior)
-        own = parts[np.arange(len(points)), spreading.parts[points]][:, None]
-        foreseen = answered - alpha / scale - own * alone
-        foreseen = np.clip(foreseen, 0, 1)
-        answered = weigh(evidence, foreseen, answered, doubt, share_misled(answered, foreseen))
-        doubt = share_of_errors(evidence, answered)
-    shares = spreading.part_columns @ prior + columns @ alpha.astype(np.float32)
+    opinions: list[Harmonic | Lesson] = [Harmonic(spreading, points) for spreading in spreadings]
+    answered, doubt, misled = weigh(evidence), DOUBT, MISLED
+    for turn in range(ROUNDS):
+        if turn == 1 and teacher is not None and (lesson := teacher.teach(points, answered)) is not None:
+            opinions.append(lesson)
+        each = np.stack([opinion.foresee(answered) for opinion in opinions])
+        say = share_of_say(each, answered)
+        foreseen = np.tensordot(say, each, 1)
+        answered = weigh(evidence, foreseen, answered, doubt, misled)
+        doubt, misled = share_of_errors(evidence, answered), share_misled(answered, foreseen)
+    shares = sum(s * opinion.shares(answered) for s, opinion in zip(say, opinions, strict=True) if s > LEAST_SAY)
+    shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-9)
     shares[points] = answered
-    return Beliefs(evidence, answered, foreseen, np.clip(shares, 0, 1), doubt)
+    return Beliefs(evidence, answered, foreseen, shares, doubt, say)
+
+
+def share_of_say(each: np.ndarray, answered: np.ndarray) -> np.ndarray:
+    """The mixture of opinions under which the answers were likeliest (expectation maximisation).
+
+    Parameters
+    ----------
+    each : ndarray of shape (e, m, k + 1)
+        What each opinion had foreseen.
+    answered : ndarray of shape (m, k + 1)
+        What the answers say.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> truth = np.tile([1.0, 0.0], (40, 1))
+    >>> share_of_say(np.array([0.9 * truth + 0.05, 0 * truth + 0.5]), truth).round(2).tolist()
+    [0.98, 0.02]
+    """
+    alone = answered[:, :-1].sum(axis=0) < 1.5  # groups of one point, which nobody could have foreseen
+    target = np.c_[np.where(alone, 0, answered[:, :-1]), answered[:, -1] + answered[:, :-1][:, alone].sum(axis=1)]
+    likelihood = (each * target).sum(axis=2) + 1e-3
+    say = np.full(len(each), 1 / len(each))
+    for _ in range(50):
+        part = say[:, None] * likelihood
+        say = (PATIENCE / len(each) + (part / part.sum(axis=0)).sum(axis=1)) / (PATIENCE + likelihood.shape[1])
+    return say
 
 
 def _part_priors(part: np.ndarray, answered: np.ndarray, n_parts: int) -> tuple[np.ndarray, np.ndarray]:

@@ -126,7 +126,8 @@ def weigh(
     for group, i in evidence.founders.items():
         base[i, evidence.home[group]] += sure
     for i, group, chosen in evidence.picks:
-        base[i, evidence.home[group]] += sure if chosen else -sure
+        # A wrong pick is one of several.
+        base[i, evidence.home[group]] += sure + np.log(max(1, k / 2)) if chosen else -sure
     belief = normalize(base) if start is None else start
     one, other, same = evidence.pairs.T
     for _ in range(SWEEPS):

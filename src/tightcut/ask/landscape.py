@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tightcut.ask.beliefs import Spreading
+from tightcut.ask.columns import Teacher
 
 FINE = 50  # parts: small parts of a small cut are nearly pure
 COARSE = 20  # parts, where the number of clusters is not told
@@ -21,14 +22,21 @@ class Landscape:
 
     Parameters
     ----------
-    spreading : Spreading
-        Solves for beliefs over the graph and its fine parts.
+    spreadings : tuple of Spreading
+        Solve for beliefs over the graph and its fine parts: for the points as they are, and standardised.
+    teacher : Teacher or None
+        Learns from the columns.
     coarse : int ndarray of shape (n,)
         The plain cut: what is said where nothing is known.
     """
 
-    spreading: Spreading
+    spreadings: tuple[Spreading, ...]
+    teacher: Teacher | None
     coarse: np.ndarray
+
+    @property
+    def spreading(self) -> Spreading:
+        return self.spreadings[0]
 
     @property
     def n_points(self) -> int:
@@ -45,13 +53,36 @@ def survey(X: Any, n_clusters: int | None, affinity: str, n_neighbors: int, seed
     >>> np.bincount(survey(points, 2, "knn", 7, 0, 1).coarse).tolist()
     [30, 30]
     """
-    from tightcut import Graph, cluster, knn_affinity
+    if affinity == "precomputed":
+        spreading, coarse = _cut(X, n_clusters, seed, n_jobs)
+        return Landscape((spreading,), None, coarse)
+    views = [X]
+    scaled = standardized(X)
+    if scaled is not None:
+        views.append(scaled)
+    cuts = [_cut(_affinity(view, n_neighbors, n_jobs), n_clusters, seed, n_jobs) for view in views]
+    return Landscape(tuple(spreading for spreading, _ in cuts), Teacher(X, seed), cuts[0][1])
 
-    if affinity == "knn":
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # bridges between components do no harm here
-            X = knn_affinity(X, n_neighbors, symmetrize="mean", n_jobs=n_jobs)
-    graph = Graph.from_affinity(X)
+
+def standardized(X: np.ndarray) -> np.ndarray | None:
+    """The columns with mean 0 and variance 1; None if that changes little or costs much."""
+    deviation = X.std(axis=0)
+    return (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
+
+
+def _affinity(X: np.ndarray, n_neighbors: int, n_jobs: int | None) -> Any:
+    from tightcut import knn_affinity
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # bridges between components do no harm here
+        return knn_affinity(X, n_neighbors, symmetrize="mean", n_jobs=n_jobs)
+
+
+def _cut(affinity: Any, n_clusters: int | None, seed: int, n_jobs: int | None) -> tuple[Spreading, np.ndarray]:
+    """Beliefs over the graph and its fine parts, and its coarse parts."""
+    from tightcut import Graph, cluster
+
+    graph = Graph.from_affinity(affinity)
     n = graph.n_vertices
 
     def cut(parts: int) -> np.ndarray:
@@ -62,4 +93,4 @@ def survey(X: Any, n_clusters: int | None, affinity: str, n_neighbors: int, seed
 
     fine = max(2 * (n_clusters or 1), min(FINE, n // 5), 1)
     coarse = n_clusters or max(1, min(COARSE, n // 10))
-    return Landscape(Spreading(graph.weights, cut(fine)), cut(coarse))
+    return Spreading(graph.weights, cut(fine)), cut(coarse)

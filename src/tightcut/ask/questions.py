@@ -55,8 +55,9 @@ class Placing:
         self.position = {row: i for i, row in enumerate(evidence.points.tolist())}
         self.group, self.sureness = beliefs.answered.argmax(axis=1), beliefs.answered.max(axis=1)
         self.members: dict[int, list[int]] = {}
+        surest = {g: self.beliefs.answered[:, g].argmax() for g in range(k)}
         for i, g in enumerate(self.group.tolist()):
-            if g < k and self.sureness[i] > SURE:
+            if g < k and (self.sureness[i] > SURE or surest[g] == i):
                 self.members.setdefault(g, []).append(int(evidence.points[i]))
         self.yes, self.no = np.zeros((len(evidence.points), k), int), np.zeros((len(evidence.points), k), int)
         self.unsure = {a.first for a in evidence.answers if a.choice == "unsure"}

@@ -14,7 +14,7 @@ import numpy as np
 from tightcut.ask import choices
 from tightcut.ask.beliefs import Beliefs, believe
 from tightcut.ask.contradictions import find_contradictions
-from tightcut.ask.evidence import Evidence, believed_constraints, gather, judge
+from tightcut.ask.evidence import believed_constraints, gather, judge
 from tightcut.ask.history import effective_answers, group_names, largest, standing, to_answer
 from tightcut.ask.journal import Event, Journal, fingerprint, now
 from tightcut.ask.labelling import labels_of
@@ -264,11 +264,12 @@ class Session:
     @property
     def _beliefs(self) -> Beliefs:
         if self._known is None:
-            self._known = believe(self._landscape.spreading, self._gather(self._answers))
+            self._known = self._believe(self._answers)
         return self._known
 
-    def _gather(self, answers: list[Answer]) -> Evidence:
-        return gather(answers, self._journal.header["anchor"])
+    def _believe(self, answers: list[Answer]) -> Beliefs:
+        evidence = gather(answers, self._journal.header["anchor"])
+        return believe(self._landscape.spreadings, evidence, self._landscape.teacher)
 
     def _current_labels(self) -> np.ndarray:
         if self._labels is None:
@@ -342,7 +343,7 @@ class Session:
         answer = to_answer(event)
         if answer.choice == "unsure":
             return {}
-        beliefs = believe(self._landscape.spreading, self._gather([*others, answer]))
+        beliefs = self._believe([*others, answer])
         placing = Placing(beliefs)
         if answer.choice == "same":
             merged = merged_by(answer, placing)
