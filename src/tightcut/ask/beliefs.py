@@ -18,12 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 
 from tightcut.ask.columns import Lesson, Teacher
-from tightcut.ask.evidence import DOUBT, MISLED, Evidence, share_misled, share_of_errors, weigh
+from tightcut.ask.evidence import DOUBT, MISLED, Evidence, merge, share_misled, share_of_errors, weigh
 
 DRAW = 0.03  # epsilon: how strongly a point is drawn to its part
 UNKNOWN = 0.3  # answers that say "not known yet" in every part
@@ -94,38 +95,6 @@ class Spreading:
         return np.stack([self.column(int(row)) for row in rows], axis=1)
 
 
-@dataclass(frozen=True, eq=False)
-class Beliefs:
-    """What is believed after some answers.
-
-    Parameters
-    ----------
-    evidence : Evidence
-    answered : ndarray of shape (m, k + 1)
-        Belief of the answered points, the last column for "not known yet".
-    foreseen : ndarray of shape (m, k + 1)
-        What would be believed of each answered point without its own answers.
-    shares : ndarray of shape (n, k + 1)
-        Belief of every point.
-    doubt : float
-        Estimated share of wrong answers.
-    say : ndarray of shape (n_opinions,)
-        The share of each opinion: the graphs, then the columns.
-    """
-
-    evidence: Evidence
-    answered: np.ndarray
-    foreseen: np.ndarray
-    shares: np.ndarray
-    doubt: float
-    say: np.ndarray
-
-    @property
-    def group(self) -> np.ndarray:
-        """The group of each answered point; n_groups where it is not known."""
-        return self.answered.argmax(axis=1)
-
-
 class Harmonic:
     """The opinion of one graph: beliefs that are harmonic between the answered points.
 
@@ -152,12 +121,78 @@ class Harmonic:
         foreseen = np.clip(answered - alpha / self.inverse.diagonal()[:, None] - own * moved, 1e-6, 1)
         return foreseen / foreseen.sum(axis=1, keepdims=True)
 
+    def reach(self, answered: np.ndarray) -> np.ndarray:
+        """Share of the volume that follows each answered point, on its way over the edges or through its part."""
+        degrees = self.spreading.degrees
+        own = (degrees @ self.columns) @ self.inverse
+        weight = answered[:, :-1].sum(axis=1)
+        held = np.bincount(self.part, weight, self.parts.shape[1])[self.part]
+        through = (degrees @ self.spreading.part_columns)[self.part] * weight / (held + UNKNOWN)
+        return (np.maximum(own, 0) + through) / degrees.sum()
+
     def shares(self, answered: np.ndarray) -> np.ndarray:
         """The belief of every point."""
         prior, _ = _part_priors(self.part, answered, self.parts.shape[1])
         alpha = self.inverse @ (answered - self.parts @ prior)
         shares = self.spreading.part_columns @ prior.astype(np.float32) + self.columns @ alpha.astype(np.float32)
         return np.clip(shares, 0, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Beliefs:
+    """What is believed after some answers.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    answered : ndarray of shape (m, k + 1)
+        Belief of the answered points, the last column for "not known yet".
+    foreseen : ndarray of shape (m, k + 1)
+        What would be believed of each answered point without its own answers.
+    doubt : float
+        Estimated share of wrong answers.
+    opinions : list of Harmonic or Lesson
+        The graphs, then the columns.
+    say : ndarray of shape (n_opinions,)
+        The share of each opinion.
+    """
+
+    evidence: Evidence
+    answered: np.ndarray
+    foreseen: np.ndarray
+    doubt: float
+    opinions: Sequence[Harmonic | Lesson]
+    say: np.ndarray
+
+    @property
+    def group(self) -> np.ndarray:
+        """The group of each answered point; n_groups where it is not known."""
+        return self.answered.argmax(axis=1)
+
+    @cached_property
+    def shares(self) -> np.ndarray:
+        """Belief of every point, of shape (n, k + 1), in which all opinions have their say."""
+        return self._mixture(self.opinions)
+
+    @cached_property
+    def mapped(self) -> np.ndarray:
+        """Belief of every point, of shape (n, k + 1), by the graphs alone: they know where nobody was asked."""
+        graphs = [opinion for opinion in self.opinions if isinstance(opinion, Harmonic)]
+        return self.shares if len(graphs) == len(self.opinions) else self._mixture(graphs)
+
+    @cached_property
+    def reach(self) -> np.ndarray:
+        """Share of the volume that follows each answered point, by the graph with the largest say."""
+        graphs = [o for o in self.opinions if isinstance(o, Harmonic)]
+        return graphs[int(np.argmax(self.say[: len(graphs)]))].reach(self.answered)
+
+    def _mixture(self, opinions: Sequence[Harmonic | Lesson]) -> np.ndarray:
+        say = dict(zip(self.opinions, self.say, strict=True))
+        least = LEAST_SAY * sum(say[opinion] for opinion in opinions)
+        shares = np.sum([say[o] * o.shares(self.answered) for o in opinions if say[o] > least], axis=0)
+        shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-9)
+        shares[self.evidence.points] = self.answered
+        return shares
 
 
 def believe(spreadings: Sequence[Spreading], evidence: Evidence, teacher: Teacher | None = None) -> Beliefs:
@@ -170,6 +205,8 @@ def believe(spreadings: Sequence[Spreading], evidence: Evidence, teacher: Teache
     opinions: list[Harmonic | Lesson] = [Harmonic(spreading, points) for spreading in spreadings]
     answered, doubt, misled = weigh(evidence), DOUBT, MISLED
     for turn in range(ROUNDS):
+        if turn == 1 and len(evidence.votes):
+            evidence = merge(evidence, answered)
         if turn == 1 and teacher is not None and (lesson := teacher.teach(points, answered)) is not None:
             opinions.append(lesson)
         each = np.stack([opinion.foresee(answered) for opinion in opinions])
@@ -177,10 +214,7 @@ def believe(spreadings: Sequence[Spreading], evidence: Evidence, teacher: Teache
         foreseen = np.tensordot(say, each, 1)
         answered = weigh(evidence, foreseen, answered, doubt, misled)
         doubt, misled = share_of_errors(evidence, answered), share_misled(answered, foreseen)
-    shares = sum(s * opinion.shares(answered) for s, opinion in zip(say, opinions, strict=True) if s > LEAST_SAY)
-    shares = shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-9)
-    shares[points] = answered
-    return Beliefs(evidence, answered, foreseen, shares, doubt, say)
+    return Beliefs(evidence, answered, foreseen, doubt, opinions, say)
 
 
 def share_of_say(each: np.ndarray, answered: np.ndarray) -> np.ndarray:
@@ -202,7 +236,9 @@ def share_of_say(each: np.ndarray, answered: np.ndarray) -> np.ndarray:
     """
     alone = answered[:, :-1].sum(axis=0) < 1.5  # groups of one point, which nobody could have foreseen
     target = np.c_[np.where(alone, 0, answered[:, :-1]), answered[:, -1] + answered[:, :-1][:, alone].sum(axis=1)]
-    likelihood = (each * target).sum(axis=2) + 1e-3
+    # An opinion that does not know spreads its guess over all groups.
+    guess = each[:, :, -1:] / each.shape[2] * (1 - target[:, -1:]) + target[:, -1:] * each[:, :, -1:]
+    likelihood = (each[:, :, :-1] * target[:, :-1]).sum(axis=2) + guess[:, :, 0] + 1e-3
     say = np.full(len(each), 1 / len(each))
     for _ in range(50):
         part = say[:, None] * likelihood

@@ -21,9 +21,10 @@ from tightcut.constraints import Constraints
 
 SURE = 0.8  # an answer or a group believed that much is settled
 MOST_DOUBT = 0.1
-DOUBT, STRENGTH = 0.01, 50  # share of wrong answers to begin with, as if seen in so many answers
+DOUBT, STRENGTH = 0.02, 25  # share of wrong answers to begin with, as if seen in so many answers
 MISLED, TRUST = 0.1, 10  # share of points whose neighbours mislead to begin with, as if seen in so many points
-SWEEPS = 4
+SWEEPS = 10
+COMPARE = "two groups may be one"  # the reason of a question whose answer is a vote on two groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +43,10 @@ class Evidence:
         Position of a point, a group, and 1 for a pick of it, 0 for a denial.
     founders : dict
         The position of the point that founded each group.
+    named : dict
+        The group that a person gave to a point: the anchor's, and those founded by a move.
+    votes : int ndarray of shape (v, 3)
+        As pairs, from questions whether two groups are one. They count for the groups, not for the points.
     home : int ndarray of shape (n_groups,)
         The group into which each group was merged; itself for most.
     """
@@ -51,6 +56,8 @@ class Evidence:
     pairs: np.ndarray
     picks: np.ndarray
     founders: dict[int, int]
+    named: dict[int, int]
+    votes: np.ndarray
     home: np.ndarray
 
     @property
@@ -60,36 +67,35 @@ class Evidence:
 
 def gather(answers: Sequence[Answer], anchor: int) -> Evidence:
     """Sort answers into arrays."""
-    position, founders = {anchor: 0}, {0: 0}
-    pairs, picks, merges = [], [], []
+    position, founders, named = {anchor: 0}, {0: 0}, {0: 0}
+    pairs, picks, votes = [], [], []
     highest = 0
     for answer in answers:
         i = position.setdefault(answer.first, len(position))
         if answer.founds is not None:
             founders[answer.founds] = i
+            if answer.kind == "move":
+                named[i] = answer.founds
             highest = max(highest, answer.founds)
-        if answer.merges is not None:
-            merges.append(answer.merges)
         if answer.kind == "pair":
             j = position.setdefault(answer.second, len(position))  # type: ignore[arg-type]
             if answer.choice != "unsure":
-                pairs.append((i, j, int(answer.choice == "same")))
+                (votes if answer.reason == COMPARE else pairs).append((i, j, int(answer.choice == "same")))
         elif isinstance(answer.choice, int):
             picks.append((i, answer.choice, 1))
             highest = max(highest, answer.choice)
         elif answer.choice == "none":
             picks += [(i, group, 0) for group in answer.shown]
             highest = max(highest, *answer.shown, 0)
-    home = np.arange(highest + 1)
-    for one, other in merges:
-        home[home == home[one]] = home[other]
     return Evidence(
         tuple(answers),
         np.fromiter(position, np.int64, len(position)),
         np.array(pairs, np.int64).reshape(-1, 3),
         np.array(picks, np.int64).reshape(-1, 3),
         founders,
-        home,
+        named,
+        np.array(votes, np.int64).reshape(-1, 3),
+        np.arange(highest + 1),
     )
 
 
@@ -123,18 +129,18 @@ def weigh(
         said[i, evidence.home[group]] += said[i, -1] * k
         said[i, -1] = 0.0
     base = np.log((1 - misled) * said + misled / (k + 1))
-    for group, i in evidence.founders.items():
-        base[i, evidence.home[group]] += sure
+    for i in evidence.named:
+        base[i, evidence.home[evidence.named[i]]] += sure
     for i, group, chosen in evidence.picks:
-        # A wrong pick is one of several.
-        base[i, evidence.home[group]] += sure + np.log(max(1, k / 2)) if chosen else -sure
+        base[i, evidence.home[group]] += sure if chosen else -sure
     belief = normalize(base) if start is None else start
     one, other, same = evidence.pairs.T
     for _ in range(SWEEPS):
         log = base.copy()
         for to, by in ((one, other), (other, one)):
             np.add.at(log, to, _message(belief[by], same[:, None], doubt))
-        belief = normalize(log)
+        # All at once and undamped, two points that deny each other would change sides forever.
+        belief = normalize((log + np.log(belief + 1e-12)) / 2)
     return belief
 
 
@@ -231,3 +237,33 @@ def share_misled(belief: np.ndarray, foreseen: np.ndarray) -> float:
     known = 1 - foreseen[:, -1]
     wrong = known.sum() - (belief[:, :-1] * foreseen[:, :-1]).sum()
     return float((MISLED * TRUST + wrong) / (TRUST + known.sum()))
+
+
+def tally(evidence: Evidence, belief: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How many answers say of every two groups that they are one, and that they are two; symmetric."""
+    k, group, sure = evidence.n_groups, belief.argmax(axis=1), belief.max(axis=1) > SURE
+    one, two = np.zeros((k, k), int), np.zeros((k, k), int)
+    for rows, counts in ((evidence.votes, True), (evidence.pairs, False)):
+        for i, j, same in rows.tolist():
+            g, h = int(group[i]), int(group[j])
+            if g == h or k in (g, h) or not (sure[i] and sure[j]) or (same and not counts):
+                continue
+            table = one if same else two
+            table[g, h] += 1
+            table[h, g] += 1
+    for i, h, chosen in evidence.picks.tolist():
+        g = int(group[i])
+        if not chosen and k != g != h and sure[i]:
+            two[g, h] += 1
+            two[h, g] += 1
+    return one, two
+
+
+def merge(evidence: Evidence, belief: np.ndarray) -> Evidence:
+    """The same evidence, with groups merged that the votes show to be one."""
+    one, two = tally(evidence, belief)
+    size, home = belief[:, :-1].sum(axis=0), evidence.home.copy()
+    for g, h in np.argwhere((one >= 2) & (one > two)).tolist():
+        if (size[g], -g) < (size[h], -h):
+            home[home == g] = home[h]
+    return replace(evidence, home=home)

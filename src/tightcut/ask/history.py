@@ -51,7 +51,6 @@ def largest(events: Iterable[Event], key: str) -> int:
 
 
 def to_answer(event: Event) -> Answer:
-    merges = event.get("merges")
     return Answer(
         number=event["number"],
         kind=event["kind"],
@@ -64,5 +63,4 @@ def to_answer(event: Event) -> Answer:
         reason=event.get("reason", ""),
         shown=tuple(event.get("shown", ())),
         founds=event.get("founds"),
-        merges=None if merges is None else (merges[0], merges[1]),
     )

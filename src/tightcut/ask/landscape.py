@@ -26,13 +26,13 @@ class Landscape:
         Solve for beliefs over the graph and its fine parts: for the points as they are, and standardised.
     teacher : Teacher or None
         Learns from the columns.
-    coarse : int ndarray of shape (n,)
-        The plain cut: what is said where nothing is known.
+    cuts : list of int ndarray of shape (n,)
+        The plain cut of each graph: what is said where nothing is known.
     """
 
     spreadings: tuple[Spreading, ...]
     teacher: Teacher | None
-    coarse: np.ndarray
+    cuts: list[np.ndarray]
 
     @property
     def spreading(self) -> Spreading:
@@ -40,7 +40,7 @@ class Landscape:
 
     @property
     def n_points(self) -> int:
-        return len(self.coarse)
+        return len(self.cuts[0])
 
 
 def survey(X: Any, n_clusters: int | None, affinity: str, n_neighbors: int, seed: int, n_jobs: int | None) -> Landscape:
@@ -50,18 +50,18 @@ def survey(X: Any, n_clusters: int | None, affinity: str, n_neighbors: int, seed
     --------
     >>> import numpy as np
     >>> points = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [9, 0]], 30, axis=0)
-    >>> np.bincount(survey(points, 2, "knn", 7, 0, 1).coarse).tolist()
+    >>> np.bincount(survey(points, 2, "knn", 7, 0, 1).cuts[0]).tolist()
     [30, 30]
     """
     if affinity == "precomputed":
         spreading, coarse = _cut(X, n_clusters, seed, n_jobs)
-        return Landscape((spreading,), None, coarse)
+        return Landscape((spreading,), None, [coarse])
     views = [X]
     scaled = standardized(X)
     if scaled is not None:
         views.append(scaled)
     cuts = [_cut(_affinity(view, n_neighbors, n_jobs), n_clusters, seed, n_jobs) for view in views]
-    return Landscape(tuple(spreading for spreading, _ in cuts), Teacher(X, seed), cuts[0][1])
+    return Landscape(tuple(spreading for spreading, _ in cuts), Teacher(X, seed), [coarse for _, coarse in cuts])
 
 
 def standardized(X: np.ndarray) -> np.ndarray | None:

@@ -6,19 +6,21 @@ yet comes first, then groups that may be one.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
 from tightcut.ask.beliefs import Beliefs, Spreading
-from tightcut.ask.evidence import SURE, Evidence
-from tightcut.ask.records import Answer
+from tightcut.ask.evidence import COMPARE, SURE, tally
 
 EXPLORED = 0.02  # share of the volume that may stay unknown before margins are asked about
-COMPARE = "two groups may be one"
 PLACE = "not placed yet"
 ERRING = 0.015  # share of wrong answers from which on groups are compared once more
+COMPARISONS = 9
+CHECK = "an earlier answer may be wrong"
+WORTH = 5e-4  # share of the volume that may be misplaced before it is worth a question
 TRIES = 4  # times that one point is compared with one group
 
 
@@ -67,45 +69,74 @@ class Placing:
                     (self.yes if same else self.no)[one, self.group[other]] += 1
         for i, group, chosen in evidence.picks.tolist():
             (self.yes if chosen else self.no)[i, evidence.home[group]] += 1
+        self.compared = Counter(frozenset((a.first, a.second)) for a in evidence.answers if a.kind == "pair")
         self.founders = set(evidence.founders.values())
 
     def step(self, row: int) -> Step:
         """The groups to compare a row with, likeliest first."""
-        shares = self.beliefs.shares[row, :-1]
-        alive = [g for g in np.argsort(-shares, kind="stable").tolist() if self._others(g, row)]
         i = self.position.get(row)
+        shares = self.beliefs.shares[row, :-1] if i is None else self.beliefs.answered[i, :-1]
+        alive = [g for g in np.argsort(-shares, kind="stable").tolist() if self.partners(g, row)]
         if i is None:
             return Step(row, tuple(alive), True)
-        yes, no, best = self.yes[i], self.no[i], int(self.group[i])
-        if row in self.unsure or i in self.founders:
+        if row in self.unsure or i == 0:
             return Step(row, (), False)
-        if yes.any():
-            again = best in alive and self.sureness[i] < SURE and yes[best] + no[best] < TRIES
-            return Step(row, (best,) if again else (), again)
-        # A denial by a group that the neighbours speak for is asked again, with another member.
-        own = self.beliefs.answered[i]
-        left = [g for g in alive if no[g] == 0] or [g for g in alive if own[g] > 1 - SURE and no[g] < TRIES]
-        return Step(row, tuple(left), True)
+        own, asked = self.beliefs.answered[i], self.yes[i] + self.no[i]
+        placed = self.yes[i].any() or i in self.founders
+        if asked.sum() > 2 * len(asked) + TRIES or (placed and own[:-1].max() > SURE):
+            return Step(row, (), False)
+        # What an answer says of a group is asked again, with another member, only while it is in doubt.
+        left = [g for g in alive if (asked[g] == 0 and not placed) or (own[g] > 1 - SURE and asked[g] < TRIES)]
+        return Step(row, tuple(left), bool(left) or not placed)
 
     def unplaced(self) -> list[int]:
         """Rows that were asked about and need more answers, the one asked about last first."""
         rows = dict.fromkeys(a.first for a in reversed(self.beliefs.evidence.answers))
         return [row for row in rows if self.step(row).open]
 
-    def _others(self, group: int, row: int) -> bool:
-        members = self.members.get(group, [])
-        return len(members) > (row in members)
+    def worth_checking(self) -> list[tuple[int, int]]:
+        """Rows that a wrong answer may have misplaced, and their groups; those that would mislead most first.
+
+        A row with one answer for its group, which much of the volume follows, is worth a second one where answers were
+        found to be wrong.
+        """
+        if self.beliefs.doubt < ERRING:
+            return []
+        points, k = self.beliefs.evidence.points, self.beliefs.evidence.n_groups
+        risk = (1 - self.sureness) * self.beliefs.reach
+        risk[0] = 0
+        rows = []
+        for i in np.argsort(-risk, kind="stable").tolist():
+            if risk[i] < WORTH:
+                break
+            row, g = int(points[i]), int(self.group[i])
+            if g < k and self.yes[i, g] + self.no[i, g] < TRIES and self.partners(g, row):
+                rows.append((row, g))
+        return rows
+
+    def partners(self, group: int, row: int) -> list[int]:
+        """Members of a group to compare a row with: those it was compared with least, and at most twice."""
+        if row in self.unsure:
+            return []
+        times = [(self.compared[frozenset((row, j))], j) for j in self.members.get(group, []) if j != row]
+        least = min(times, default=(2, 0))[0]
+        return [j for t, j in times if t == least < 2]
 
 
-def points_to_ask(beliefs: Beliefs, spreading: Spreading, n: int) -> list[tuple[int, str]]:
+def exploring(spreading: Spreading, unknown: np.ndarray) -> bool:
+    """Whether so much is unknown that the questions go there first."""
+    return bool(spreading.degrees[unknown].sum() > EXPLORED * spreading.degrees.sum())
+
+
+def points_to_ask(beliefs: Beliefs, spreading: Spreading, unknown: np.ndarray, n: int) -> list[tuple[int, str]]:
     """Up to n rows to ask about, apart from each other, each with the reason."""
-    shares, degrees, weights = beliefs.shares, spreading.degrees, spreading.weights
+    degrees, weights, points = spreading.degrees, spreading.weights, beliefs.evidence.points
+    wide = exploring(spreading, unknown)
+    shares = beliefs.mapped if wide else beliefs.shares
     ranked = np.sort(np.c_[np.zeros(len(shares)), shares[:, :-1]], axis=1)
-    top, second, unknown = ranked[:, -1], ranked[:, -2], shares[:, -1]
-    points = beliefs.evidence.points
-    exploring = degrees[unknown > top].sum() > EXPLORED * degrees.sum()
-    if exploring:
-        score = degrees * (1 - np.clip(top - np.maximum(second, unknown), 0, 1))
+    top, second = ranked[:, -1], ranked[:, -2]
+    if wide:
+        score = degrees * (1 - np.clip(top - np.maximum(second, shares[:, -1]), 0, 1))
         score[points] = 0
         for _ in range(2):
             score = (score + weights @ (score / degrees)) / 2
@@ -113,7 +144,7 @@ def points_to_ask(beliefs: Beliefs, spreading: Spreading, n: int) -> list[tuple[
     else:
         score = second - top
         reason = "two groups claim it"
-    return [(i, reason) for i in _apart(score, weights, set(points.tolist()), n, wide=exploring)]
+    return [(i, reason) for i in _apart(score, weights, set(points.tolist()), n, wide=wide)]
 
 
 def _apart(score: np.ndarray, weights: sp.csr_array, taken: set[int], n: int, *, wide: bool) -> list[int]:
@@ -138,39 +169,15 @@ def groups_to_compare(beliefs: Beliefs, spreading: Spreading, placing: Placing) 
     if beliefs.doubt < ERRING:
         return None
     k = beliefs.evidence.n_groups
-    shares, evidence = beliefs.shares[:, :k], beliefs.evidence
+    shares = beliefs.shares[:, :k]
     volume = spreading.degrees @ shares
     touch = shares.T @ (spreading.weights @ shares) / (volume[:, None] * volume + 1e-9)
     alive = sorted(placing.members)
-    asked = _comparisons(evidence, placing)
+    one, two = tally(beliefs.evidence, beliefs.answered)
     for g in sorted(alive, key=lambda g: volume[g]):
         if volume[g] > spreading.degrees.sum() / len(alive) / 2:
             return None
         for h in sorted(set(alive) - {g}, key=lambda h: -touch[g, h])[:4]:
-            yes, no = asked.get(frozenset((g, h)), (0, 0))
-            if yes + no == 0 or (yes - no < 2 and no <= yes and yes + no < 5):
+            if two[g, h] - one[g, h] < 3 and one[g, h] + two[g, h] < COMPARISONS:
                 return g, h
-    return None
-
-
-def _comparisons(evidence: Evidence, placing: Placing) -> dict[frozenset[int], tuple[int, int]]:
-    """How often two groups were compared, and said to be one and two."""
-    tally: dict[frozenset[int], tuple[int, int]] = {}
-    for answer in evidence.answers:
-        if answer.kind == "pair" and answer.reason == COMPARE and answer.choice != "unsure":
-            key = frozenset(int(placing.group[placing.position[r]]) for r in (answer.first, answer.second))
-            yes, no = tally.get(key, (0, 0))
-            same = answer.choice == "same"
-            tally[key] = (yes + same, no + (not same))
-    return tally
-
-
-def merged_by(answer: Answer, placing: Placing) -> tuple[int, int] | None:
-    """The two groups that an answer shows to be one: of their comparisons two more say so than not."""
-    if answer.reason != COMPARE:
-        return None
-    for key, (yes, no) in _comparisons(placing.beliefs.evidence, placing).items():
-        if len(key) == 2 and yes - no >= 2:
-            small, large = sorted(key, key=lambda g: len(placing.members.get(g, ())))
-            return small, large
     return None

@@ -87,8 +87,6 @@ class Answer:
         The groups that a pick offered.
     founds : int or None
         The group that began with this answer.
-    merges : tuple of int or None
-        Two groups that this answer showed to be one.
     """
 
     number: int
@@ -103,7 +101,6 @@ class Answer:
     believed: bool = True
     shown: tuple[int, ...] = ()
     founds: int | None = None
-    merges: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 
 from tightcut.ask import choices
-from tightcut.ask.beliefs import Beliefs, believe
+from tightcut.ask.beliefs import Beliefs, Spreading, believe
 from tightcut.ask.contradictions import find_contradictions
-from tightcut.ask.evidence import believed_constraints, gather, judge
+from tightcut.ask.evidence import COMPARE, believed_constraints, gather, judge
 from tightcut.ask.history import effective_answers, group_names, largest, standing, to_answer
 from tightcut.ask.journal import Event, Journal, fingerprint, now
-from tightcut.ask.labelling import labels_of
+from tightcut.ask.labelling import labels_of, leading_cut, unknown_points
 from tightcut.ask.landscape import survey
 from tightcut.ask.progress import measure
-from tightcut.ask.questions import COMPARE, PLACE, Placing, groups_to_compare, merged_by, points_to_ask
+from tightcut.ask.questions import CHECK, PLACE, Placing, exploring, groups_to_compare, points_to_ask
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
 from tightcut.constraints import Constraints
 
@@ -92,8 +92,9 @@ class Session:
         self._landscape = survey(self._X, self.n_clusters, affinity, n_neighbors, seed, n_jobs)
         # Group 0 begins with the point of the largest degree.
         self._journal.begin({"seed": seed, "anchor": int(np.argmax(self._landscape.spreading.degrees))})
-        self._known: Beliefs | None = None
+        self._memo: tuple[list[Answer], Beliefs] | None = None
         self._labels: np.ndarray | None = None
+        self._answered: list[Answer] | None = None
         self._issued = largest(self._journal.events, "number")
 
     @classmethod
@@ -255,7 +256,9 @@ class Session:
 
     @property
     def _answers(self) -> list[Answer]:
-        return effective_answers(self._journal.events)
+        if self._answered is None:
+            self._answered = effective_answers(self._journal.events)
+        return self._answered
 
     @property
     def _names(self) -> dict[int, str]:
@@ -263,22 +266,28 @@ class Session:
 
     @property
     def _beliefs(self) -> Beliefs:
-        if self._known is None:
-            self._known = self._believe(self._answers)
-        return self._known
+        return self._believe(self._answers)
 
     def _believe(self, answers: list[Answer]) -> Beliefs:
-        evidence = gather(answers, self._journal.header["anchor"])
-        return believe(self._landscape.spreadings, evidence, self._landscape.teacher)
+        if self._memo is None or self._memo[0] != answers:
+            evidence = gather(answers, self._journal.header["anchor"])
+            self._memo = answers, believe(self._landscape.spreadings, evidence, self._landscape.teacher)
+        return self._memo[1]
+
+    @property
+    def _leading(self) -> Spreading:
+        """The graph that has the largest say."""
+        spreadings = self._landscape.spreadings
+        return spreadings[int(np.argmax(self._beliefs.say[: len(spreadings)]))]
 
     def _current_labels(self) -> np.ndarray:
         if self._labels is None:
-            self._labels = labels_of(self._beliefs, self._landscape.coarse)
+            self._labels = labels_of(self._beliefs, self._landscape.cuts)
         return self._labels
 
     def _append(self, event: Event) -> None:
         self._journal.append(event)
-        self._known = self._labels = None
+        self._labels = self._answered = None
 
     def _next_number(self) -> int:
         self._issued = max(self._issued, largest(self._journal.events, "number")) + 1
@@ -302,7 +311,7 @@ class Session:
         reason: str = "",
         shown: list[int] | None = None,
     ) -> Event:
-        """An answer as it goes into the journal, with the group that it founds or the groups that it merges."""
+        """An answer as it goes into the journal, with the group that it founds."""
         who, seconds = choices.check_person(who, seconds)
         event: Event = {
             "number": number,
@@ -339,15 +348,12 @@ class Session:
         return self._group_id(choice), None
 
     def _consequences(self, event: Event, others: list[Answer]) -> Event:
-        """The group that a pair's answer founds, or the two that it merges."""
+        """The group that the answer about a pair founds."""
         answer = to_answer(event)
-        if answer.choice == "unsure":
+        if answer.choice != "different" or answer.reason == COMPARE:
             return {}
         beliefs = self._believe([*others, answer])
         placing = Placing(beliefs)
-        if answer.choice == "same":
-            merged = merged_by(answer, placing)
-            return {} if merged is None else {"merges": list(merged)}
         step = placing.step(answer.first)
         return {"founds": self._next_group()} if step.open and not step.groups else {}
 
@@ -362,16 +368,24 @@ class Session:
 
     def _plan(self, n: int, kind: str) -> list[tuple[int, int | None, str]]:
         """Rows to ask about: (first, second, reason)."""
-        beliefs, spreading = self._beliefs, self._landscape.spreading
+        beliefs, spreading = self._beliefs, self._leading
         placing = Placing(beliefs)
+        unknown = unknown_points(beliefs, leading_cut(beliefs, self._landscape.cuts))
         plan: list[tuple[int, int | None, str]] = []
         if kind == "pair":
             for row in placing.unplaced()[:n]:
                 self._plan_pair(plan, placing, row, PLACE)
-            if len(plan) < n and (two := groups_to_compare(beliefs, spreading, placing)) is not None:
+            two = None if exploring(spreading, unknown) else groups_to_compare(beliefs, spreading, placing)
+            for row, group in placing.worth_checking() if not exploring(spreading, unknown) else []:
+                plan.append((row, self._one_of(placing.partners(group, row), len(plan)), CHECK))
+            if len(plan) < n and two is not None:
                 first, second = (self._one_of(placing.members[g], len(plan)) for g in two)
                 plan.append((first, second, COMPARE))
-        for row, reason in points_to_ask(beliefs, spreading, n):
+        elif kind == "pick":
+            # Not at once: the same person would say the same.
+            recent = {answer.first for answer in self._answers[-5:]}
+            plan += [(row, None, PLACE) for row in placing.unplaced() if row not in recent][:n]
+        for row, reason in points_to_ask(beliefs, spreading, unknown, n):
             if len(plan) >= n:
                 break
             if kind == "pick":
@@ -383,8 +397,7 @@ class Session:
     def _plan_pair(self, plan: list[tuple[int, int | None, str]], placing: Placing, row: int, reason: str) -> None:
         groups = placing.step(row).groups
         if groups:
-            members = [j for j in placing.members[groups[0]] if j != row]
-            plan.append((row, self._one_of(members, len(plan)), reason))
+            plan.append((row, self._one_of(placing.partners(groups[0], row), len(plan)), reason))
 
     def _one_of(self, rows: list[int], salt: int) -> int:
         """A random one of some rows, the same for the same journal."""
