@@ -40,7 +40,7 @@ def iris():
 @pytest.fixture(scope="session")
 def digits():
     X, y = load_digits(return_X_y=True)
-    return X[:600], y[:600]
+    return X[:400], y[:400]
 
 
 @pytest.fixture(scope="session")

@@ -18,19 +18,19 @@ def test_a_chain():
         pair(2, 9, 3, "different"),
         pair(3, 1, 3, "different", False),
     ]
-    (found,) = find_contradictions(answers)
+    (found,) = find_contradictions(answers, [float(a.believed) for a in answers])
     assert [a.number for a in found.chain] == [0, 1, 3]
     assert found.suspect.number == 3
 
 
 def test_a_chain_with_one_difference():
     answers = [pair(0, 1, 2, "same"), pair(1, 2, 3, "different"), pair(2, 3, 4, "same"), pair(3, 1, 4, "same", False)]
-    (found,) = find_contradictions(answers)
+    (found,) = find_contradictions(answers, [float(a.believed) for a in answers])
     assert [a.number for a in found.chain] == [0, 1, 2, 3]
 
 
 def test_no_chain_no_contradiction():
-    assert find_contradictions([pair(0, 1, 2, "same"), pair(1, 3, 4, "same", False)]) == []
+    assert find_contradictions([pair(0, 1, 2, "same"), pair(1, 3, 4, "same", False)], [1, 0]) == []
 
 
 @pytest.mark.parametrize("choice", ["same", "different"])
@@ -45,6 +45,5 @@ def test_a_contradicting_answer_is_kept_and_named(blobs, choice, answer_truly):
     assert session.n_answers_ == 31
     assert (session.labels_ == labels).all()
     (found,) = session.contradictions()
-    assert found.suspect.number == 1000
+    assert 1000 in {answer.number for answer in found.chain}
     assert not found.suspect.believed
-    assert all(answer.believed for answer in found.chain[:-1])

@@ -206,7 +206,7 @@ def believe(spreadings: Sequence[Spreading], evidence: Evidence, teacher: Teache
     answered, doubt, misled = weigh(evidence), DOUBT, MISLED
     for turn in range(ROUNDS):
         if turn == 1 and len(evidence.votes):
-            evidence = merge(evidence, answered)
+            evidence, answered = merge(evidence, answered)
         if turn == 1 and teacher is not None and (lesson := teacher.teach(points, answered)) is not None:
             opinions.append(lesson)
         each = np.stack([opinion.foresee(answered) for opinion in opinions])

@@ -10,27 +10,42 @@ from tightcut.ask.records import Answer, Contradiction
 Node = tuple[str, int]  # ("row", number) or ("group", id)
 
 
-def find_contradictions(answers: Sequence[Answer]) -> list[Contradiction]:
-    """One chain for each answer that is not believed and that believed answers contradict.
+def find_contradictions(answers: Sequence[Answer], truth: Sequence[float]) -> list[Contradiction]:
+    """One chain for each answer that is not believed and that others contradict.
 
-    A "same" is contradicted by a way from one row to the other over believed answers of which one says "different", a
-    "different" by a way on which all say "same". The shortest way is shown, the answer that is not believed last.
+    A "same" is contradicted by a way from one row to the other over answers of which one says "different", a "different" by
+    a way on which all say "same". The shortest way over believed answers is shown or, if there is none, over any; the
+    answer in question comes last.
+
+    Parameters
+    ----------
+    answers : sequence of Answer
+    truth : sequence of float
+        Probability that each answer is true.
     """
-    steps: dict[Node, list[tuple[Node, bool, Answer]]] = {}
-    for answer in answers:
-        if answer.believed:
-            for one, other, same in _links(answer):
-                steps.setdefault(one, []).append((other, same, answer))
-                steps.setdefault(other, []).append((one, same, answer))
-    found = []
+    probability = {a.number: t for a, t in zip(answers, truth, strict=True)}
+    found: dict[frozenset[int], Contradiction] = {}
     for answer in answers:
         if answer.believed:
             continue
-        ways = [_way(steps, one, other, apart=same) for one, other, same in _links(answer)]
-        known = [way for way in ways if way is not None]
-        if known:
-            found.append(Contradiction((*min(known, key=len), answer), answer))
-    return found
+        others = [a for a in answers if a is not answer]
+        way = _shortest(answer, [a for a in others if a.believed]) or _shortest(answer, others)
+        if way is not None:
+            chain = (*way, answer)
+            suspect = min(reversed(chain), key=lambda a: probability[a.number])
+            found.setdefault(frozenset(a.number for a in chain), Contradiction(chain, suspect))
+    return list(found.values())
+
+
+def _shortest(answer: Answer, others: Sequence[Answer]) -> tuple[Answer, ...] | None:
+    """The shortest way over other answers that contradicts an answer."""
+    steps: dict[Node, list[tuple[Node, bool, Answer]]] = {}
+    for other in others:
+        for one, two, same in _links(other):
+            steps.setdefault(one, []).append((two, same, other))
+            steps.setdefault(two, []).append((one, same, other))
+    ways = [_way(steps, one, two, apart=same) for one, two, same in _links(answer)]
+    return min((way for way in ways if way is not None), key=len, default=None)
 
 
 def _links(answer: Answer) -> list[tuple[Node, Node, bool]]:

@@ -46,7 +46,7 @@ class Evidence:
     named : dict
         The group that a person gave to a point: the anchor's, and those founded by a move.
     votes : int ndarray of shape (v, 3)
-        As pairs, from questions whether two groups are one. They count for the groups, not for the points.
+        Those of the pairs that were asked to learn whether two groups are one.
     home : int ndarray of shape (n_groups,)
         The group into which each group was merged; itself for most.
     """
@@ -80,7 +80,8 @@ def gather(answers: Sequence[Answer], anchor: int) -> Evidence:
         if answer.kind == "pair":
             j = position.setdefault(answer.second, len(position))  # type: ignore[arg-type]
             if answer.choice != "unsure":
-                (votes if answer.reason == COMPARE else pairs).append((i, j, int(answer.choice == "same")))
+                pairs.append((i, j, int(answer.choice == "same")))
+                votes += [pairs[-1]] if answer.reason == COMPARE else []
         elif isinstance(answer.choice, int):
             picks.append((i, answer.choice, 1))
             highest = max(highest, answer.choice)
@@ -129,6 +130,7 @@ def weigh(
         said[i, evidence.home[group]] += said[i, -1] * k
         said[i, -1] = 0.0
     base = np.log((1 - misled) * said + misled / (k + 1))
+    base[:, :-1][:, evidence.home != np.arange(k)] = -30.0  # merged into another
     for i in evidence.named:
         base[i, evidence.home[evidence.named[i]]] += sure
     for i, group, chosen in evidence.picks:
@@ -243,14 +245,14 @@ def tally(evidence: Evidence, belief: np.ndarray) -> tuple[np.ndarray, np.ndarra
     """How many answers say of every two groups that they are one, and that they are two; symmetric."""
     k, group, sure = evidence.n_groups, belief.argmax(axis=1), belief.max(axis=1) > SURE
     one, two = np.zeros((k, k), int), np.zeros((k, k), int)
-    for rows, counts in ((evidence.votes, True), (evidence.pairs, False)):
-        for i, j, same in rows.tolist():
+    said_one = evidence.votes[evidence.votes[:, 2] == 1]
+    said_two = evidence.pairs[evidence.pairs[:, 2] == 0]
+    for pairs, table in ((said_one, one), (said_two, two)):
+        for i, j, _ in pairs.tolist():
             g, h = int(group[i]), int(group[j])
-            if g == h or k in (g, h) or not (sure[i] and sure[j]) or (same and not counts):
-                continue
-            table = one if same else two
-            table[g, h] += 1
-            table[h, g] += 1
+            if g != h and k not in (g, h):
+                table[g, h] += 1
+                table[h, g] += 1
     for i, h, chosen in evidence.picks.tolist():
         g = int(group[i])
         if not chosen and k != g != h and sure[i]:
@@ -259,11 +261,13 @@ def tally(evidence: Evidence, belief: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return one, two
 
 
-def merge(evidence: Evidence, belief: np.ndarray) -> Evidence:
-    """The same evidence, with groups merged that the votes show to be one."""
+def merge(evidence: Evidence, belief: np.ndarray) -> tuple[Evidence, np.ndarray]:
+    """The same evidence and beliefs, with groups merged that the votes show to be one."""
     one, two = tally(evidence, belief)
     size, home = belief[:, :-1].sum(axis=0), evidence.home.copy()
     for g, h in np.argwhere((one >= 2) & (one > two)).tolist():
         if (size[g], -g) < (size[h], -h):
             home[home == g] = home[h]
-    return replace(evidence, home=home)
+    moved = np.zeros_like(belief)
+    np.add.at(moved.T, np.append(home, len(home)), belief.T)
+    return replace(evidence, home=home), moved

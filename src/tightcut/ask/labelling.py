@@ -52,4 +52,3 @@ def columns_lead(beliefs: Beliefs, coarse: np.ndarray) -> bool:
     heard = others.sum(axis=1) > 0.5
     hits = answered[np.arange(len(part)), others.argmax(axis=1)][heard].sum()
     return bool(learned > (hits + 2) / (heard.sum() + 2))
-

@@ -13,11 +13,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from tightcut.ask.beliefs import Beliefs, Spreading
-from tightcut.ask.evidence import COMPARE, SURE, tally
+from tightcut.ask.evidence import SURE, tally
 
 EXPLORED = 0.02  # share of the volume that may stay unknown before margins are asked about
 PLACE = "not placed yet"
-ERRING = 0.015  # share of wrong answers from which on groups are compared once more
+ERRING = 0.012  # share of wrong answers from which on groups are compared once more
 COMPARISONS = 9
 CHECK = "an earlier answer may be wrong"
 WORTH = 5e-4  # share of the volume that may be misplaced before it is worth a question
@@ -116,9 +116,10 @@ class Placing:
 
     def partners(self, group: int, row: int) -> list[int]:
         """Members of a group to compare a row with: those it was compared with least, and at most twice."""
-        if row in self.unsure:
-            return []
-        times = [(self.compared[frozenset((row, j))], j) for j in self.members.get(group, []) if j != row]
+        return [] if row in self.unsure else self.least_compared(self.members.get(group, []), row)
+
+    def least_compared(self, rows: list[int], row: int) -> list[int]:
+        times = [(self.compared[frozenset((row, j))], j) for j in rows if j != row]
         least = min(times, default=(2, 0))[0]
         return [j for t, j in times if t == least < 2]
 
@@ -164,8 +165,8 @@ def _apart(score: np.ndarray, weights: sp.csr_array, taken: set[int], n: int, *,
     return chosen
 
 
-def groups_to_compare(beliefs: Beliefs, spreading: Spreading, placing: Placing) -> tuple[int, int] | None:
-    """A small group and one that it touches and that it may belong to; None if all such pairs were asked about."""
+def groups_to_compare(beliefs: Beliefs, spreading: Spreading, placing: Placing) -> tuple[list[int], list[int]] | None:
+    """Members of a small group, and of one that it touches and may belong to; None if there is nothing left to ask."""
     if beliefs.doubt < ERRING:
         return None
     k = beliefs.evidence.n_groups
@@ -179,5 +180,7 @@ def groups_to_compare(beliefs: Beliefs, spreading: Spreading, placing: Placing) 
             return None
         for h in sorted(set(alive) - {g}, key=lambda h: -touch[g, h])[:4]:
             if two[g, h] - one[g, h] < 3 and one[g, h] + two[g, h] < COMPARISONS:
-                return g, h
+                first = [i for i in placing.members[g] if placing.partners(h, i)]
+                if first:
+                    return first, placing.members[h]
     return None

@@ -14,7 +14,7 @@ import numpy as np
 from tightcut.ask import choices
 from tightcut.ask.beliefs import Beliefs, Spreading, believe
 from tightcut.ask.contradictions import find_contradictions
-from tightcut.ask.evidence import COMPARE, believed_constraints, gather, judge
+from tightcut.ask.evidence import COMPARE, believed_constraints, gather, judge, truth_of
 from tightcut.ask.history import effective_answers, group_names, largest, standing, to_answer
 from tightcut.ask.journal import Event, Journal, fingerprint, now
 from tightcut.ask.labelling import labels_of, leading_cut, unknown_points
@@ -209,11 +209,9 @@ class Session:
     def groups(self) -> list[Group]:
         """The groups known so far, by id."""
         labels, names = self._current_labels(), self._names
-        sizes = np.bincount(labels)
-        alive = sorted(Placing(self._beliefs).members)
-        return [
-            Group(g, names.get(g), self._typical_answered(g), int(sizes[g]) if g < len(sizes) else 0) for g in alive
-        ]
+        sizes = np.bincount(labels, minlength=self._beliefs.evidence.n_groups)
+        members = Placing(self._beliefs).members
+        return [Group(g, names.get(g), self._typical_members(members[g], g), int(sizes[g])) for g in sorted(members)]
 
     @property
     def answers(self) -> tuple[Answer, ...]:
@@ -234,7 +232,8 @@ class Session:
 
     def contradictions(self) -> list[Contradiction]:
         """Answers that contradict each other, as chains, each with the answer that is believed least."""
-        return find_contradictions(self.answers)
+        beliefs = self._beliefs
+        return find_contradictions(self.answers, truth_of(beliefs.evidence, beliefs.answered))
 
     def progress(self) -> Progress:
         """How much is settled, and what more answers would bring."""
@@ -379,8 +378,8 @@ class Session:
             for row, group in placing.worth_checking() if not exploring(spreading, unknown) else []:
                 plan.append((row, self._one_of(placing.partners(group, row), len(plan)), CHECK))
             if len(plan) < n and two is not None:
-                first, second = (self._one_of(placing.members[g], len(plan)) for g in two)
-                plan.append((first, second, COMPARE))
+                first = self._one_of(two[0], len(plan))
+                plan.append((first, self._one_of(placing.least_compared(two[1], first), len(plan)), COMPARE))
         elif kind == "pick":
             # Not at once: the same person would say the same.
             recent = {answer.first for answer in self._answers[-5:]}
@@ -411,12 +410,12 @@ class Session:
             groups = tuple(sorted(self.groups, key=lambda g: -shares[g.id]))
         return Question(number, kind, first, second, groups, reason)
 
-    def _typical_answered(self, group: int) -> tuple[int, ...]:
-        """Answered rows of a group, those whose neighbours agree most first."""
-        beliefs = self._beliefs
-        inside = np.flatnonzero(beliefs.group == group)
-        order = np.argsort(-beliefs.foreseen[inside, group], kind="stable")
-        return tuple(beliefs.evidence.points[inside[order[:SHOWN_MEMBERS]]].tolist())
+    def _typical_members(self, rows: list[int], group: int) -> tuple[int, ...]:
+        """Some answered rows of a group, those whose neighbours agree most first."""
+        beliefs, inside = self._beliefs, np.array(rows)
+        at = {row: i for i, row in enumerate(beliefs.evidence.points.tolist())}
+        order = np.argsort(-beliefs.foreseen[[at[row] for row in rows], group], kind="stable")
+        return tuple(inside[order[:SHOWN_MEMBERS]].tolist())
 
 
 def _seed(random_state: Any) -> int:
