@@ -66,7 +66,7 @@ def test_a_witness_is_shown_with_its_lines(error, n_clusters, first, last):
             "not found",
             "No 3 clusters that satisfy every constraint were found, nor ruled out. Raise --effort, ask for ",
         ),
-        ("limit", "No 3 clusters within --max-violations were found; the best violate at least 2.5. Raise --max-viol"),
+        ("limit", "No 3 clusters within --max-violations were found; the best violate 2.5 in all. Raise --max-viol"),
     ],
 )
 def test_reasons_without_a_witness(reason, text):
@@ -104,3 +104,45 @@ def test_parts_survive_pickling():
     error = InconsistentConstraintsError(TRIANGLE, n_clusters=2, needed=1.0, remedies=["effort"])
     again = pickle.loads(pickle.dumps(error))
     assert (again.n_clusters, again.reason, again.needed, again.remedies) == (2, "odd cycle", 1.0, ["effort"])
+
+
+@pytest.mark.parametrize(
+    ("pairs", "options", "text"),
+    [
+        (
+            "0,1,must\n0,1,cannot\n",
+            "-k 2 --max-violations 0.5",
+            "within --max-violations were found; the best violate 1",
+        ),
+        (
+            "0,1,must\n0,1,cannot\n",
+            "-k 3 --max-violations 0.5",
+            "within --max-violations were found; the best violate 1",
+        ),
+        ("".join(f"0,{i},must\n" for i in range(1, 60)), "-k 2", "too few separate sets of points for 2 clusters."),
+        ("".join(f"0,{i},must\n" for i in range(1, 59)), "-k 3", "too few separate sets of points for 3 clusters."),
+        (
+            "".join(f"{i},{(i + 1) % 5},cannot\n" for i in range(5)),
+            "-k 2",
+            "an odd number of cannot-links (5) in a cycle:",
+        ),
+        (
+            "".join(f"{i},{j},cannot\n" for i in range(5) for j in range(i)),
+            "-k 3",
+            "must all be in different clusters:",
+        ),
+        # An odd wheel needs four clusters, although no four of its points are all kept apart.
+        (
+            "".join(f"{i},{(i + 1) % 5},cannot\n{i},5,cannot\n" for i in range(5)),
+            "-k 3",
+            "as an exhaustive search has shown. Remove some pairs",
+        ),
+        ("0,1,cannot\n", "-k 1", "One cluster cannot keep points apart:"),
+    ],
+)
+def test_what_the_library_raises_is_told_in_options(run, folder, pairs, options, text):
+    (folder / "rows.csv").write_text(pairs)
+    code, _, err = run(f"cluster moons.npy {options} --constraints rows.csv -q --effort 0.1")
+    assert code == 3
+    assert text in err
+    assert not {"max_violations", "n_clusters", "effort"} & set(err.replace("=", " ").split())

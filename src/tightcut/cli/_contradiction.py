@@ -31,7 +31,7 @@ STORIES = {
         f"Raise --effort, ask for more clusters (-k), or {FEWEST}",
     ),
     "limit": (
-        "No {k} clusters within --max-violations were found; the best violate {needed}",
+        "No {k} clusters within --max-violations were found; the best violate {needed} in all",
         f"Raise --max-violations or --effort, or {FEWEST}",
     ),
 }
@@ -60,7 +60,7 @@ def story(error: InconsistentConstraintsError, ids: Sequence[str], n_clusters: i
         "k": n_clusters,
         "n_cannot": sum(kind == "cannot" for kind, _, _ in error.witness),
         "apart": ", ".join(ids[point] for point in _representatives(error.witness)) if reason == "clique" else "",
-        "needed": "more" if error.needed is None else f"at least {error.needed:g}",
+        "needed": "more" if error.needed is None else f"{error.needed:g}",
     }
     return what.format(**parts), advice
 
