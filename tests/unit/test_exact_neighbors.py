@@ -100,7 +100,7 @@ def words(n, n_features=400, per_row=12, seed=0, dtype=np.float64):
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.uint8, np.int64])
-@pytest.mark.parametrize(("n", "k"), [(2, 1), (50, 49), (600, 10)])
+@pytest.mark.parametrize(("n", "k"), [(2, 1), (50, 49), (300, 10)])
 def test_sparse_counts(n, k, dtype, n_jobs):
     """Counts tie, many rows have no word in common, and some are equal."""
     points = check_points(words(n, dtype=dtype))
@@ -271,3 +271,13 @@ def test_progress_of_a_sparse_search():
     calls = []
     knn_affinity(words(600), 3, connect=False, progress=lambda *call: calls.append(call[:3]))
     assert calls == [("neighbours", done, 3) for done in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("spread", [1e-12, 1e-9])
+@pytest.mark.parametrize("own", [True, False])
+def test_clumps_that_products_in_float64_cannot_tell_apart(own, spread):
+    """More members than candidates, in one cell with other clumps."""
+    rng = np.random.default_rng(0)
+    points = np.repeat([[0.0], [1.0], [2.0]], 40, axis=0) + spread * rng.normal(size=(120, 1))
+    queries = None if own else points[:30] + spread
+    assert_exact(make_index(points, "blocked"), points, 3, queries)

@@ -69,14 +69,14 @@ def _any_near(half_norm, right_half_norms, products, bound, right_bounds):
 
 
 @compiled
-def update_lists(products, left, right, points, scale, diagonal, half_squares, neighbors, bounds):
+def update_lists(products, left, right, queries, points, scale, own, diagonal, half_squares, neighbors, bounds):
     """Enter each pair of a block into the lists of both its ends, where it is among the best.
 
     IN products (rows, columns); left and right, each a tuple of half norms (half the squared norms), rows of the lists
-    (-1 for a point without a list, on the right only) and ids of the points, of which equal ones are no pair; diagonal
-    (both sides are the same points: every pair once). Where `points` has rows, the products are those of projections:
-    they give lower bounds, and the pairs within bounds are measured by differences. INOUT half_squares, neighbors,
-    bounds.
+    (-1 for a point without a list, on the right only) and ids (rows of the queries and of the points); own (the queries
+    are the points: equal ids are no pair); diagonal (both sides are the same points: every pair once). Where `points`
+    has rows, norms and products give lower bounds, and the pairs within bounds are measured by differences. INOUT
+    half_squares, neighbors, bounds.
     """
     left_half_norms, left_rows, left_ids = left
     right_half_norms, right_rows, right_ids = right
@@ -93,10 +93,10 @@ def update_lists(products, left, right, points, scale, diagonal, half_squares, n
         while start < n_columns:
             for j in range(start, min(start + CHUNK, n_columns)):
                 value = np.float64(half_norm + right_half_norms[j] - products[i, j])
-                if (value > bound and value > right_bounds[j]) or left_ids[i] == right_ids[j]:
+                if (value > bound and value > right_bounds[j]) or (own and left_ids[i] == right_ids[j]):
                     continue
                 if len(points):
-                    value = _half_square(points[left_ids[i]], points[right_ids[j]], scale)
+                    value = _half_square(queries[left_ids[i]], points[right_ids[j]], scale)
                 value = max(value, 0.0)
                 _enter(half_squares, neighbors, bounds, row, value, right_ids[j])
                 bound = _rounded_up(bounds[row])
@@ -108,8 +108,8 @@ def update_lists(products, left, right, points, scale, diagonal, half_squares, n
 
 @compiled
 def _rounded_up(bound):
-    """As float32, never below the bound."""
-    return np.float32(bound * (1 + 2.0**-22))
+    """As float32, never below the bound; the second term is for numbers below the normal ones."""
+    return np.float32(bound * (1 + 2.0**-22) + 2.0**-149)
 
 
 @compiled_sum

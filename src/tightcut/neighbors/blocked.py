@@ -7,7 +7,8 @@
    dimensions hardly any are left, in hundreds nearly all.
 3. Ranking: the candidates' distances by float64 differences; among equals the smaller number comes first.
 4. Certificate: no point outside the candidates can be nearer than the k-th, given the rounding error of float32. Rows
-   that fail it, such as those with many equal distances, are searched again with products in float64.
+   that fail it, such as those with many equal distances, are searched again: products in float64 rule out what is too far
+   away, the rest is measured by differences.
 
 Where points of many features lie near few directions, projections decide which pairs are measured at all; see
 `tightcut.neighbors.projections`. Distances are by float64 differences then, and nothing is left to check.
@@ -36,6 +37,7 @@ CELL = 1024  # rows of a cell at most
 SMALL_CELL, FEW_FEATURES = 256, 4  # where distances rule out nearly everything, small cells rule out more
 MAPPED_CELL = 4096  # of a file, which is read once per cell
 RANKED = 1024  # rows ranked at a time
+SAME = 1 + 1e-12  # more than two sums of the same squares can differ by, relatively
 FAR = 2.0**40  # queries so much farther out than the points that float32 might overflow
 
 
@@ -82,7 +84,8 @@ class BlockedNeighbors:
                 pairs = CellPairs(self._points, cells, self._scale, lists)
                 self._compare_reachable(pairs, self._compare_near(pairs))
             else:
-                self._compare_queries(queries, cells, lists, own=False)
+                search = QueryCells(self._points, self._cells, self._scale, queries, cells, lists, own=False).search
+                self._workers.map(lambda cell: search(cell, NEAR), range(cells.n_cells))
             self._rank(queries, cells, lists, half_squares, neighbors)
             last, n_features = half_squares[:, -1], self._points.shape[1]
             error = rounding_error(lists.largest_half_norm, last[cells.rows], n_features, lists.bounds.dtype)
@@ -90,14 +93,25 @@ class BlockedNeighbors:
             uncertified = cells.rows[~certified]
             self.n_repeated = len(uncertified)
             if self.n_repeated:
-                # Once more in float64, given how far the last neighbour is at most.
-                cells = self._make_cells(queries, uncertified)
-                lists = CandidateLists.empty(len(uncertified), m, np.float64)
-                half_norm = n_features * (1 + extent) ** 2 / 2
-                lists.bounds[:] = last[cells.rows]
-                lists.bounds[:] += rounding_error(half_norm, lists.bounds, n_features, np.float64)
-                self._compare_queries(queries, cells, lists, own=own)
-                self._rank(queries, cells, lists, half_squares, neighbors)
+                self._repeat(queries, uncertified, half_squares, neighbors, own=own)
+
+    def _repeat(
+        self, queries: np.ndarray, rows: np.ndarray, half_squares: np.ndarray, neighbors: np.ndarray, *, own: bool
+    ) -> None:
+        """Search again for some rows, given how far the last neighbour is at most.
+
+        Not even products in float64 tell the members of a dense clump apart. They rule out what is farther away than the
+        bound by more than their rounding error; the rest is measured by differences.
+        """
+        cells = self._make_cells(queries, rows)
+        lists = CandidateLists.empty(len(rows), neighbors.shape[1], np.float64)
+        lists.bounds[:] = half_squares[cells.rows, -1] * SAME
+        search = QueryCells(self._points, self._cells, self._scale, queries, cells, lists, own=own)
+        precision, n_roundings = np.finfo(np.float64), 2 * self._points.shape[1] + 32  # see `rounding_error`
+        lower = float(1 - n_roundings * precision.eps / 2), float(n_roundings * precision.tiny)
+        search.measure(*lower, queries, self._points, self._scale)
+        self._workers.map(lambda cell: search.search(cell, NEAR), range(cells.n_cells))
+        self._rank(queries, cells, lists, half_squares, neighbors)
 
     def _search_projected(self, projection: Projection, half_squares: np.ndarray, neighbors: np.ndarray) -> None:
         """Neighbours of the points themselves: the nearest projections bound the distances, then all are compared."""
@@ -108,7 +122,7 @@ class BlockedNeighbors:
         with self._workers.expecting(5 * cells.n_cells + 2 * -(-n // RANKED)):
             self._compare_near(CellPairs(projection.points, cells, 1.0, nearest))
             self._rank(self._points, cells, nearest, half_squares, neighbors)
-            lists.bounds[:] = half_squares[cells.rows, -1]
+            lists.bounds[:] = half_squares[cells.rows, -1] * SAME
             pairs = ProjectedCellPairs(projection, cells, lists, self._points, self._scale)
             self._workers.map(pairs.compare_inside, range(cells.n_cells))
             self._compare_reachable(pairs, np.eye(cells.n_cells, dtype=bool))
@@ -135,10 +149,6 @@ class BlockedNeighbors:
         wanted |= wanted.T
         wanted &= ~compared
         self._workers.map(lambda cell: pairs.compare_with(cell, wanted), range(len(wanted)))
-
-    def _compare_queries(self, queries: np.ndarray, cells: Cells, lists: CandidateLists, *, own: bool) -> None:
-        search = QueryCells(self._points, self._cells, self._scale, queries, cells, lists, own=own).search
-        self._workers.map(lambda cell: search(cell, NEAR), range(cells.n_cells))
 
     def _rank(
         self,

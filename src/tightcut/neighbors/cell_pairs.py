@@ -17,6 +17,8 @@ import numpy as np
 from tightcut.neighbors.cells import Cells
 from tightcut.neighbors.distances import EMPTY
 
+NO_POINTS = np.empty((0, 0))
+
 # One side of a block of products: half the squared norms, rows of the candidate lists, and numbers of the points.
 Side: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -66,9 +68,18 @@ class QueryCells:
     ) -> None:
         self._points, self._cells, self._scale = points, cells, scale
         self._queries, self._query_cells, self._lists = queries, query_cells, lists
-        self._ids = query_cells.rows if own else np.full(len(query_cells.rows), -1)
-        self._exact_points, self._exact_scale = np.empty((0, 0)), 1.0  # none: products give the distances
+        self._ids, self._own = query_cells.rows, own
+        self._measured = NO_POINTS, NO_POINTS, 1.0  # none: products give the distances
+        self._share = self._margin = 1.0
         self._slack = (points.shape[1] + 32) * float(np.finfo(np.float32).eps)  # more than the error of a norm
+
+    def measure(self, share: float, margin: float, queries: np.ndarray, points: np.ndarray, scale: float) -> None:
+        """Measure candidates by differences of these points.
+
+        From now on products of the cells only rule out pairs: a half squared distance from half norms times `share` and
+        less `margin` must be a lower bound.
+        """
+        self._share, self._margin, self._measured = share, margin, (queries, points, scale)
 
     def search(self, cell: int, n_near: int) -> None:
         """Fill the lists of one cell: from the nearest cells of points first, then from those left within reach."""
@@ -123,9 +134,10 @@ class QueryCells:
     def _update(self, products: np.ndarray, left: Side, right: Side, *, diagonal: bool = False) -> None:
         from tightcut._kernels.neighbors import update_lists
 
-        lists = self._lists
-        exact = self._exact_points, self._exact_scale, diagonal
-        update_lists(products, left, right, *exact, lists.half_squares, lists.neighbors, lists.bounds)
+        if len(self._measured[0]):
+            left, right = (left[0] * self._share - self._margin, *left[1:]), (right[0] * self._share, *right[1:])
+        lists = self._lists.half_squares, self._lists.neighbors, self._lists.bounds
+        update_lists(products, left, right, *self._measured, self._own, diagonal, *lists)
 
 
 class CellPairs(QueryCells):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from tightcut.neighbors.cell_pairs import CandidateLists, CellPairs, Side
+from tightcut.neighbors.cell_pairs import CandidateLists, CellPairs
 from tightcut.neighbors.cells import Cells
 from tightcut.neighbors.points import row_blocks
 from tightcut.neighbors.threads import single_threaded_blas
@@ -75,17 +75,12 @@ class ProjectedCellPairs(CellPairs):
         self, projection: Projection, cells: Cells, lists: CandidateLists, points: np.ndarray, scale: float
     ) -> None:
         super().__init__(projection.points, cells, 1.0, lists)
-        self._error, self._exact_points, self._exact_scale = projection.error, points, scale
+        self._error = projection.error
         rounding = (2 * projection.points.shape[1] + 32) * float(np.finfo(np.float32).eps) / 2
-        self._share = np.float32(1 - rounding - 4 * RELATIVE)
-        self._margin = np.float32(2 * projection.error**2 / RELATIVE)
+        self.measure(1 - rounding - 4 * RELATIVE, 2 * projection.error**2 / RELATIVE, points, points, scale)
 
     def _search_radii(self, part: slice) -> np.ndarray:
         return super()._search_radii(part) + self._error
-
-    def _update(self, products: np.ndarray, left: Side, right: Side, *, diagonal: bool = False) -> None:
-        lower_left = left[0] * self._share - self._margin, *left[1:]
-        super()._update(products, lower_left, (right[0] * self._share, *right[1:]), diagonal=diagonal)
 
 
 def _principal_components(centred: np.ndarray, count: int) -> np.ndarray:
