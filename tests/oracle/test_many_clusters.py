@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 from strategies import random_graph, random_pairs, random_problem
 from toys import (
     assert_clustering,
@@ -15,7 +16,7 @@ from toys import (
     same_partition,
 )
 
-from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster
+from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster, knn_affinity
 from tightcut import _kernels as kernels
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.exchange import resplit_pairs, split_and_merge
@@ -124,6 +125,25 @@ def test_inconsistent_constraints_are_violated_as_little_as_possible(k):
             missed.append((seed, found.violations.belief, least))
     assert solved >= 20, "the sample must hold contradictions"
     assert len(missed) <= 0.1 * solved, f"of {solved}, missed (seed, found, least): {missed}"
+
+
+@pytest.mark.parametrize(("seed", "least"), [(0, 6), (1, 3), (2, 5)])
+def test_the_fewest_violations_of_many_wrong_pairs(seed, least):
+    """Iris with 200 pairs, a fifth of them wrong. The least numbers were proven by an exact solver, OR-tools' CP-SAT."""
+    X, y = load_iris(return_X_y=True)
+    rng = np.random.default_rng(seed)
+    pairs = rng.integers(0, 150, (400, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]][:200]
+    same = y[pairs[:, 0]] == y[pairs[:, 1]]
+    same = np.where(rng.random(200) < 0.2, ~same, same)
+    constraints = Constraints.from_pairs(150, pairs[same], pairs[~same])
+    graph = Graph.from_affinity(knn_affinity(X, connect=False))
+    for max_violations in ("fewest", least):
+        found = cluster(graph, constraints, 3, max_violations=max_violations, effort=0.5, random_state=0)
+        assert found.n_violations == least
+    with pytest.raises(InconsistentConstraintsError) as caught:
+        cluster(graph, constraints, 3, max_violations=least - 1, effort=0.2, random_state=0)
+    assert (caught.value.reason, caught.value.needed) == ("limit", least)
 
 
 def test_soft_where_consistent_satisfies_everything():

@@ -127,28 +127,33 @@ def colour_exactly(indptr, indices, k, node_limit):
 
 
 @compiled
-def colour_by_tabu(indptr, indices, k, colour, max_steps, state):
-    """Tabu search for a proper colouring, from any colouring; changes `colour`, returns the conflicts left."""
+def colour_by_tabu(indptr, indices, relations, k, colour, max_steps, state):
+    """Tabu search for the least sum of relations between equal colours, from any colouring; changes `colour`.
+
+    A positive relation wants different colours, a negative one equal ones. Returns by how much the sum exceeds the least
+    that satisfying everything would give; 0 means that all are satisfied.
+    """
     n = len(indptr) - 1
-    clash = np.zeros((n, k), np.int32)
+    clash = np.zeros((n, k))
+    least = np.zeros(n)  # of a vertex's row of `clash`, where it is satisfied
     rest_until = np.zeros((n, k), np.int64)
-    conflicts = 0
+    excess = 0.0
     for v in range(n):
         for a in range(indptr[v], indptr[v + 1]):
-            clash[v, colour[indices[a]]] += 1
-            conflicts += colour[indices[a]] == colour[v]
-    conflicts //= 2
-    best, best_colour = conflicts, colour.copy()
+            clash[v, colour[indices[a]]] += relations[a]
+            least[v] += min(relations[a], 0.0)
+        excess += (clash[v, colour[v]] - least[v]) / 2
+    best, best_colour = excess, colour.copy()
     for step in range(max_steps):
-        if best == 0:
+        if best < 1e-9:
             break
-        chosen, target, chosen_change, ties = -1, -1, n, 1
+        chosen, target, chosen_change, ties = -1, -1, np.inf, 1
         for v in range(n):
-            if clash[v, colour[v]] == 0:
+            if clash[v, colour[v]] < least[v] + 1e-9:
                 continue
             for c in range(k):
                 change = clash[v, c] - clash[v, colour[v]]
-                if c == colour[v] or (rest_until[v, c] > step and conflicts + change >= best):
+                if c == colour[v] or (rest_until[v, c] > step and excess + change > best - 1e-9):
                     continue
                 if change == chosen_change:
                     ties += 1
@@ -158,14 +163,14 @@ def colour_by_tabu(indptr, indices, k, colour, max_steps, state):
         if chosen < 0:
             continue
         old = colour[chosen]
-        rest_until[chosen, old] = step + 10 + np.int64(0.6 * conflicts + next_random(state) * 10)
+        rest_until[chosen, old] = step + 10 + np.int64(0.6 * excess + next_random(state) * 10)
         colour[chosen] = target
-        conflicts += chosen_change
+        excess += chosen_change
         for a in range(indptr[chosen], indptr[chosen + 1]):
-            clash[indices[a], old] -= 1
-            clash[indices[a], target] += 1
-        if conflicts < best:
-            best = conflicts
+            clash[indices[a], old] -= relations[a]
+            clash[indices[a], target] += relations[a]
+        if excess < best - 1e-9:
+            best = excess
             for v in range(len(colour)):
                 best_colour[v] = colour[v]
     for v in range(len(colour)):

@@ -12,7 +12,7 @@ from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.graph import Graph
 from tightcut.relaxation.objective import normalized_cut
 from tightcut.search.constrained_graph import ConstrainedGraph
-from tightcut.search.feasibility import fill_empty
+from tightcut.search.feasibility import fill_empty, violate_least
 from tightcut.search.many_clusters import ManyClusters, Prices
 from tightcut.search.options import QUICK, SearchOptions
 from tightcut.search.partition import partition
@@ -20,6 +20,7 @@ from tightcut.search.release import release_pairs, satisfied
 from tightcut.search.search import search
 
 ROUNDING = 1e-12  # in sums of beliefs
+TABU_STARTS = 4  # clusterings from which the least violated belief is searched for
 HALVINGS = 10  # prices on the way from satisfying everything to ignoring everything
 
 
@@ -94,7 +95,10 @@ def _strict_candidates(
     problem = ManyClusters.of(whole, k)
     candidates += [labels for _, labels in search(problem, rng, options, candidates)]
     # At the low price a search leaves places that the full price does not lead back to.
-    return candidates + [labels for _, labels in search(problem.at_full_price(), rng, options, candidates)]
+    strict = problem.at_full_price()
+    for labels in sorted(candidates, key=whole.violated)[:TABU_STARTS]:
+        candidates.append(fill_empty(whole, violate_least(whole, labels, k, rng, options.effort), k))
+    return candidates + [labels for _, labels in search(strict, rng, options, candidates)]
 
 
 def _quickly(

@@ -16,7 +16,7 @@ from tightcut import _kernels as kernels
 from tightcut.search.constrained_graph import ConstrainedGraph
 
 NODE_LIMIT = 2_000_000
-TABU_STEPS = 20_000
+TABU_STEPS, TABU_WORK = 20_000, 1_000_000_000  # steps, and visits of a vertex and a label
 CLIQUE_STARTS, CLIQUE_WORK = 200, 20_000_000
 
 
@@ -59,7 +59,7 @@ def repair(graph: ConstrainedGraph, labels: np.ndarray, k: int, rng: np.random.G
     inner = sp.csr_array(conflicts[hard][:, hard])
     repaired = labels.astype(np.int32)
     colours = repaired[hard]
-    kernels.colour_by_tabu(inner.indptr, inner.indices, k, colours, TABU_STEPS, _seed(rng))
+    kernels.colour_by_tabu(*_csr(inner), k, colours, TABU_STEPS, _seed(rng))
     repaired[hard] = colours
     wished = repaired.copy()
     repaired[order] = -1
@@ -85,6 +85,26 @@ def fill_empty(graph: ConstrainedGraph, labels: np.ndarray, k: int) -> np.ndarra
             movable = np.flatnonzero(count[labels] > 1)
             labels[movable[np.argmin(graph.degrees[movable])]] = c
     return labels
+
+
+def violate_least(
+    graph: ConstrainedGraph, labels: np.ndarray, k: int, rng: np.random.Generator, effort: float = 1.0
+) -> np.ndarray:
+    """Labels with less violated belief, if a tabu search over the related vertices finds any; the others stay."""
+    related = np.flatnonzero(np.diff(graph.relations.indptr))
+    if len(related) == 0:
+        return labels
+    inner = sp.csr_array(graph.relations[related][:, related])
+    changed = labels.astype(np.int32)
+    colours = changed[related]
+    steps = int(min(TABU_STEPS * max(effort, 0.1), TABU_WORK / (k * len(related))))
+    kernels.colour_by_tabu(*_csr(inner), k, colours, steps, _seed(rng))
+    changed[related] = colours
+    return changed
+
+
+def _csr(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return matrix.indptr, matrix.indices, matrix.data
 
 
 def conflict_graph(graph: ConstrainedGraph) -> sp.csr_array:
@@ -132,7 +152,7 @@ def _colour_core(inner: sp.csr_array, k: int, rng: np.random.Generator, effort: 
         return colours, True
     attempt = rng.integers(k, size=n).astype(np.int32)
     steps = int(TABU_STEPS * max(effort, 0.1))
-    if kernels.colour_by_tabu(inner.indptr, inner.indices, k, attempt, steps, _seed(rng)) == 0:
+    if kernels.colour_by_tabu(*_csr(inner), k, attempt, steps, _seed(rng)) == 0:
         return attempt, True
     if status == -1:
         status, colours = kernels.colour_exactly(inner.indptr, inner.indices, k, int(NODE_LIMIT * effort))
