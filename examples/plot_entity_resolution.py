@@ -13,9 +13,9 @@ second trap has a remedy that needs no labels at all: two records of one source 
 # misspelled.
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.metrics import adjusted_rand_score
 
 from tightcut import COSC
-from tightcut.metrics import adjusted_rand_score
 
 people = """
 Anna Schmidt 1984-03-12    | Anne Schmidt 1984-03-12   | Peter Schmidt 1981-07-30  | Petra Schmidt 1981-07-03
@@ -76,8 +76,8 @@ with_rule = model.fit_predict(similarity, cannot_link_groups=source)
 
 # %%
 # One row per cluster, one column per source. Without the rule some cells hold two records: somebody and a twin. With
-# it every cell holds one record at most, and only what is misspelled beyond recognition is misplaced. (With eight draws
-# of the misspellings, agreement was 0.65 to 0.82 without the rule and 0.84 to 1 with it; this is one of them.)
+# it every cell holds one record at most, and only what is misspelled beyond recognition is misplaced. (Over eight draws
+# of the misspellings, agreement was 0.65 to 0.82 without the rule and 0.84 to 1 with it; this is one of the eight.)
 
 
 def show(ax, labels, title):
