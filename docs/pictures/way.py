@@ -1,5 +1,7 @@
 """The way from points to labels, and which part of the package does what."""
 
+from itertools import pairwise
+
 import matplotlib.pyplot as plt
 import numpy as np
 from drawing import EDGES, PLACES, affinity, draw_graph, draw_link, plain
@@ -29,9 +31,7 @@ def draw_merged(ax, groups, labels=None):
     for number, members in enumerate(groups):
         label = None if labels is None else labels[members[0]]
         colour, marker = ("0.45", "o") if label is None else (PALETTE[label], MARKERS[label])
-        ax.scatter(
-            *centre[number], s=25 + 35 * size[number], color=colour, marker=marker, edgecolors="white", zorder=2
-        )
+        ax.scatter(*centre[number], s=25 + 35 * size[number], color=colour, marker=marker, edgecolors="white", zorder=2)
     draw_link(ax, *centre[group[list(CANNOT)]], "cannot", bend=-0.4)
     plain(ax)
 
@@ -64,7 +64,7 @@ for ax, (title, rooms) in zip(axes, steps, strict=True):
     ax.set(xlim=(-0.5, 9.7), ylim=(-0.5, 2.8))
     ax.set_title(title, fontsize=11)
     ax.text(0.5, -0.05, rooms, transform=ax.transAxes, ha="center", va="top", fontsize=9, family="monospace")
-for left, right in zip(axes[:-1], axes[1:], strict=True):
+for left, right in pairwise(axes):
     ends = {"axesA": left, "axesB": right, "coordsA": "axes fraction", "coordsB": "axes fraction"}
     figure.add_artist(
         ConnectionPatch((1.02, 0.5), (-0.02, 0.5), **ends, arrowstyle="-|>", mutation_scale=14, lw=1.4, color="0.3")
