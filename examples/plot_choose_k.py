@@ -14,11 +14,11 @@ numbers that the cannot-links leave possible.
 # group, and that these five are all different.
 import matplotlib.pyplot as plt
 import numpy as np
+from scipy.sparse.csgraph import laplacian
 from sklearn.datasets import make_blobs
 
-from tightcut import COSC, Graph
+from tightcut import COSC
 from tightcut.plots import plot_clusters
-from tightcut.search.choose_k import choose_n_clusters
 
 centers = [(0, 0), (2.2, 0), (5.6, 0.6), (5.6, 2.8), (2, 4.2)]
 X, y = make_blobs(400, centers=centers, cluster_std=0.75, random_state=3)
@@ -32,18 +32,19 @@ print(free.n_clusters_reason_)
 print(model.n_clusters_reason_)
 
 # %%
-# Below, the eigenvalues and the jump that was taken. Numbers to the left of the shaded border are ruled out.
+# Below, the eigenvalues and the jump that was taken; the five cannot-linked points rule out the shaded numbers. Nothing is
+# must-linked, so both models have the same graph and the same eigenvalues.
+height = np.sqrt(np.linalg.eigvalsh(laplacian(free.affinity_matrix_, normed=True).toarray())[:12].clip(0))
 figure, axes = plt.subplots(2, 2, figsize=(10, 7.6), height_ratios=(3, 2), layout="constrained")
-for (top, bottom), fitted, title in zip(axes.T, (free, model), ("no constraints", "five known points"), strict=True):
+panels = (free, "no constraints", 2), (model, "five known points", 5)
+for (top, bottom), (fitted, title, at_least) in zip(axes.T, panels, strict=True):
     plot_clusters(X, fitted.labels_, fitted.constraints_, ax=top)
     top.set_title(f"{title}: {fitted.n_clusters_} clusters")
-    choice = choose_n_clusters(Graph(fitted.affinity_matrix_, fitted.vertex_weights_), fitted.constraints_)
-    height = np.sqrt(choice.eigenvalues[:12])
-    k = choice.n_clusters
+    k = fitted.n_clusters_
     bottom.plot(range(1, len(height) + 1), height, "o", color="#0072B2", label="eigenvalue (square root)")
     bottom.plot([k, k + 1], height[k - 1 : k + 1], "-", lw=3, color="#E69F00", label="largest jump allowed")
-    if choice.at_least > 2:
-        bottom.axvspan(0.5, choice.at_least - 0.5, color="0.9", label="ruled out by cannot-links")
+    if at_least > 2:
+        bottom.axvspan(0.5, at_least - 0.5, color="0.9", label="ruled out by cannot-links")
     bottom.set(xlabel="number of clusters", xticks=range(1, len(height) + 1), xlim=(0.5, len(height) + 0.5))
 figure.legend(*axes[1, 1].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
 plt.show()

@@ -18,11 +18,12 @@ GENERATED = {"_build", "api", "gallery", "results"}
 pytestmark = pytest.mark.skipif(not (DOCS / "conf.py").exists(), reason="tests run outside the repository")
 
 PAGES = sorted(page for page in DOCS.rglob("*.md") if not GENERATED & set(page.relative_to(DOCS).parts))
+README = ROOT / "README.md"
 SCRIPTS = sorted(EXAMPLES.glob("plot_*.py"))
 # Several seconds each: compiled here, and run by `make docs`, where a failure is an error, or if all are asked for.
 SLOW = () if os.environ.get("TIGHTCUT_ALL_EXAMPLES") else ("plot_noisy_pairs.py", "plot_rivals.py")
 QUICK = [script for script in SCRIPTS if script.name not in SLOW]
-BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(python|console|text)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 
 
 def name(path):
@@ -34,19 +35,26 @@ def blocks(page):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=name)
+@pytest.mark.parametrize("page", [README, *(page for page in PAGES if blocks(page))], ids=name)
 def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
-    """In order, as one session: a reader may paste all of it. Commands run between the blocks of Python."""
+    """In order, as one session: a reader may paste all of it. Commands run between the blocks of Python.
+
+    A block of text right after one of Python is what that prints.
+    """
     pytest.importorskip("matplotlib").use("Agg")
     for package in ("distributed", "pandas"):
         if package in page.read_text(encoding="utf-8"):
             pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)
-    namespace = {}
+    namespace, printed = {}, ""
     for number, (language, text) in enumerate(blocks(page)):
         if language == "python":
+            capsys.readouterr()
             exec(compile(text, f"{page.name} block {number}", "exec"), namespace)
-        else:
+            printed = capsys.readouterr().out
+        elif language == "text":
+            assert printed == text
+        elif page != README:  # whose commands are about files of the reader
             run_commands(text, capsys)
 
 
