@@ -19,19 +19,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Lock
 
 import numpy as np
 import scipy.sparse as sp
 
 from tightcut.ask.columns import Lesson, Teacher
-from tightcut.ask.evidence import DOUBT, MISLED, Evidence, merge, share_misled, share_of_errors, weigh
+from tightcut.ask.evidence import DOUBT, Evidence, boldness_of, merge, share_of_errors, weigh
 
 DRAW = 0.03  # epsilon: how strongly a point is drawn to its part
 UNKNOWN = 0.3  # answers that say "not known yet" in every part
 TOLERANCE = 1e-5
 ROUNDS = 3
 PATIENCE = 1.0  # answers that speak for all opinions alike
-LEAST_SAY = 0.01
+LEAST_SAY = 0.03  # an opinion with less is not heard
 
 
 class Spreading:
@@ -60,7 +61,9 @@ class Spreading:
         smallest = degrees[degrees > 0].min(initial=np.inf)
         self.degrees = np.where(degrees > 0, degrees, smallest if np.isfinite(smallest) else 1.0)
         self.diagonal = self.degrees * (1 + draw)
-        self._columns: dict[int, np.ndarray] = {}
+        self._place: dict[int, int] = {}
+        self._columns = np.empty((len(parts), 0), np.float32, order="F")
+        self._lock = Lock()
         indicator = np.zeros((len(parts), int(parts.max()) + 1))
         indicator[np.arange(len(parts)), parts] = draw * self.degrees
         self.part_columns = self.solve(indicator).astype(np.float32)
@@ -84,15 +87,36 @@ class Spreading:
         return x
 
     def column(self, row: int) -> np.ndarray:
-        """The column of the inverse that belongs to a row."""
-        if row not in self._columns:
-            unit = np.zeros(len(self.parts))
-            unit[row] = 1.0
-            self._columns[row] = self.solve(unit).astype(np.float32)
-        return self._columns[row]
+        """The column of the inverse that belongs to a row. Several threads may ask for columns."""
+        with self._lock:
+            if row not in self._place:
+                unit = np.zeros(len(self.parts))
+                unit[row] = 1.0
+                self._keep(row, self.solve(unit))
+            return self._columns[:, self._place[row]]
+
+    def prepare(self, rows: list[int]) -> None:
+        """Compute the columns of some rows in advance."""
+        for row in rows:
+            self.column(row)
 
     def columns(self, rows: np.ndarray) -> np.ndarray:
-        return np.stack([self.column(int(row)) for row in rows], axis=1)
+        """The columns of several rows; no copy if they were first asked for in this order."""
+        for row in rows.tolist():
+            self.column(row)
+        places = [self._place[row] for row in rows.tolist()]
+        if places == list(range(len(places))):
+            return self._columns[:, : len(places)]
+        return self._columns[:, places]
+
+    def _keep(self, row: int, column: np.ndarray) -> None:
+        n, capacity = self._columns.shape
+        if len(self._place) == capacity:
+            wider = np.empty((n, max(16, capacity * 3 // 2)), np.float32, order="F")
+            wider[:, :capacity] = self._columns
+            self._columns = wider
+        self._columns[:, len(self._place)] = column
+        self._place[row] = len(self._place)
 
 
 class Harmonic:
@@ -203,17 +227,19 @@ def believe(spreadings: Sequence[Spreading], evidence: Evidence, teacher: Teache
     """
     points = evidence.points
     opinions: list[Harmonic | Lesson] = [Harmonic(spreading, points) for spreading in spreadings]
-    answered, doubt, misled = weigh(evidence), DOUBT, MISLED
+    answered, doubt = weigh(evidence), DOUBT
+    alone = answered
     for turn in range(ROUNDS):
         if turn == 1 and len(evidence.votes):
             evidence, answered = merge(evidence, answered)
+            alone = weigh(evidence)
         if turn == 1 and teacher is not None and (lesson := teacher.teach(points, answered)) is not None:
             opinions.append(lesson)
         each = np.stack([opinion.foresee(answered) for opinion in opinions])
         say = share_of_say(each, answered)
         foreseen = np.tensordot(say, each, 1)
-        answered = weigh(evidence, foreseen, answered, doubt, misled)
-        doubt, misled = share_of_errors(evidence, answered), share_misled(answered, foreseen)
+        answered = weigh(evidence, foreseen, answered, doubt, boldness_of(alone, foreseen))
+        doubt = share_of_errors(evidence, answered)
     return Beliefs(evidence, answered, foreseen, doubt, opinions, say)
 
 

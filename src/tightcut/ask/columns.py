@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -22,22 +23,54 @@ class Lesson:
 
     Parameters
     ----------
-    points : int ndarray of shape (m,)
-        The answered points.
     out_of_bag : ndarray of shape (m, k + 1)
-        What the forest says of them without having seen their answers.
-    everywhere : ndarray of shape (n, k + 1)
+        What the forest says of the answered points without having seen their answers.
+    forest : Forest
         What it says of all points.
+    new : float
+        Probability that a point belongs to a group that is not known yet.
     """
 
     out_of_bag: np.ndarray
-    everywhere: np.ndarray
+    forest: Forest
+    new: float
 
     def foresee(self, answered: np.ndarray) -> np.ndarray:  # noqa: ARG002
+        """What the forest had foreseen of each answered point."""
         return self.out_of_bag
 
-    def shares(self, answered: np.ndarray) -> np.ndarray:  # noqa: ARG002
-        return self.everywhere
+    def shares(self, answered: np.ndarray) -> np.ndarray:
+        """What the forest says of every point."""
+        return widen(self.forest.everywhere, self.forest.model.classes_, answered.shape[1] - 1, self.new)
+
+
+class Forest:
+    """Trees taught by some rows; what they say of all rows is computed when somebody asks.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, n_features)
+    rows, group : int ndarray of shape (t,)
+        The rows to learn from, and their groups.
+    seed : int
+    """
+
+    def __init__(self, X: np.ndarray, rows: np.ndarray, group: np.ndarray, seed: int) -> None:
+        from sklearn.ensemble import ExtraTreesClassifier
+
+        self.X = X
+        self.model = ExtraTreesClassifier(TREES, bootstrap=True, oob_score=True, random_state=seed)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # few points, many groups
+            self.model.fit(X[rows], group)
+        self.inside = np.nan_to_num(self.model.oob_decision_function_)
+
+    @cached_property
+    def everywhere(self) -> np.ndarray:
+        return self.model.predict_proba(self.X).astype(np.float32)
+
+    def said_of(self, rows: np.ndarray) -> np.ndarray:
+        return self.model.predict_proba(self.X[rows]) if len(rows) else np.zeros((0, len(self.model.classes_)))
 
 
 class Teacher:
@@ -52,37 +85,21 @@ class Teacher:
     def __init__(self, X: np.ndarray, seed: int) -> None:
         self.X, self.seed = X, seed
         self._key: bytes | None = None
-        self._last: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+        self._last: Forest | None = None
 
     def teach(self, points: np.ndarray, answered: np.ndarray) -> Lesson | None:
         """A forest taught by the first answered points; None if there are too few of them."""
         n_taught = taught(len(points))
-        taught_rows, k = points[:n_taught], answered.shape[1] - 1
+        rows, k = points[:n_taught], answered.shape[1] - 1
         group = answered[:n_taught, :-1].argmax(axis=1)
         if n_taught == 0 or len(np.unique(group)) < 2:
             return None
-        key = taught_rows.tobytes() + group.tobytes()
-        if key != self._key:
-            self._last, self._key = self._fit(taught_rows, group), key
-        assert self._last is not None  # noqa: S101
-        classes, inside, everywhere = self._last
-        new = newness(answered)
-        return Lesson(
-            widen(np.r_[inside, everywhere[points[n_taught:]]], classes, k, new), widen(everywhere, classes, k, new)
-        )
-
-    def _fit(self, rows: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        from sklearn.ensemble import ExtraTreesClassifier
-
-        model = ExtraTreesClassifier(TREES, bootstrap=True, oob_score=True, random_state=self.seed)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # few points, many groups
-            model.fit(self.X[rows], group)
-        return (
-            model.classes_,
-            np.nan_to_num(model.oob_decision_function_),
-            model.predict_proba(self.X).astype(np.float32),
-        )
+        key = rows.tobytes() + group.tobytes()
+        if self._last is None or key != self._key:
+            self._last, self._key = Forest(self.X, rows, group, self.seed), key
+        forest, new = self._last, newness(answered)
+        said = np.r_[forest.inside, forest.said_of(points[n_taught:])]
+        return Lesson(widen(said, forest.model.classes_, k, new), forest, new)
 
 
 def taught(n_points: int) -> int:
@@ -90,8 +107,8 @@ def taught(n_points: int) -> int:
 
     Examples
     --------
-    >>> [taught(n) for n in (10, 15, 16, 17, 40, 45)]
-    [0, 15, 15, 17, 40, 40]
+    >>> [taught(n) for n in (10, 15, 16, 17, 100)]
+    [0, 15, 15, 17, 88]
     """
     last, following = 0, FEWEST
     while following <= n_points:

@@ -22,7 +22,8 @@ from tightcut.constraints import Constraints
 SURE = 0.8  # an answer or a group believed that much is settled
 MOST_DOUBT = 0.1
 DOUBT, STRENGTH = 0.02, 25  # share of wrong answers to begin with, as if seen in so many answers
-MISLED, TRUST = 0.1, 10  # share of points whose neighbours mislead to begin with, as if seen in so many points
+LEAST_DOUBT = 0.02  # neighbours are never certain
+PATIENCE = 3.0  # errors of the neighbours, as expected, to begin with
 SWEEPS = 10
 COMPARE = "two groups may be one"  # the reason of a question whose answer is a vote on two groups
 
@@ -105,7 +106,7 @@ def weigh(
     unary: np.ndarray | None = None,
     start: np.ndarray | None = None,
     doubt: float = DOUBT,
-    misled: float = MISLED,
+    boldness: float = 1.0,
 ) -> np.ndarray:
     """Belief of every answered point in every group and, last, in a group that is not known yet.
 
@@ -118,23 +119,22 @@ def weigh(
         Beliefs to begin with.
     doubt : float
         Probability that an answer is wrong.
-    misled : float
-        Share of points whose neighbours speak for another group.
+    boldness : float
+        How much more often the neighbours mislead than they expect themselves.
     """
     k, m = evidence.n_groups, len(evidence.points)
     sure = np.log((1 - doubt) / doubt)
-    said = np.ones((m, k + 1)) if unary is None else np.clip(unary, 0, 1)
-    # Where the neighbours are not known yet, they speak for no group, and against none.
-    said = np.c_[said[:, :-1], np.zeros(m)] + said[:, -1:] / (k + 1)
+    said = np.ones((m, k + 1)) / (k + 1) if unary is None else heard(unary)
     for group, i in evidence.founders.items():
         said[i, evidence.home[group]] += said[i, -1] * k
         said[i, -1] = 0.0
-    base = np.log((1 - misled) * said + misled / (k + 1))
+    base = np.log(tempered(said, boldness))
     base[:, :-1][:, evidence.home != np.arange(k)] = -30.0  # merged into another
     for i in evidence.named:
         base[i, evidence.home[evidence.named[i]]] += sure
     for i, group, chosen in evidence.picks:
-        base[i, evidence.home[group]] += sure if chosen else -sure
+        # A wrong pick is one of several, though not of all alike: some groups are more easily mistaken.
+        base[i, evidence.home[group]] += sure + np.log(k) / 2 if chosen else -sure
     belief = normalize(base) if start is None else start
     one, other, same = evidence.pairs.T
     for _ in range(SWEEPS):
@@ -183,7 +183,8 @@ def truth_of(evidence: Evidence, belief: np.ndarray) -> np.ndarray:
 
 def judge(evidence: Evidence, belief: np.ndarray) -> tuple[Answer, ...]:
     """The answers, each marked as believed if it is probably true and the likeliest groups follow it."""
-    probable, group = truth_of(evidence, belief) > SURE, belief.argmax(axis=1)
+    needed = np.array([SURE if answer.kind == "pair" else 0.5 for answer in evidence.answers])
+    probable, group = truth_of(evidence, belief) > needed, belief.argmax(axis=1)
     position = {row: i for i, row in enumerate(evidence.points.tolist())}
     return tuple(
         replace(a, believed=bool(sure and _followed(a, position, group, evidence.home)))
@@ -230,15 +231,39 @@ def believed_constraints(evidence: Evidence, belief: np.ndarray, n_points: int) 
 
 def share_of_errors(evidence: Evidence, belief: np.ndarray) -> float:
     """How many answers are wrong, as far as the beliefs can tell."""
-    truth = truth_of(evidence, belief)
-    return min(MOST_DOUBT, float((DOUBT * STRENGTH + (1 - truth).sum()) / (STRENGTH + len(truth))))
+    wrong = 1 - truth_of(evidence, belief)
+    return min(MOST_DOUBT, float((DOUBT * STRENGTH + wrong.sum()) / (STRENGTH + len(wrong))))
 
 
-def share_misled(belief: np.ndarray, foreseen: np.ndarray) -> float:
-    """How often the neighbours of an answered point speak for another group than its own."""
-    known = 1 - foreseen[:, -1]
-    wrong = known.sum() - (belief[:, :-1] * foreseen[:, :-1]).sum()
-    return float((MISLED * TRUST + wrong) / (TRUST + known.sum()))
+def heard(foreseen: np.ndarray) -> np.ndarray:
+    """What was foreseen; where that is not known, it speaks for no group, and against none."""
+    foreseen = np.clip(foreseen, 0, 1)
+    return np.c_[foreseen[:, :-1], np.zeros(len(foreseen))] + foreseen[:, -1:] / foreseen.shape[1]
+
+
+def tempered(said: np.ndarray, boldness: float) -> np.ndarray:
+    """Probabilities whose doubts about the likeliest group are larger by a factor, half of it spread over all groups."""
+    said = said / said.sum(axis=1, keepdims=True)
+    doubt = 1 - said.max(axis=1, keepdims=True)
+    wanted = np.minimum(boldness * doubt + LEAST_DOUBT, np.maximum(doubt, 1 - 1 / said.shape[1]))
+    keep = np.clip(1 - (wanted - doubt), 0, 0.999)
+    return keep * said + (1 - keep) / said.shape[1]
+
+
+def boldness_of(target: np.ndarray, foreseen: np.ndarray) -> float:
+    """How much more often the likeliest group that was foreseen is wrong than its probability says.
+
+    Parameters
+    ----------
+    target : ndarray of shape (m, k + 1)
+        What the answers alone say.
+    foreseen : ndarray of shape (m, k + 1)
+    """
+    said = heard(foreseen)
+    top = said.argmax(axis=1)
+    rows = np.arange(len(said))
+    wrong, expected = (1 - target[rows, top]).sum(), (1 - said[rows, top]).sum()
+    return float(np.clip((PATIENCE + wrong) / (PATIENCE + expected), 1, 5))
 
 
 def tally(evidence: Evidence, belief: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -14,6 +14,8 @@ from tightcut.ask.columns import Teacher
 FINE = 50  # parts: small parts of a small cut are nearly pure
 COARSE = 20  # parts, where the number of clusters is not told
 EFFORT = 0.3
+LARGE = 4_000_000  # values; above it there is one graph only
+ALIKE = 1.5  # columns whose deviations differ by less are left as they are
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +69,9 @@ def survey(X: Any, n_clusters: int | None, affinity: str, n_neighbors: int, seed
 def standardized(X: np.ndarray) -> np.ndarray | None:
     """The columns with mean 0 and variance 1; None if that changes little or costs much."""
     deviation = X.std(axis=0)
+    varying = deviation[deviation > 0]
+    if X.size > LARGE or not len(varying) or varying.max() < ALIKE * varying.min():
+        return None
     return (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
 
 

@@ -134,8 +134,7 @@ def points_to_ask(beliefs: Beliefs, spreading: Spreading, unknown: np.ndarray, n
     degrees, weights, points = spreading.degrees, spreading.weights, beliefs.evidence.points
     wide = exploring(spreading, unknown)
     shares = beliefs.mapped if wide else beliefs.shares
-    ranked = np.sort(np.c_[np.zeros(len(shares)), shares[:, :-1]], axis=1)
-    top, second = ranked[:, -1], ranked[:, -2]
+    top, second = top_two(shares[:, :-1])
     if wide:
         score = degrees * (1 - np.clip(top - np.maximum(second, shares[:, -1]), 0, 1))
         score[points] = 0
@@ -148,11 +147,29 @@ def points_to_ask(beliefs: Beliefs, spreading: Spreading, unknown: np.ndarray, n
     return [(i, reason) for i in _apart(score, weights, set(points.tolist()), n, wide=wide)]
 
 
+def top_two(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The largest and the second largest share in each row; 0 where there is no second.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [part.tolist() for part in top_two(np.array([[0.1, 0.7, 0.2], [0.5, 0.0, 0.5]]))]
+    [[0.7, 0.5], [0.2, 0.5]]
+    """
+    if shares.shape[1] == 1:
+        return shares[:, 0], np.zeros(len(shares))
+    best = np.partition(shares, -2, axis=1)
+    return best[:, -1], best[:, -2]
+
+
 def _apart(score: np.ndarray, weights: sp.csr_array, taken: set[int], n: int, *, wide: bool) -> list[int]:
     """The rows of the largest scores, none of them a neighbour of another."""
     chosen: list[int] = []
     near = set(taken)
-    for i in np.argsort(-score, kind="stable").tolist():
+    # Few candidates are enough: 100 for each row to choose, and those that are taken already.
+    limit = min(len(score), 100 * n + len(taken))
+    best = np.argpartition(-score, limit - 1)[:limit]
+    for i in best[np.lexsort((best, -score[best]))].tolist():
         if i in near:
             continue
         chosen.append(i)

@@ -7,6 +7,7 @@ next question, however often and in whatever order they were read.
 from __future__ import annotations
 
 import numbers
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from tightcut.ask.records import Answer, Contradiction, Group, Progress, Questio
 from tightcut.constraints import Constraints
 
 SHOWN_MEMBERS = 8
+PREPARED = 5_000  # points from which on it is worth preparing while the person thinks
 
 
 class Session:
@@ -121,6 +123,7 @@ class Session:
         plan = self._plan(int(n), kind)
         first = largest(self._journal.events, "number") + 1
         self._issued = max(self._issued, first + len(plan) - 1)
+        self._prepare([row for row, _, _ in plan])
         return [self._question(first + i, kind, *step) for i, step in enumerate(plan)]
 
     def answer(self, question: Question, choice: Any, *, who: str | None = None, seconds: float | None = None) -> None:
@@ -365,6 +368,13 @@ class Session:
             raise ValueError(f"There is no group {group!r}; the groups are {', '.join(map(str, known))}.")
         return int(group)
 
+    def _prepare(self, rows: list[int]) -> None:
+        """Compute, while the person thinks, what answers about some rows will need. Changes no result."""
+        if self._landscape.n_points < PREPARED:
+            return
+        for spreading in self._landscape.spreadings:
+            Thread(target=spreading.prepare, args=(rows,), daemon=True).start()
+
     def _plan(self, n: int, kind: str) -> list[tuple[int, int | None, str]]:
         """Rows to ask about: (first, second, reason)."""
         beliefs, spreading = self._beliefs, self._leading
@@ -381,9 +391,11 @@ class Session:
                 first = self._one_of(two[0], len(plan))
                 plan.append((first, self._one_of(placing.least_compared(two[1], first), len(plan)), COMPARE))
         elif kind == "pick":
-            # Not at once: the same person would say the same.
-            recent = {answer.first for answer in self._answers[-5:]}
-            plan += [(row, None, PLACE) for row in placing.unplaced() if row not in recent][:n]
+            # Not at once, since the same person would say the same, and not more often than every fourth time.
+            recent = self._answers[-4:]
+            doubted = {answer.first for answer in self.answers if not answer.believed} - {a.first for a in recent}
+            if not any(answer.reason == PLACE for answer in recent[1:]):
+                plan += [(row, None, PLACE) for row in placing.unplaced() if row in doubted][:1]
         for row, reason in points_to_ask(beliefs, spreading, unknown, n):
             if len(plan) >= n:
                 break
