@@ -1,0 +1,66 @@
+"""From the lines of a journal to the answers that count: undone ones left out, revised ones replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tightcut.ask.journal import Event
+from tightcut.ask.records import Answer
+
+
+def standing(events: list[Event]) -> list[tuple[int, Event]]:
+    """The events that were not undone, each with its position in the journal.
+
+    Examples
+    --------
+    >>> standing([{"event": "name"}, {"event": "undo", "of": 0}])
+    []
+    """
+    undone = {event["of"] for event in events if event["event"] == "undo"}
+    return [(i, event) for i, event in enumerate(events) if event["event"] != "undo" and i not in undone]
+
+
+def effective_answers(events: list[Event]) -> list[Answer]:
+    """The answers that count now, in the order in which they were first given."""
+    answers: dict[int, Answer] = {}
+    for _, event in standing(events):
+        if event["event"] == "answer":
+            answers[event["number"]] = to_answer(event)
+        elif event["event"] == "revise" and event["number"] in answers:
+            answers[event["number"]] = to_answer({**event["answer"], "number": event["number"]})
+    return list(answers.values())
+
+
+def group_names(events: list[Event]) -> dict[int, str]:
+    """The name of each named group: the last one that was given."""
+    names: dict[int, str] = {}
+    for _, event in standing(events):
+        if event["event"] == "name":
+            names[event["group"]] = event["name"]
+            continue
+        answer = event.get("answer", event)
+        if answer.get("founds_name") is not None:
+            names[answer["founds"]] = answer["founds_name"]
+    return names
+
+
+def largest(events: Iterable[Event], key: str) -> int:
+    """The largest number under a key in any event, undone ones too; -1 without any."""
+    found = [e[key] for event in events for e in (event, event.get("answer", {})) if isinstance(e.get(key), int)]
+    return max(found, default=-1)
+
+
+def to_answer(event: Event) -> Answer:
+    return Answer(
+        number=event["number"],
+        kind=event["kind"],
+        first=event["first"],
+        second=event.get("second"),
+        choice=event["choice"],
+        time=event["time"],
+        who=event.get("who"),
+        seconds=event.get("seconds"),
+        reason=event.get("reason", ""),
+        shown=tuple(event.get("shown", ())),
+        founds=event.get("founds"),
+    )

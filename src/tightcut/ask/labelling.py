@@ -1,0 +1,55 @@
+"""From beliefs to labels, and what is said where nothing is known."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tightcut.ask.beliefs import Beliefs
+from tightcut.ask.columns import Lesson
+
+
+def labels_of(beliefs: Beliefs, cuts: list[np.ndarray]) -> np.ndarray:
+    """The likeliest group of each point; where nothing is known, what the plain cut says.
+
+    A point of an unknown region has the commonest group of its coarse part or, if nobody was asked about that part, the
+    number of the part after the groups' numbers. Answered points have the group that is believed, so that every believed
+    answer is satisfied.
+    """
+    k, points, group = beliefs.evidence.n_groups, beliefs.evidence.points, beliefs.group
+    labels = beliefs.shares[:, :k].argmax(axis=1)
+    coarse = leading_cut(beliefs, cuts)
+    unknown = unknown_points(beliefs, coarse)
+    for part in np.unique(coarse[unknown]):
+        inside = group[(coarse[points] == part) & (group < k)]
+        labels[unknown & (coarse == part)] = np.bincount(inside).argmax() if len(inside) else k + part
+    labels[points] = np.where(group < k, group, k + coarse.max() + 1 + np.arange(len(points)))
+    return labels
+
+
+def leading_cut(beliefs: Beliefs, cuts: list[np.ndarray]) -> np.ndarray:
+    """The coarse cut of the graph that has the largest say."""
+    return cuts[int(np.argmax(beliefs.say[: len(cuts)]))]
+
+
+def unknown_points(beliefs: Beliefs, coarse: np.ndarray) -> np.ndarray:
+    """Where the graphs do not know, and the columns have not foreseen more than the plain cut."""
+    if columns_lead(beliefs, coarse):
+        return np.zeros(len(coarse), bool)
+    shares = beliefs.mapped
+    return shares[:, -1] > shares[:, :-1].max(axis=1)
+
+
+def columns_lead(beliefs: Beliefs, coarse: np.ndarray) -> bool:
+    """Whether the forest had foreseen more of the answers than the commonest group of the other points in a coarse part."""
+    lessons = [opinion for opinion in beliefs.opinions if isinstance(opinion, Lesson)]
+    if not lessons:
+        return False
+    answered, part = beliefs.answered[:, :-1], coarse[beliefs.evidence.points]
+    learned = (lessons[0].out_of_bag[:, :-1] * answered).sum() / len(part)
+    count = np.zeros((int(coarse.max()) + 1, answered.shape[1]))
+    np.add.at(count, part, answered)
+    others = count[part] - answered
+    heard = others.sum(axis=1) > 0.5
+    hits = answered[np.arange(len(part)), others.argmax(axis=1)][heard].sum()
+    return bool(learned > (hits + 2) / (heard.sum() + 2))
+

@@ -1,0 +1,183 @@
+"""What to ask next: which point, and with which group to compare it.
+
+While much is unknown, the middle of what is undecided; then the smallest margins. A point that was asked about and not placed
+yet comes first, then groups that may be one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from tightcut.ask.beliefs import Beliefs, Spreading
+from tightcut.ask.evidence import COMPARE, SURE, tally
+
+EXPLORED = 0.02  # share of the volume that may stay unknown before margins are asked about
+PLACE = "not placed yet"
+ERRING = 0.015  # share of wrong answers from which on groups are compared once more
+COMPARISONS = 9
+CHECK = "an earlier answer may be wrong"
+WORTH = 5e-4  # share of the volume that may be misplaced before it is worth a question
+TRIES = 4  # times that one point is compared with one group
+
+
+@dataclass(frozen=True)
+class Step:
+    """What to do about a point: compare it with a group, or nothing, or let it found a group.
+
+    Parameters
+    ----------
+    row : int
+    groups : tuple of int
+        The groups still in question, likeliest first; empty if none is left.
+    open : bool
+        Whether anything is left to ask about it.
+    """
+
+    row: int
+    groups: tuple[int, ...]
+    open: bool
+
+
+class Placing:
+    """How far the placing of each answered point has come, read from its answers alone.
+
+    Parameters
+    ----------
+    beliefs : Beliefs
+    """
+
+    def __init__(self, beliefs: Beliefs) -> None:
+        self.beliefs = beliefs
+        evidence = beliefs.evidence
+        k = evidence.n_groups
+        self.position = {row: i for i, row in enumerate(evidence.points.tolist())}
+        self.group, self.sureness = beliefs.answered.argmax(axis=1), beliefs.answered.max(axis=1)
+        self.members: dict[int, list[int]] = {}
+        surest = {g: self.beliefs.answered[:, g].argmax() for g in range(k)}
+        for i, g in enumerate(self.group.tolist()):
+            if g < k and (self.sureness[i] > SURE or surest[g] == i):
+                self.members.setdefault(g, []).append(int(evidence.points[i]))
+        self.yes, self.no = np.zeros((len(evidence.points), k), int), np.zeros((len(evidence.points), k), int)
+        self.unsure = {a.first for a in evidence.answers if a.choice == "unsure"}
+        for i, j, same in evidence.pairs.tolist():
+            for one, other in ((i, j), (j, i)):
+                if self.group[other] < k:
+                    (self.yes if same else self.no)[one, self.group[other]] += 1
+        for i, group, chosen in evidence.picks.tolist():
+            (self.yes if chosen else self.no)[i, evidence.home[group]] += 1
+        self.compared = Counter(frozenset((a.first, a.second)) for a in evidence.answers if a.kind == "pair")
+        self.founders = set(evidence.founders.values())
+
+    def step(self, row: int) -> Step:
+        """The groups to compare a row with, likeliest first."""
+        i = self.position.get(row)
+        shares = self.beliefs.shares[row, :-1] if i is None else self.beliefs.answered[i, :-1]
+        alive = [g for g in np.argsort(-shares, kind="stable").tolist() if self.partners(g, row)]
+        if i is None:
+            return Step(row, tuple(alive), True)
+        if row in self.unsure or i == 0:
+            return Step(row, (), False)
+        own, asked = self.beliefs.answered[i], self.yes[i] + self.no[i]
+        placed = self.yes[i].any() or i in self.founders
+        if asked.sum() > 2 * len(asked) + TRIES or (placed and own[:-1].max() > SURE):
+            return Step(row, (), False)
+        # What an answer says of a group is asked again, with another member, only while it is in doubt.
+        left = [g for g in alive if (asked[g] == 0 and not placed) or (own[g] > 1 - SURE and asked[g] < TRIES)]
+        return Step(row, tuple(left), bool(left) or not placed)
+
+    def unplaced(self) -> list[int]:
+        """Rows that were asked about and need more answers, the one asked about last first."""
+        rows = dict.fromkeys(a.first for a in reversed(self.beliefs.evidence.answers))
+        return [row for row in rows if self.step(row).open]
+
+    def worth_checking(self) -> list[tuple[int, int]]:
+        """Rows that a wrong answer may have misplaced, and their groups; those that would mislead most first.
+
+        A row with one answer for its group, which much of the volume follows, is worth a second one where answers were
+        found to be wrong.
+        """
+        if self.beliefs.doubt < ERRING:
+            return []
+        points, k = self.beliefs.evidence.points, self.beliefs.evidence.n_groups
+        risk = (1 - self.sureness) * self.beliefs.reach
+        risk[0] = 0
+        rows = []
+        for i in np.argsort(-risk, kind="stable").tolist():
+            if risk[i] < WORTH:
+                break
+            row, g = int(points[i]), int(self.group[i])
+            if g < k and self.yes[i, g] + self.no[i, g] < TRIES and self.partners(g, row):
+                rows.append((row, g))
+        return rows
+
+    def partners(self, group: int, row: int) -> list[int]:
+        """Members of a group to compare a row with: those it was compared with least, and at most twice."""
+        if row in self.unsure:
+            return []
+        times = [(self.compared[frozenset((row, j))], j) for j in self.members.get(group, []) if j != row]
+        least = min(times, default=(2, 0))[0]
+        return [j for t, j in times if t == least < 2]
+
+
+def exploring(spreading: Spreading, unknown: np.ndarray) -> bool:
+    """Whether so much is unknown that the questions go there first."""
+    return bool(spreading.degrees[unknown].sum() > EXPLORED * spreading.degrees.sum())
+
+
+def points_to_ask(beliefs: Beliefs, spreading: Spreading, unknown: np.ndarray, n: int) -> list[tuple[int, str]]:
+    """Up to n rows to ask about, apart from each other, each with the reason."""
+    degrees, weights, points = spreading.degrees, spreading.weights, beliefs.evidence.points
+    wide = exploring(spreading, unknown)
+    shares = beliefs.mapped if wide else beliefs.shares
+    ranked = np.sort(np.c_[np.zeros(len(shares)), shares[:, :-1]], axis=1)
+    top, second = ranked[:, -1], ranked[:, -2]
+    if wide:
+        score = degrees * (1 - np.clip(top - np.maximum(second, shares[:, -1]), 0, 1))
+        score[points] = 0
+        for _ in range(2):
+            score = (score + weights @ (score / degrees)) / 2
+        reason = "in the middle of what is not known yet"
+    else:
+        score = second - top
+        reason = "two groups claim it"
+    return [(i, reason) for i in _apart(score, weights, set(points.tolist()), n, wide=wide)]
+
+
+def _apart(score: np.ndarray, weights: sp.csr_array, taken: set[int], n: int, *, wide: bool) -> list[int]:
+    """The rows of the largest scores, none of them a neighbour of another."""
+    chosen: list[int] = []
+    near = set(taken)
+    for i in np.argsort(-score, kind="stable").tolist():
+        if i in near:
+            continue
+        chosen.append(i)
+        if len(chosen) == n:
+            break
+        around = weights[[i]].indices
+        near |= {i, *around.tolist()}
+        if wide:
+            near |= set(weights[around].indices.tolist())
+    return chosen
+
+
+def groups_to_compare(beliefs: Beliefs, spreading: Spreading, placing: Placing) -> tuple[int, int] | None:
+    """A small group and one that it touches and that it may belong to; None if all such pairs were asked about."""
+    if beliefs.doubt < ERRING:
+        return None
+    k = beliefs.evidence.n_groups
+    shares = beliefs.shares[:, :k]
+    volume = spreading.degrees @ shares
+    touch = shares.T @ (spreading.weights @ shares) / (volume[:, None] * volume + 1e-9)
+    alive = sorted(placing.members)
+    one, two = tally(beliefs.evidence, beliefs.answered)
+    for g in sorted(alive, key=lambda g: volume[g]):
+        if volume[g] > spreading.degrees.sum() / len(alive) / 2:
+            return None
+        for h in sorted(set(alive) - {g}, key=lambda h: -touch[g, h])[:4]:
+            if two[g, h] - one[g, h] < 3 and one[g, h] + two[g, h] < COMPARISONS:
+                return g, h
+    return None

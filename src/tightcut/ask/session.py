@@ -1,0 +1,427 @@
+"""`Session`: asks one question after another and keeps labels that follow from the answers.
+
+Everything is a function of the data, the seed and the journal: the same journal leads to the same labels and to the same
+next question, however often and in whatever order they were read.
+"""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+from tightcut.ask import choices
+from tightcut.ask.beliefs import Beliefs, Spreading, believe
+from tightcut.ask.contradictions import find_contradictions
+from tightcut.ask.evidence import COMPARE, believed_constraints, gather, judge
+from tightcut.ask.history import effective_answers, group_names, largest, standing, to_answer
+from tightcut.ask.journal import Event, Journal, fingerprint, now
+from tightcut.ask.labelling import labels_of, leading_cut, unknown_points
+from tightcut.ask.landscape import survey
+from tightcut.ask.progress import measure
+from tightcut.ask.questions import CHECK, PLACE, Placing, exploring, groups_to_compare, points_to_ask
+from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
+from tightcut.constraints import Constraints
+
+SHOWN_MEMBERS = 8
+
+
+class Session:
+    """Ask a person where things belong, and cluster by the answers.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, n_features), or similarities of shape (n, n)
+        One row for each thing.
+    n_clusters : int or "auto", default="auto"
+        Number of clusters, if it is known.
+    affinity : {"knn", "precomputed"}, default="knn"
+        "precomputed" takes X as similarities, dense or sparse, symmetric and non-negative.
+    answers : path-like, optional
+        Journal of the answers (JSON lines), created or continued. Without it the answers are kept in memory only.
+    n_neighbors : int, default=7
+        Neighbours of each point in the graph.
+    random_state : int, Generator, RandomState or None
+        An int makes the questions the same on every run. A journal that is continued keeps its own.
+    n_jobs : int, optional
+        Threads, as in joblib.
+
+    Attributes
+    ----------
+    labels_ : int ndarray of shape (n,)
+        The group of each point. Every believed answer is satisfied. Numbers that are no id of `groups` stand for
+        regions of the plain cut about which nothing is known yet.
+    constraints_ : Constraints
+        The believed answers; consistent.
+    n_answers_ : int
+        Answers that count now: pairs, picks and corrections.
+    n_actions_ : int
+        Everything that people did: answers, corrections, revisions and undos.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tightcut.ask import Session
+    >>> points = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [9, 0]], 30, axis=0)
+    >>> truth = np.repeat(["left", "right"], 30)
+    >>> session = Session(points, random_state=0)
+    >>> while session.n_answers_ < 4 and (question := session.question()) is not None:
+    ...     same = truth[question.first] == truth[question.second]
+    ...     session.answer(question, "same" if same else "different")
+    >>> [group.size for group in session.groups]
+    [30, 30]
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        n_clusters: int | str = "auto",
+        *,
+        affinity: str = "knn",
+        answers: Any = None,
+        n_neighbors: int = 7,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._X = choices.check_data(X, affinity)
+        self.n_clusters = choices.check_n_clusters(n_clusters, self._X.shape[0])
+        self.affinity, self.n_neighbors, self.n_jobs = affinity, n_neighbors, n_jobs
+        self._journal = Journal(answers, {"rows": int(self._X.shape[0]), "fingerprint": fingerprint(self._X)})
+        seed = int(self._journal.header.get("seed", _seed(random_state)))
+        self._landscape = survey(self._X, self.n_clusters, affinity, n_neighbors, seed, n_jobs)
+        # Group 0 begins with the point of the largest degree.
+        self._journal.begin({"seed": seed, "anchor": int(np.argmax(self._landscape.spreading.degrees))})
+        self._memo: tuple[list[Answer], Beliefs] | None = None
+        self._labels: np.ndarray | None = None
+        self._answered: list[Answer] | None = None
+        self._issued = largest(self._journal.events, "number")
+
+    @classmethod
+    def load(cls, path: Any, X: Any, n_clusters: int | str = "auto", **settings: Any) -> Session:
+        """Resume the session whose journal is at `path`; `settings` are those of the constructor."""
+        from pathlib import Path
+
+        if not Path(path).is_file():
+            raise FileNotFoundError(f"There is no journal at {path}; Session(X, answers={str(path)!r}) begins one.")
+        return cls(X, n_clusters, answers=path, **settings)
+
+    # What the person does
+
+    def question(self, kind: str = "pair") -> Question | None:
+        """The next question; None when there is nothing left to ask. Asking twice without an answer asks the same."""
+        found = self.questions(1, kind=kind)
+        return found[0] if found else None
+
+    def questions(self, n: int, *, kind: str = "pair") -> list[Question]:
+        """Up to n questions that do not depend on each other."""
+        choices.check_kind(kind)
+        if not isinstance(n, numbers.Integral) or n < 1:
+            raise ValueError(f"n must be a whole number >= 1; got {n!r}.")
+        plan = self._plan(int(n), kind)
+        first = largest(self._journal.events, "number") + 1
+        self._issued = max(self._issued, first + len(plan) - 1)
+        return [self._question(first + i, kind, *step) for i, step in enumerate(plan)]
+
+    def answer(self, question: Question, choice: Any, *, who: str | None = None, seconds: float | None = None) -> None:
+        """Take an answer; when this returns, it is in the journal.
+
+        Parameters
+        ----------
+        question : Question
+        choice : str or int
+            About a pair "same", "different" or "unsure". Of a pick a group's id or name, "none" or "unsure"; a name
+            that no group has founds one.
+        who : str, optional
+            Who answers.
+        seconds : float, optional
+            How long it took.
+        """
+        choices.check_question(question, self._landscape.n_points)
+        number = question.number
+        if any(event.get("number") == number and event["event"] == "answer" for event in self._journal.events):
+            raise ValueError(
+                f"Question {number} was answered already; use revise({number}, choice) to change the answer."
+            )
+        self._record(
+            number,
+            question.kind,
+            question.first,
+            question.second,
+            choice,
+            who=who,
+            seconds=seconds,
+            reason=question.reason,
+            shown=[group.id for group in question.groups],
+        )
+
+    def move(self, row: int, group: Any, *, who: str | None = None) -> None:
+        """Correct a point by hand: put it into a group (id or name), or into "none" of those there are."""
+        row = choices.check_row(row, self._landscape.n_points)
+        shown = [g.id for g in self.groups]
+        self._record(self._next_number(), "move", row, None, group, who=who, reason="moved by hand", shown=shown)
+
+    def revise(self, number: int, choice: Any, *, who: str | None = None) -> None:
+        """Change an earlier answer. The journal keeps both."""
+        for answer in self._answers:
+            if answer.number == number:
+                break
+        else:
+            raise ValueError(f"There is no answer with the number {number!r} to revise.")
+        others = [a for a in self._answers if a.number != number]
+        changed = self._event(
+            number,
+            answer.kind,
+            answer.first,
+            answer.second,
+            choice,
+            others,
+            who=who,
+            reason=answer.reason,
+            shown=list(answer.shown),
+        )
+        self._append({"event": "revise", "number": number, "time": now(), "answer": changed})
+
+    def undo(self) -> Event:
+        """Take back the last answer, correction, revision or name, and return its event."""
+        remaining = standing(self._journal.events)
+        if not remaining:
+            raise ValueError("There is nothing to undo.")
+        position, event = remaining[-1]
+        self._append({"event": "undo", "of": position, "time": now()})
+        return dict(event)
+
+    def name(self, group: int, name: str) -> None:
+        """Give a group a name."""
+        group, name = self._group_id(group), choices.check_name(name)
+        holder = {text: g for g, text in self._names.items()}.get(name)
+        if holder is not None and holder != group:
+            raise ValueError(f"Group {holder} is named {name!r} already; names must differ.")
+        self._append({"event": "name", "group": group, "name": name, "time": now()})
+
+    # What is known
+
+    @property
+    def labels_(self) -> np.ndarray:
+        return self._current_labels().copy()
+
+    @property
+    def groups(self) -> list[Group]:
+        """The groups known so far, by id."""
+        labels, names = self._current_labels(), self._names
+        sizes = np.bincount(labels)
+        alive = sorted(Placing(self._beliefs).members)
+        return [
+            Group(g, names.get(g), self._typical_answered(g), int(sizes[g]) if g < len(sizes) else 0) for g in alive
+        ]
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        """The answers that count now, each marked as believed or not."""
+        return judge(self._beliefs.evidence, self._beliefs.answered)
+
+    @property
+    def n_answers_(self) -> int:
+        return len(self._answers)
+
+    @property
+    def n_actions_(self) -> int:
+        return sum(event["event"] != "name" for event in self._journal.events)
+
+    @property
+    def constraints_(self) -> Constraints:
+        return believed_constraints(self._beliefs.evidence, self._beliefs.answered, self._landscape.n_points)
+
+    def contradictions(self) -> list[Contradiction]:
+        """Answers that contradict each other, as chains, each with the answer that is believed least."""
+        return find_contradictions(self.answers)
+
+    def progress(self) -> Progress:
+        """How much is settled, and what more answers would bring."""
+        return measure(self._beliefs, self._landscape.spreading.degrees)
+
+    def typical(self, group: int, n: int = 20) -> np.ndarray:
+        """Up to n rows of a group that are most surely in it."""
+        group = self._group_id(group)
+        rows = np.flatnonzero(self._current_labels() == group)
+        return rows[np.argsort(-self._beliefs.shares[rows, group], kind="stable")][:n]
+
+    def doubtful(self, n: int = 20) -> np.ndarray:
+        """The n rows whose group is least sure."""
+        top = self._beliefs.shares[:, :-1].max(axis=1)
+        top[self._beliefs.evidence.points] = np.inf
+        return np.argsort(top, kind="stable")[:n]
+
+    # How it works
+
+    @property
+    def _answers(self) -> list[Answer]:
+        if self._answered is None:
+            self._answered = effective_answers(self._journal.events)
+        return self._answered
+
+    @property
+    def _names(self) -> dict[int, str]:
+        return group_names(self._journal.events)
+
+    @property
+    def _beliefs(self) -> Beliefs:
+        return self._believe(self._answers)
+
+    def _believe(self, answers: list[Answer]) -> Beliefs:
+        if self._memo is None or self._memo[0] != answers:
+            evidence = gather(answers, self._journal.header["anchor"])
+            self._memo = answers, believe(self._landscape.spreadings, evidence, self._landscape.teacher)
+        return self._memo[1]
+
+    @property
+    def _leading(self) -> Spreading:
+        """The graph that has the largest say."""
+        spreadings = self._landscape.spreadings
+        return spreadings[int(np.argmax(self._beliefs.say[: len(spreadings)]))]
+
+    def _current_labels(self) -> np.ndarray:
+        if self._labels is None:
+            self._labels = labels_of(self._beliefs, self._landscape.cuts)
+        return self._labels
+
+    def _append(self, event: Event) -> None:
+        self._journal.append(event)
+        self._labels = self._answered = None
+
+    def _next_number(self) -> int:
+        self._issued = max(self._issued, largest(self._journal.events, "number")) + 1
+        return self._issued
+
+    def _record(self, number: int, kind: str, first: int, second: int | None, choice: Any, **details: Any) -> None:
+        event = self._event(number, kind, first, second, choice, self._answers, **details)
+        self._append({"event": "answer", **event})
+
+    def _event(
+        self,
+        number: int,
+        kind: str,
+        first: int,
+        second: int | None,
+        choice: Any,
+        others: list[Answer],
+        *,
+        who: str | None = None,
+        seconds: float | None = None,
+        reason: str = "",
+        shown: list[int] | None = None,
+    ) -> Event:
+        """An answer as it goes into the journal, with the group that it founds."""
+        who, seconds = choices.check_person(who, seconds)
+        event: Event = {
+            "number": number,
+            "kind": kind,
+            "first": first,
+            "second": second,
+            "choice": None,
+            "shown": shown or [],
+            "time": now(),
+            "who": who,
+            "seconds": seconds,
+            "reason": reason,
+        }
+        if kind == "pair":
+            event["choice"] = choices.check_pair_choice(choice)
+            return event | self._consequences(event, others)
+        event["choice"], name = self._picked(choice)
+        if event["choice"] == "none":
+            event["founds"] = self._next_group()
+            if name is not None:
+                event["founds_name"] = name
+        return event
+
+    def _picked(self, choice: Any) -> tuple[int | str, str | None]:
+        """A group's id, "none" or "unsure"; and the name of a group to found."""
+        if isinstance(choice, str):
+            if choice in ("none", "unsure"):
+                return choice, None
+            name = choices.check_name(choice)
+            for group, text in self._names.items():
+                if text == name:
+                    return group, None
+            return "none", name
+        return self._group_id(choice), None
+
+    def _consequences(self, event: Event, others: list[Answer]) -> Event:
+        """The group that the answer about a pair founds."""
+        answer = to_answer(event)
+        if answer.choice != "different" or answer.reason == COMPARE:
+            return {}
+        beliefs = self._believe([*others, answer])
+        placing = Placing(beliefs)
+        step = placing.step(answer.first)
+        return {"founds": self._next_group()} if step.open and not step.groups else {}
+
+    def _next_group(self) -> int:
+        return max(0, largest(self._journal.events, "founds")) + 1
+
+    def _group_id(self, group: Any) -> int:
+        known = [g.id for g in self.groups]
+        if not isinstance(group, numbers.Integral) or isinstance(group, bool) or group not in known:
+            raise ValueError(f"There is no group {group!r}; the groups are {', '.join(map(str, known))}.")
+        return int(group)
+
+    def _plan(self, n: int, kind: str) -> list[tuple[int, int | None, str]]:
+        """Rows to ask about: (first, second, reason)."""
+        beliefs, spreading = self._beliefs, self._leading
+        placing = Placing(beliefs)
+        unknown = unknown_points(beliefs, leading_cut(beliefs, self._landscape.cuts))
+        plan: list[tuple[int, int | None, str]] = []
+        if kind == "pair":
+            for row in placing.unplaced()[:n]:
+                self._plan_pair(plan, placing, row, PLACE)
+            two = None if exploring(spreading, unknown) else groups_to_compare(beliefs, spreading, placing)
+            for row, group in placing.worth_checking() if not exploring(spreading, unknown) else []:
+                plan.append((row, self._one_of(placing.partners(group, row), len(plan)), CHECK))
+            if len(plan) < n and two is not None:
+                first, second = (self._one_of(placing.members[g], len(plan)) for g in two)
+                plan.append((first, second, COMPARE))
+        elif kind == "pick":
+            # Not at once: the same person would say the same.
+            recent = {answer.first for answer in self._answers[-5:]}
+            plan += [(row, None, PLACE) for row in placing.unplaced() if row not in recent][:n]
+        for row, reason in points_to_ask(beliefs, spreading, unknown, n):
+            if len(plan) >= n:
+                break
+            if kind == "pick":
+                plan.append((row, None, reason))
+            else:
+                self._plan_pair(plan, placing, row, reason)
+        return plan[:n]
+
+    def _plan_pair(self, plan: list[tuple[int, int | None, str]], placing: Placing, row: int, reason: str) -> None:
+        groups = placing.step(row).groups
+        if groups:
+            plan.append((row, self._one_of(placing.partners(groups[0], row), len(plan)), reason))
+
+    def _one_of(self, rows: list[int], salt: int) -> int:
+        """A random one of some rows, the same for the same journal."""
+        state = [int(self._journal.header["seed"]), len(self._journal.events), salt]
+        return rows[int(np.random.default_rng(state).integers(len(rows)))]
+
+    def _question(self, number: int, kind: str, first: int, second: int | None, reason: str) -> Question:
+        groups: tuple[Group, ...] = ()
+        if kind == "pick":
+            shares = self._beliefs.shares[first]
+            groups = tuple(sorted(self.groups, key=lambda g: -shares[g.id]))
+        return Question(number, kind, first, second, groups, reason)
+
+    def _typical_answered(self, group: int) -> tuple[int, ...]:
+        """Answered rows of a group, those whose neighbours agree most first."""
+        beliefs = self._beliefs
+        inside = np.flatnonzero(beliefs.group == group)
+        order = np.argsort(-beliefs.foreseen[inside, group], kind="stable")
+        return tuple(beliefs.evidence.points[inside[order[:SHOWN_MEMBERS]]].tolist())
+
+
+def _seed(random_state: Any) -> int:
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    from sklearn.utils import check_random_state
+
+    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -1,0 +1,245 @@
+"""The contract of a session: questions, answers, labels, undo, names."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from tightcut import Constraints
+from tightcut.ask import Group, Progress, Question, Session
+
+
+def test_a_pair_question(blobs):
+    X, _ = blobs
+    question = Session(X, random_state=0).question()
+    assert isinstance(question, Question)
+    assert question.kind == "pair"
+    assert 0 <= question.first < 120
+    assert 0 <= question.second < 120
+    assert question.first != question.second
+    assert question.groups == ()
+    assert question.reason
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        question.first = 3
+
+
+def test_a_pick_offers_the_groups(blobs, answer_truly):
+    X, y = blobs
+    session = Session(X, random_state=0)
+    answer_truly(session, y, 6, "pick")
+    question = session.question("pick")
+    assert question.second is None
+    assert {g.id for g in question.groups} == {g.id for g in session.groups}
+    assert all(isinstance(g, Group) and g.members for g in question.groups)
+
+
+def test_asking_twice_asks_the_same(blobs):
+    X, _ = blobs
+    session = Session(X, random_state=0)
+    assert session.question() == session.question()
+
+
+@pytest.mark.parametrize("kind", ["pair", "pick"])
+def test_true_answers_lead_to_the_truth(blobs, kind, answer_truly):
+    X, y = blobs
+    session = Session(X, random_state=0)
+    answer_truly(session, y, 25, kind)
+    labels = session.labels_
+    assert len(np.unique(labels)) == 4
+    assert all(len(np.unique(labels[y == c])) == 1 for c in range(4))
+
+
+def test_the_labels_begin_as_the_plain_cut(blobs):
+    X, y = blobs
+    labels = Session(X, 4, random_state=0).labels_
+    assert all(len(np.unique(labels[y == c])) == 1 for c in range(4))
+
+
+def test_questions_are_apart_and_numbered(digits, answer_truly, true_choice):
+    X, y = digits
+    session = Session(X, random_state=0)
+    answer_truly(session, y, 30)
+    several = session.questions(4)
+    assert len({q.number for q in several}) == 4
+    assert len({q.first for q in several}) == 4
+    for question in several:
+        session.answer(question, true_choice(question, y))
+    assert session.n_answers_ == 34
+
+
+def test_unsure_is_no_evidence_and_is_not_asked_again(blobs):
+    X, _ = blobs
+    session = Session(X, random_state=0)
+    before = session.labels_
+    question = session.question()
+    session.answer(question, "unsure")
+    assert session.n_answers_ == 1
+    assert session.constraints_.must_link.size == session.constraints_.cannot_link.size == 0
+    assert session.question().first != question.first
+    assert (session.labels_ == before).mean() > 0.9
+
+
+def test_undo_returns_to_the_state_before(blobs, answer_truly):
+    X, y = blobs
+    session = Session(X, random_state=0)
+    answer_truly(session, y, 7)
+    labels, question = session.labels_, session.question()
+    session.answer(question, "different")
+    event = session.undo()
+    assert event["first"] == question.first
+    assert np.array_equal(session.labels_, labels)
+    again = session.question()
+    assert again.first == question.first
+    assert again.number > question.number
+
+
+def test_undo_without_answers(blobs):
+    with pytest.raises(ValueError, match="nothing to undo"):
+        Session(blobs[0], random_state=0).undo()
+
+
+def test_revise_changes_an_answer(blobs, true_choice):
+    X, y = blobs
+    session = Session(X, random_state=0)
+    question = session.question()
+    wrong = "different" if y[question.first] == y[question.second] else "same"
+    session.answer(question, wrong)
+    session.revise(question.number, true_choice(question, y))
+    assert [a.choice for a in session.answers] == [true_choice(question, y)]
+    assert session.n_answers_ == 1
+    assert session.n_actions_ == 2
+    session.undo()
+    assert [a.choice for a in session.answers] == [wrong]
+    with pytest.raises(ValueError, match="no answer with the number 99"):
+        session.revise(99, "same")
+
+
+def test_names(blobs):
+    X, _ = blobs
+    session = Session(X, random_state=0)
+    session.name(0, "Anna")
+    question = session.question("pick")
+    session.answer(question, "Berta")
+    names = {g.name: g for g in session.groups}
+    assert set(names) == {"Anna", "Berta"}
+    assert question.first in names["Berta"].members
+    session.move(3, "Anna")
+    assert session.labels_[3] == 0
+    with pytest.raises(ValueError, match="named 'Anna' already"):
+        session.name(names["Berta"].id, "Anna")
+    for blank in ("", "  ", None, 3, "none"):
+        with pytest.raises(ValueError, match="name"):
+            session.name(0, blank)
+    session.undo()
+    assert session.n_answers_ == 1
+
+
+def test_a_move_is_an_answer(blobs, answer_truly):
+    X, y = blobs
+    session = Session(X, random_state=0)
+    answer_truly(session, y, 20)
+    other = next(g.id for g in session.groups if g.id != session.labels_[5])
+    session.move(5, other)
+    assert session.n_answers_ == 21
+    assert session.answers[-1].kind == "move"
+    session.undo()
+    session.move(5, "none")
+    assert (session.labels_ == session.labels_[5]).sum() >= 1
+    assert session.labels_[5] not in {g.id for g in session.groups if 5 not in g.members}
+
+
+def test_typical_and_doubtful(blobs, answer_truly):
+    X, y = blobs
+    session = Session(X, random_state=0)
+    answer_truly(session, y, 25)
+    for group in session.groups:
+        rows = session.typical(group.id, 5)
+        assert len(rows) == 5
+        assert (session.labels_[rows] == group.id).all()
+    assert len(session.doubtful(7)) == 7
+
+
+def test_progress_grows(digits, answer_truly):
+    X, y = digits
+    session = Session(X, random_state=0)
+    answer_truly(session, y, 10)
+    early = session.progress()
+    answer_truly(session, y, 90)
+    late = session.progress()
+    assert isinstance(late, Progress)
+    assert late.settled > early.settled
+    for progress in (early, late):
+        assert 0 <= progress.low <= progress.expected_accuracy <= progress.high <= 1
+        assert 0 <= progress.settled <= 1
+        assert progress.next_50 >= 0
+
+
+def test_precomputed_similarities(blobs, answer_truly):
+    X, y = blobs
+    similarity = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2))
+    np.fill_diagonal(similarity, 0)
+    session = Session(similarity, affinity="precomputed", random_state=0)
+    answer_truly(session, y, 25)
+    assert all(len(np.unique(session.labels_[y == c])) == 1 for c in range(4))
+
+
+def test_two_points():
+    session = Session(np.array([[0.0], [1.0]]), random_state=0)
+    question = session.question()
+    session.answer(question, "different")
+    assert session.question() is None
+    assert session.labels_[0] != session.labels_[1]
+    session.undo()
+    session.answer(session.question(), "same")
+    assert session.labels_[0] == session.labels_[1]
+
+
+@pytest.mark.parametrize("kind", ["pair", "pick"])
+def test_everything_can_be_asked(kind, answer_truly):
+    X = np.random.default_rng(0).normal(size=(25, 2))
+    y = np.arange(25) % 3
+    session = Session(X, random_state=0)
+    answer_truly(session, y, 300, kind)
+    assert session.question(kind) is None
+    assert len(np.unique(np.c_[session.labels_, y], axis=0)) == 3
+
+
+def test_constraints_are_consistent_and_satisfied(iris, answer_truly):
+    X, y = iris
+    session = Session(X, random_state=0)
+    for _ in range(30):
+        answer_truly(session, y, 1)
+        constraints = session.constraints_
+        assert isinstance(constraints, Constraints)
+        assert constraints.violations(session.labels_).n_violations == 0
+        constraints.closure()
+
+
+def test_implied_answers_are_never_asked(digits, true_choice):
+    X, y = digits
+    session = Session(X, random_state=0)
+    for _ in range(150):
+        question = session.question()
+        known = session.constraints_.closure()
+        pair = sorted((question.first, question.second))
+        assert pair not in known.must_link.tolist()
+        assert pair not in known.cannot_link.tolist()
+        session.answer(question, true_choice(question, y))
+
+
+def test_settled_knowledge_is_kept(digits, answer_truly):
+    X, y = digits
+    session = Session(X, random_state=0)
+    answer_truly(session, y, 80)
+    for _ in range(5):
+        members = {g.id: g.members for g in session.groups}
+        answer_truly(session, y, 10)
+        labels = session.labels_
+        for rows in members.values():
+            assert len(np.unique(labels[list(rows)])) == 1
+
+
+def test_the_same_seed_asks_the_same(blobs, answer_truly):
+    X, y = blobs
+    asked = [[(q.first, q.second) for q in answer_truly(Session(X, random_state=3), y, 15)] for _ in range(2)]
+    assert asked[0] == asked[1]
