@@ -40,11 +40,7 @@ function colour(group) {
 
 // Things
 
-function picture(thing) {
-  const image = h("img", { src: thing.image, alt: `Picture of ${thing.name}`, draggable: "false" });
-  image.addEventListener("load", () => image.classList.toggle("pixels", image.naturalWidth <= 64));
-  return image;
-}
+const picture = (thing) => h("img", { src: thing.image, alt: `Picture of ${thing.name}`, draggable: "false" });
 
 function fieldsOf(thing, differing) {
   const marked = new Set(differing);
@@ -386,10 +382,10 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     ui.estimate.textContent = words.join(" · ") + ".";
     const W = 300, H = 70, end = Math.max(10, n);
     const line = (k) => curve.map((step) => `${((step[0] / end) * W).toFixed(1)},${(H - step[k] * H).toFixed(1)}`).join(" ");
-    ui.curve.replaceChildren(svg("svg", { viewBox: `-2 -4 ${W + 4} ${H + 8}`, role: "img", "aria-label": `Settled share after each answer, now ${percent(progress.settled)}` },
+    ui.curve.replaceChildren(h("p", { class: "quiet", text: "Settled, by number of answers" }), svg("svg", { viewBox: `-2 -4 ${W + 4} ${H + 8}`, preserveAspectRatio: "none", role: "img", "aria-label": `Settled share after each answer, now ${percent(progress.settled)}` },
       svg("path", { d: `M0 0V${H}H${W}`, class: "axes" }), svg("path", { d: `M0 0H${W}`, class: "goal" }),
       svg("polyline", { points: line(1), class: "settled" }),
-      svg("circle", { cx: (n / end) * W, cy: H - progress.settled * H, r: 3, class: "now" })));
+      svg("path", { d: `M${(n / end) * W} ${H - progress.settled * H}h0`, class: "now" })));
   }
 
   function drawGroups() {

@@ -13,7 +13,6 @@ from tightcut.ask.session import Session
 
 LARGE_GROUPS, MEMBERS = 4, 4  # groups of a pick shown by several members; members shown
 TYPICAL, DOUBTFUL = 8, 6  # things of a group in its gallery
-DOUBTFUL_LOOKED_AT = 400
 RECENT = 40  # answers in the list
 CONTRADICTIONS = 10
 
@@ -116,11 +115,8 @@ class Showing:
         return self.label(int(answer.choice), names.get(int(answer.choice)))
 
     def _doubtful(self, session: Session, labels: np.ndarray) -> dict[int, list[int]]:
-        """The least sure rows of each group."""
-        found: dict[int, list[int]] = {}
-        asked = {row for answer in session.answers for row in (answer.first, answer.second)}
-        for row in session.doubtful(min(DOUBTFUL_LOOKED_AT, len(labels))).tolist():
-            of_group = found.setdefault(int(labels[row]), [])
-            if len(of_group) < DOUBTFUL and row not in asked:
-                of_group.append(row)
-        return found
+        """The least sure rows of each group that nobody was asked about."""
+        asked = [row for answer in session.answers for row in (answer.first, answer.second) if row is not None]
+        order = session.doubtful(len(labels))
+        order = order[~np.isin(order, asked)]
+        return {group.id: order[labels[order] == group.id][:DOUBTFUL].tolist() for group in session.groups}
