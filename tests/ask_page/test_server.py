@@ -75,7 +75,9 @@ def test_its_own_names_are_accepted(client, host):
     assert send(client, "hello", headers=headers).status_code == 200
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", f"http://127.0.0.1:{PORT + 1}", f"https://127.0.0.1:{PORT}", "null"])
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", f"http://127.0.0.1:{PORT + 1}", f"https://127.0.0.1:{PORT}", "null"]
+)
 def test_a_foreign_origin_is_refused(client, desk, origin):
     assert send(client, "undo", headers={"origin": origin}).status_code == 403
     assert desk.session.n_actions_ == 0

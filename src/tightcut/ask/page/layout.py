@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-DRAWN = 3000  # points: more are thinned out, evenly at random
+DRAWN = 2500  # points: more are thinned out, evenly at random
 
 
 def drawn_rows(n: int) -> np.ndarray:
@@ -23,22 +23,32 @@ def first_layout(X: Any, affinity: str, rows: np.ndarray) -> np.ndarray:
         from tightcut.report.map import spectral_layout
 
         return unit(spectral_layout(Graph.from_affinity(X))[rows])
-    points = np.asarray(X, dtype=np.float64)[rows]
-    points = points - points.mean(axis=0)
-    if points.shape[1] < 2:
-        return unit(np.column_stack([points, np.zeros(len(points))]))
-    left, lengths, _ = np.linalg.svd(points, full_matrices=False)
-    return unit(left[:, :2] * lengths[:2])
+    components = _components(X, rows, 2)
+    if components.shape[1] < 2:
+        components = np.column_stack([components, np.zeros(len(components))])
+    return unit(components)
 
 
 def better_layout(X: Any, rows: np.ndarray) -> np.ndarray | None:
     """Neighbours next to each other (t-SNE of the points drawn); None where that shows no more."""
     from sklearn.manifold import TSNE
+    from threadpoolctl import threadpool_limits
 
-    points = np.asarray(X, dtype=np.float64)[rows]
-    if len(points) < 50 or points.shape[1] <= 2:
+    if len(rows) < 50 or X.shape[1] <= 2:
         return None
-    return unit(TSNE(init="pca", random_state=0, perplexity=min(30, len(points) // 4)).fit_transform(points))
+    points = _components(X, rows, 30)
+    # One thread: the others belong to the person's answers.
+    with threadpool_limits(1):
+        model = TSNE(init="pca", random_state=0, perplexity=min(30, len(points) // 4), max_iter=500)
+        return unit(model.fit_transform(points))
+
+
+def _components(X: Any, rows: np.ndarray, count: int) -> np.ndarray:
+    """The first principal components of the points drawn."""
+    points = np.asarray(X[rows], dtype=np.float64)
+    points = points - points.mean(axis=0)
+    left, lengths, _ = np.linalg.svd(points, full_matrices=False)
+    return left[:, :count] * lengths[:count]
 
 
 def unit(positions: np.ndarray) -> np.ndarray:

@@ -33,9 +33,16 @@ const button = (text, onclick, properties = {}) => h("button", { type: "button",
 const percent = (share) => `${Math.round(100 * share)} %`;
 const dark = () => matchMedia("(prefers-color-scheme: dark)").matches;
 
+// Hue, saturation and lightness of the first groups; further ones are spread by the golden angle.
+const COLOURS = [
+  [212, 72, 46], [352, 68, 48], [128, 58, 38], [270, 55, 52], [40, 90, 40], [180, 80, 34], [318, 58, 50], [84, 65, 36],
+  [18, 85, 48], [232, 30, 45], [25, 40, 34], [160, 75, 26],
+];
+
 function colour(group) {
   if (group < 0) return dark() ? "#5b6068" : "#c3c7cd";
-  return `hsl(${(group * 137.508 + 212) % 360} ${dark() ? "60% 64%" : "62% 44%"})`;
+  const [hue, saturation, lightness] = COLOURS[group] ?? [(group * 137.508) % 360, 60, 44];
+  return `hsl(${hue} ${saturation}% ${lightness + (dark() ? 20 : 0)}%)`;
 }
 
 // Things

@@ -94,7 +94,7 @@ def _from_array(path: Path, options: DataOptions, images: Sequence[str]) -> Sour
     if content.affinity is not None:
         return Source(path.stem, content.affinity, _with_images(Things(content.ids), images, path), "precomputed")
     points = np.asarray(content.points)
-    fields = {f"column {name}": points[:, i] for i, name in enumerate(content.columns[:FIELDS_SHOWN])}
+    fields = {f"column {name}": points[:, i].tolist() for i, name in enumerate(content.columns[:FIELDS_SHOWN])}
     return Source(path.stem, points, _with_images(Things(content.ids, fields=fields), images, path))
 
 
