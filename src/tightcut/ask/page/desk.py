@@ -1,0 +1,269 @@
+"""What a page can ask for and do: actions with JSON in and out, one at a time.
+
+A page sends an action by name with a few values. Whatever changes the session is in the journal before the reply. The reply
+to an answer holds the next question and nothing that takes long; labels, groups and the like are the action `view`, which
+the page sends while the person looks at the question.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tightcut.ask.page import layout
+from tightcut.ask.page.exports import labels_table, pairs_table
+from tightcut.ask.page.showing import Showing
+from tightcut.ask.page.things import Things
+from tightcut.ask.records import Question
+from tightcut.ask.session import Session
+
+Reply = dict[str, Any]
+NAME_LENGTH = 100
+GALLERY = 120  # things of a group at most
+
+log = logging.getLogger(__name__)
+
+
+class StaleQuestionError(ValueError):
+    """An answer to a question that is not open: another window was faster, or the session is another one."""
+
+
+class Desk:
+    """A session at work, for any number of windows.
+
+    Parameters
+    ----------
+    things : Things
+        What is shown of the rows.
+    title : str
+        Name of the data.
+    journal : str, optional
+        Where the answers are kept, for the page to say so.
+    kind : {"pick", "pair"}
+        How the page asks at first.
+    address : callable, optional
+        From a row to the address of its picture.
+    """
+
+    def __init__(
+        self,
+        things: Things,
+        *,
+        title: str = "",
+        journal: str | None = None,
+        kind: str = "pick",
+        address: Callable[[int], str] | None = None,
+    ) -> None:
+        self.things, self.title, self.journal, self.kind = things, title, journal, kind
+        self.session: Session | None = None
+        self.failure: str | None = None
+        self._showing = Showing(things, address)
+        self._lock = threading.RLock()
+        self._asked: dict[tuple[int, str], Question] = {}
+        self._names_given = 0
+        self._curve: list[tuple[int, float, float]] = []
+        self._rows = np.arange(0)
+        self._positions: np.ndarray | None = None
+        self._n_layouts = 0
+
+    def begin(self, session: Session, X: Any, *, affinity: str = "knn") -> None:
+        """Take up a session that is ready."""
+        if len(self.things) != len(session.labels_):
+            raise ValueError(f"The session has {len(session.labels_)} rows, and {len(self.things)} things are shown.")
+        self._rows = layout.drawn_rows(len(self.things))
+        self._place(layout.first_layout(X, affinity, self._rows))
+        with self._lock:
+            self.session = session
+
+    def start(self, prepare: Callable[[], Session], X: Any, *, affinity: str = "knn") -> threading.Thread:
+        """Make the session in a thread, then the better map; until then the page says that it is being prepared."""
+
+        def work() -> None:
+            try:
+                self.begin(prepare(), X, affinity=affinity)
+            except Exception as error:
+                log.exception("the session could not be prepared")
+                self.failure = str(error) or type(error).__name__
+                return
+            if affinity != "precomputed":
+                self.improve_map(X)
+
+        thread = threading.Thread(target=work, name="tightcut-ask", daemon=True)
+        thread.start()
+        return thread
+
+    def improve_map(self, X: Any) -> None:
+        """Replace the map by one on which neighbours stand together."""
+        better = layout.better_layout(X, self._rows)
+        if better is not None:
+            self._place(better)
+
+    def perform(self, action: str, values: Reply) -> Reply:
+        """Carry out an action. Whatever cannot be done raises ValueError with the reason."""
+        if action not in ACTIONS:
+            raise ValueError(f"There is no action {action!r}; the actions are {', '.join(ACTIONS)}.")
+        if action == "hello":
+            return self._hello()
+        with self._lock:
+            if self.session is None:
+                raise ValueError(self.failure or "The session is still being prepared; try again in a moment.")
+            return ACTIONS[action](self, self.session, values)
+
+    def _hello(self) -> Reply:
+        return {
+            "title": self.title,
+            "journal": self.journal,
+            "kind": self.kind,
+            "n": len(self.things),
+            "ready": self.session is not None,
+            "failure": self.failure,
+        }
+
+    # Actions: each takes the session and the values that the page sent.
+
+    def _question(self, session: Session, values: Reply) -> Reply:
+        kind = values.get("kind", self.kind)
+        question = session.question(kind)
+        reply: Reply = {"version": self._version(session), "n_answers": session.n_answers_, "question": None}
+        if question is not None:
+            self._asked[question.number, question.kind] = question
+            reply["question"] = self._showing.question(question)
+        return reply
+
+    def _answer(self, session: Session, values: Reply) -> Reply:
+        choice = self._choice(session, values.get("choice"))
+        try:
+            question = self._open_question(session, values)
+            session.answer(question, choice, seconds=_seconds(values.get("seconds")))
+        except StaleQuestionError as error:
+            return {**self._question(session, values), "notice": str(error)}
+        return self._question(session, values)
+
+    def _undo(self, session: Session, values: Reply) -> Reply:
+        event = session.undo()
+        return {**self._question(session, values), "notice": f"Taken back: {_in_words(event)}."}
+
+    def _revise(self, session: Session, values: Reply) -> Reply:
+        session.revise(_whole(values, "number"), self._choice(session, values.get("choice")))
+        return self._question(session, values)
+
+    def _move(self, session: Session, values: Reply) -> Reply:
+        session.move(_whole(values, "row"), self._choice(session, values.get("choice")))
+        return self._question(session, values)
+
+    def _name(self, session: Session, values: Reply) -> Reply:
+        session.name(_whole(values, "group"), _short(values.get("name")))
+        self._names_given += 1
+        return self._question(session, values)
+
+    def _look(self, session: Session, values: Reply) -> Reply:  # noqa: ARG002
+        return {"version": self._version(session), "layout": self._n_layouts}
+
+    def _view(self, session: Session, values: Reply) -> Reply:
+        progress = session.progress()
+        step = session.n_answers_, round(progress.settled, 4), round(progress.expected_accuracy, 4)
+        if not self._curve or self._curve[-1] != step:
+            self._curve = [past for past in self._curve if past[0] < step[0]] + [step]
+        reply = self._showing.view(session, self._rows)
+        reply |= {"version": self._version(session), "curve": self._curve, "layout": self._n_layouts}
+        if values.get("layout") != self._n_layouts and self._positions is not None:
+            reply["map"] = {"rows": self._rows.tolist(), "positions": self._positions.tolist()}
+        return reply
+
+    def _gallery(self, session: Session, values: Reply) -> Reply:
+        rows = session.typical(_whole(values, "group"), GALLERY).tolist()
+        return {"things": [self._showing.thing(row) for row in rows]}
+
+    def _thing(self, session: Session, values: Reply) -> Reply:  # noqa: ARG002
+        row = _whole(values, "row")
+        if not 0 <= row < len(self.things):
+            raise ValueError(f"There is no row {row}; the rows are 0 to {len(self.things) - 1}.")
+        return {"thing": self._showing.thing(row)}
+
+    def _labels(self, session: Session, values: Reply) -> Reply:  # noqa: ARG002
+        return {"text": labels_table(session, self.things)}
+
+    def _pairs(self, session: Session, values: Reply) -> Reply:  # noqa: ARG002
+        return {"text": pairs_table(session, self.things)}
+
+    # How
+
+    def _version(self, session: Session) -> int:
+        return session.n_actions_ + self._names_given
+
+    def _place(self, positions: np.ndarray) -> None:
+        with self._lock:
+            self._positions = positions
+            self._n_layouts += 1
+
+    def _open_question(self, session: Session, values: Reply) -> Question:
+        """The question that an answer belongs to; asked again where this process does not know it."""
+        number, kind = _whole(values, "number"), values.get("kind", self.kind)
+        question = self._asked.get((number, kind)) or session.question(kind)
+        seen = values.get("first"), values.get("second")
+        if question is None or (question.number, question.first, question.second) != (number, *seen):
+            raise StaleQuestionError("That question is no longer open; here is the next one.")
+        if any(answer.number == number for answer in session.answers):
+            raise StaleQuestionError("That question was answered already, perhaps in another window; here is the next.")
+        return question
+
+    def _choice(self, session: Session, choice: Any) -> int | str:
+        """A choice as the session takes it: groups may be called by the label that the page shows."""
+        if isinstance(choice, bool) or not isinstance(choice, (int, str)):
+            raise ValueError(f"An answer is a word, a name or the number of a group; got {choice!r}.")  # noqa: TRY004
+        if isinstance(choice, int):
+            return choice
+        text = _short(choice)
+        for group in session.groups:
+            if text.casefold() == self._showing.label(group.id, group.name).casefold():
+                return group.id
+        return text
+
+
+ACTIONS: dict[str, Callable[[Desk, Session, Reply], Reply]] = {
+    "hello": lambda desk, *_: desk._hello(),  # noqa: SLF001
+    "question": Desk._question,  # noqa: SLF001
+    "answer": Desk._answer,  # noqa: SLF001
+    "undo": Desk._undo,  # noqa: SLF001
+    "revise": Desk._revise,  # noqa: SLF001
+    "move": Desk._move,  # noqa: SLF001
+    "name": Desk._name,  # noqa: SLF001
+    "look": Desk._look,  # noqa: SLF001
+    "view": Desk._view,  # noqa: SLF001
+    "gallery": Desk._gallery,  # noqa: SLF001
+    "thing": Desk._thing,  # noqa: SLF001
+    "labels": Desk._labels,  # noqa: SLF001
+    "pairs": Desk._pairs,  # noqa: SLF001
+}
+
+
+def _whole(values: Reply, key: str) -> int:
+    value = values.get(key)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"{key} must be a whole number; got {value!r}.")  # noqa: TRY004
+    return value
+
+
+def _short(text: Any) -> str:
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError(f"A name must be a text that is not blank; got {text!r}.")
+    if len(text.strip()) > NAME_LENGTH:
+        raise ValueError(f"A name may have {NAME_LENGTH} characters; this one has {len(text.strip())}.")
+    return text.strip()
+
+
+def _seconds(value: Any) -> float | None:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 86_400:
+        return round(float(value), 2)
+    return None
+
+
+def _in_words(event: Reply) -> str:
+    what = {"name": "a name", "revise": "a change of an answer"}
+    if event["event"] in what:
+        return what[event["event"]]
+    return "a correction by hand" if event.get("kind") == "move" else "the last answer"

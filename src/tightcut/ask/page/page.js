@@ -1,0 +1,608 @@
+// The screen of `tightcut ask`: one module for the local page and for notebooks.
+//
+// start(root, send) draws into an element. send(action, values) resolves to the reply, and rejects with an error whose
+// `refused` says whether the session declined (true) or nobody answered (false). Whatever comes from the data or from people
+// enters the page by textContent or as an attribute set by the DOM, never as HTML.
+
+const LOOK_EVERY = 2500; // milliseconds between looks whether another window has answered
+const LARGE_GROUPS = 4;
+
+// Building elements
+
+function h(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [key, value] of Object.entries(properties)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (key === "class") element.className = value;
+    else if (key === "text") element.textContent = value;
+    else element.setAttribute(key, value === true ? "" : value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+function svg(tag, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+}
+
+const button = (text, onclick, properties = {}) => h("button", { type: "button", text, onclick, ...properties });
+const percent = (share) => `${Math.round(100 * share)} %`;
+const dark = () => matchMedia("(prefers-color-scheme: dark)").matches;
+
+// Hue, saturation and lightness of the first groups; further ones are spread by the golden angle.
+const COLOURS = [
+  [212, 72, 46], [352, 68, 48], [128, 58, 38], [270, 55, 52], [40, 90, 40], [180, 80, 34], [318, 58, 50], [84, 65, 36],
+  [18, 85, 48], [232, 30, 45], [25, 40, 34], [160, 75, 26],
+];
+
+function colour(group) {
+  if (group < 0) return dark() ? "#5b6068" : "#c3c7cd";
+  const [hue, saturation, lightness] = COLOURS[group] ?? [(group * 137.508) % 360, 60, 44];
+  return `hsl(${hue} ${saturation}% ${lightness + (dark() ? 20 : 0)}%)`;
+}
+
+// Things
+
+const picture = (thing) => h("img", { src: thing.image, alt: `Picture of ${thing.name}`, draggable: "false" });
+
+function fieldsOf(thing, differing) {
+  const marked = new Set(differing);
+  const rows = thing.fields.map(([name, value], i) =>
+    h("tr", { class: marked.has(i) ? "differs" : "" },
+      h("th", { scope: "row", text: name }),
+      h("td", {}, h(marked.has(i) ? "mark" : "span", { text: value }))));
+  return h("table", { class: "fields" }, h("tbody", {}, ...rows));
+}
+
+function large(thing, differing = []) {
+  const onlyName = !thing.image && thing.text === undefined && !thing.fields;
+  return h("figure", { class: "thing" },
+    thing.image ? picture(thing) : null,
+    thing.text !== undefined ? h("div", { class: "text", text: thing.text, tabindex: "0" }) : null,
+    thing.fields ? fieldsOf(thing, differing) : null,
+    h("figcaption", { class: onlyName ? "only" : "", text: thing.name }));
+}
+
+function summary(thing) {
+  if (thing.text) return thing.text.slice(0, 90);
+  if (thing.fields) return thing.fields.slice(0, 3).map(([name, value]) => `${name} ${value}`).join(", ");
+  return thing.name;
+}
+
+const small = (thing) => (thing.image ? picture(thing) : h("span", { class: "snippet", text: summary(thing) }));
+
+const sentence = (answer) =>
+  answer.second ? `${answer.first.name} and ${answer.second.name}: ${answer.words}` : `${answer.first.name}: ${answer.words}`;
+
+// The page
+
+export function start(root, send, { keysFrom = document, standalone = true } = {}) {
+  const state = {
+    hello: null, kind: "pick", question: null, version: -1, shownAt: 0, busy: false, pending: null, dead: false,
+    view: null, map: null, layout: -1, last: [], blind: true, viewing: false, viewAgain: false, stopped: false,
+  };
+  const ui = skeleton();
+  root.classList.add("tightcut-ask");
+  root.replaceChildren(...ui.all);
+  if (!standalone) root.tabIndex = 0;
+
+  // Sending
+
+  async function request(action, values = {}) {
+    const reply = await send(action, values);
+    if (state.dead) { state.dead = false; banner(""); }
+    return reply;
+  }
+
+  // Something that a person did. What nobody acknowledged is kept and sent again when the server is back.
+  async function act(action, values = {}) {
+    if (state.busy || state.pending) return;
+    state.busy = true;
+    try {
+      receive(await request(action, { kind: state.kind, ...values }));
+    } catch (error) {
+      if (error.refused) notify(error.message, true);
+      else { state.pending = { action, values }; unreachable(); }
+    } finally { state.busy = false; }
+  }
+
+  function receive(reply) {
+    state.version = reply.version;
+    state.question = reply.question;
+    state.shownAt = performance.now();
+    notify(reply.notice ?? "");
+    drawQuestion(reply.n_answers);
+    refresh();
+  }
+
+  async function refresh() {
+    if (state.viewing) { state.viewAgain = true; return; }
+    state.viewing = true;
+    try {
+      do {
+        state.viewAgain = false;
+        const view = await request("view", { layout: state.layout });
+        if (view.map) state.map = view.map;
+        state.layout = view.layout;
+        state.view = view;
+        drawView();
+      } while (state.viewAgain);
+    } catch (error) {
+      if (error.refused) notify(error.message, true); else unreachable();
+    } finally { state.viewing = false; }
+  }
+
+  function unreachable() {
+    state.dead = true;
+    const kept = state.hello?.journal ? `Every answer that was taken is in ${state.hello.journal}. ` : "Every answer that was taken is kept. ";
+    const waiting = state.pending ? "Your last action was not taken yet; it is sent again as soon as tightcut answers. " : "";
+    banner(`tightcut does not answer. ${kept}${waiting}If it has ended, start it again with the same command and use the new address.`);
+  }
+
+  async function look() {
+    if (state.stopped) return;
+    try {
+      if (!state.busy && (state.dead || document.visibilityState !== "hidden")) await lookOnce();
+    } catch (error) { if (!error.refused) unreachable(); }
+    setTimeout(look, LOOK_EVERY);
+  }
+
+  async function lookOnce() {
+    const now = await request("look");
+    if (state.pending) {
+      const { action, values } = state.pending;
+      state.pending = null;
+      await act(action, values);
+    } else if (now.version !== state.version && !state.busy && !ui.dialog.open) await act("question");
+    else if (now.layout !== state.layout) refresh();
+  }
+
+  // What a person does
+
+  const asked = (q) => ({ number: q.number, kind: q.kind, first: q.first.row, second: q.second ? q.second.row : null });
+
+  function answer(choice) {
+    const question = state.question;
+    if (!question || state.busy || state.pending) return;
+    state.last = [question.first.row, ...(question.second ? [question.second.row] : [])];
+    act("answer", { ...asked(question), choice, seconds: (performance.now() - state.shownAt) / 1000 });
+  }
+
+  function setKind(kind) {
+    state.kind = kind;
+    for (const input of ui.kinds) input.checked = input.value === kind;
+    if (standalone) history.replaceState(null, "", `#${kind}`);
+    act("question");
+  }
+
+  async function download(action, name) {
+    try {
+      const { text } = await request(action);
+      const address = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+      const link = h("a", { href: address, download: name });
+      root.append(link);
+      link.click();
+      link.remove();
+      setTimeout(() => URL.revokeObjectURL(address), 10000);
+    } catch (error) { if (error.refused) notify(error.message, true); else unreachable(); }
+  }
+
+  function onKey(event) {
+    const target = event.target;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || ui.dialog.open) return;
+    if (target.matches?.("input:not([type=radio]):not([type=checkbox]), textarea, select")) {
+      if (event.key === "Escape") ui.heading.focus();
+      return;
+    }
+    const presses = target.closest?.("button, a, summary, input") && !target.closest("input[type=radio]");
+    if (presses && (event.key === " " || event.key === "Enter")) return;
+    const action = keyAction(event.key);
+    if (!action) return;
+    event.preventDefault();
+    if (!event.repeat) action();
+  }
+
+  function keyAction(key) {
+    const question = state.question;
+    if (key === "?") return help;
+    if (key === "Backspace") return () => act("undo");
+    if (!question) return null;
+    if (key === " ") return () => answer("unsure");
+    if (question.kind === "pair") return { y: () => answer("same"), n: () => answer("different") }[key.toLowerCase()] ?? null;
+    if (key === "0") return () => answer("none");
+    if (key === "t" || key === "/") return () => ui.question.querySelector("input")?.focus();
+    const group = /^[1-9]$/.test(key) ? question.groups[Number(key) - 1] : undefined;
+    return group ? () => answer(group.id) : null;
+  }
+
+  // The parts of the screen
+
+  function skeleton() {
+    const together = `tightcut-kind-${Math.random()}`; // several widgets in one notebook
+    const kinds = ["pick", "pair"].map((value) =>
+      h("input", { type: "radio", name: together, value, onchange: () => setKind(value) }));
+    const words = { pick: "Which group?", pair: "Same or different?" };
+    const title = h("h1", { text: "tightcut ask" });
+    const alert = h("div", { class: "banner", role: "alert", hidden: true });
+    const notice = h("p", { class: "notice", role: "status" });
+    const heading = h("h2", { tabindex: "-1", text: "Preparing ..." });
+    const live = h("div", { class: "unseen", "aria-live": "polite" });
+    const question = h("div", { class: "question-body" });
+    const contradictions = h("section", { class: "contradictions", hidden: true, "aria-label": "Answers that contradict each other" });
+    const canvas = h("canvas", { role: "img", "aria-label": "Map of all points" });
+    const hint = h("div", { class: "hint", hidden: true });
+    const curve = h("div", { class: "curve" });
+    const estimate = h("p", { class: "estimate" });
+    const blind = h("input", { type: "checkbox", onchange: (event) => { state.blind = !event.target.checked; drawMap(); } });
+    const groups = h("div", { class: "groups" });
+    const answers = h("ol", { class: "answers" });
+    const dialog = h("dialog", {});
+    const head = h("header", {},
+      title,
+      h("fieldset", { class: "kinds" }, h("legend", { class: "unseen", text: "How to ask" }),
+        ...kinds.map((input) => h("label", {}, input, h("span", { text: words[input.value] })))),
+      button("Undo", () => act("undo"), { title: "Backspace" }),
+      button("?", () => help(), { "aria-label": "Help and keys", class: "round" }));
+    const aside = h("aside", { "aria-label": "Map and progress" },
+      h("div", { class: "map" }, canvas, hint),
+      h("label", { class: "blind" }, blind, h("span", { text: "Mark the question on the map (this may give away what tightcut thinks)" })),
+      curve, estimate);
+    const lower = h("section", { class: "lower" },
+      h("div", { class: "clusters" }, h("h2", { text: "Groups" }),
+        h("p", { class: "quiet", text: "Is something in the wrong group? Click it to move it." }), groups),
+      h("div", { class: "past" }, h("h2", { text: "Your answers" }), answers,
+        h("div", { class: "downloads" },
+          button("Labels (CSV)", () => download("labels", "labels.csv")), button("Pairs (CSV)", () => download("pairs", "pairs.csv")))));
+    const all = [head, alert,
+      h("main", {}, h("section", { class: "question", "aria-label": "Question" }, heading, live, question, notice, contradictions), aside),
+      lower, dialog];
+    return { all, kinds, title, alert, notice, heading, live, question, contradictions, canvas, hint, curve, estimate, groups, answers, dialog };
+  }
+
+  function banner(text) {
+    ui.alert.textContent = text;
+    ui.alert.hidden = !text;
+  }
+
+  function notify(text, wrong = false) {
+    ui.notice.textContent = text;
+    ui.notice.classList.toggle("wrong", wrong);
+  }
+
+  function drawQuestion(nAnswers) {
+    const question = state.question;
+    const inside = ui.question.contains(document.activeElement) || document.activeElement === document.body;
+    if (!question) {
+      ui.heading.textContent = "Nothing is left to ask";
+      ui.live.textContent = "Nothing is left to ask.";
+      ui.question.replaceChildren(h("p", { text: "All points follow from your answers. Look through the groups below, and download the labels." }));
+      return;
+    }
+    const pair = question.kind === "pair";
+    ui.heading.textContent = pair ? "Do these two belong together?" : "Where does this belong?";
+    ui.live.textContent = `Question ${nAnswers + 1}. ` + (pair
+      ? `Do ${question.first.name} and ${question.second.name} belong together?`
+      : `Where does ${question.first.name} belong? ${question.groups.slice(0, 9).map((g, i) => `${i + 1}: ${g.label}`).join(", ")}.`);
+    ui.question.replaceChildren(...(pair ? pairBody(question) : pickBody(question)));
+    if (inside) ui.heading.focus({ preventScroll: true });
+    drawMap();
+  }
+
+  const keyed = (key, text, action, properties = {}) =>
+    h("button", { type: "button", onclick: action, ...properties }, h("kbd", { text: key, "aria-hidden": "true" }), h("span", { text }));
+
+  function pairBody(question) {
+    return [
+      h("div", { class: "two" }, large(question.first, question.differing), large(question.second, question.differing)),
+      h("div", { class: "choices" },
+        keyed("y", "Same", () => answer("same"), { class: "main" }),
+        keyed("n", "Different", () => answer("different"), { class: "main" }),
+        keyed("space", "Unsure", () => answer("unsure"))),
+    ];
+  }
+
+  function pickBody(question) {
+    const card = (group, i) =>
+      h("button", { type: "button", class: i < LARGE_GROUPS ? "card" : "card little", onclick: () => answer(group.id) },
+        i < 9 ? h("kbd", { text: String(i + 1), "aria-hidden": "true" }) : null,
+        h("span", { class: "label", text: group.label }),
+        h("span", { class: "members" }, ...group.members.map(small)));
+    const cards = question.groups.map(card);
+    const field = h("input", { type: "text", "aria-label": "Name of the group it belongs to", placeholder: "or type a name", maxlength: "100", list: "tightcut-names", autocomplete: "off" });
+    const names = h("datalist", { id: "tightcut-names" }, ...question.groups.map((group) => h("option", { value: group.label })));
+    const submit = (event) => {
+      event.preventDefault();
+      if (field.value.trim()) answer(field.value.trim());
+    };
+    return [
+      h("div", { class: "pick" },
+        large(question.first),
+        h("div", { class: "offers" },
+          h("div", { class: "cards" }, ...cards.slice(0, LARGE_GROUPS)),
+          cards.length > LARGE_GROUPS ? h("div", { class: "cards more" }, ...cards.slice(LARGE_GROUPS)) : null)),
+      h("div", { class: "choices" },
+        keyed("0", "None of these", () => answer("none")),
+        keyed("space", "Unsure", () => answer("unsure")),
+        h("form", { onsubmit: submit }, field, names, h("button", { type: "submit", text: "Enter" }))),
+    ];
+  }
+
+  function drawView() {
+    drawMap();
+    drawProgress();
+    drawGroups();
+    drawAnswers();
+    drawContradictions();
+  }
+
+  function drawMap() {
+    const { map, view, question } = state;
+    const canvas = ui.canvas, width = canvas.clientWidth, height = canvas.clientHeight;
+    if (!map || !view || !width) return;
+    const scale = window.devicePixelRatio || 1;
+    canvas.width = width * scale;
+    canvas.height = height * scale;
+    const pen = canvas.getContext("2d");
+    pen.scale(scale, scale);
+    const place = ([x, y]) => [10 + x * (width - 20), 10 + y * (height - 20)];
+    const current = question ? [question.first.row, question.second?.row] : [];
+    const asked = new Set(view.asked), last = new Set(state.last);
+    const radius = map.rows.length > 1200 ? 2 : 3.2;
+    const ring = (x, y, r, w) => { pen.lineWidth = w; pen.beginPath(); pen.arc(x, y, r, 0, 7); pen.stroke(); };
+    pen.strokeStyle = dark() ? "#fff" : "#111";
+    map.rows.forEach((row, i) => {
+      if (state.blind && current.includes(row)) return; // its colour would tell what tightcut thinks
+      const [x, y] = place(map.positions[i]);
+      pen.fillStyle = colour(view.colours[i]);
+      pen.beginPath();
+      pen.arc(x, y, asked.has(row) ? radius + 1.2 : radius, 0, 7);
+      pen.fill();
+      if (asked.has(row)) ring(x, y, radius + 1.2, 1);
+      if (last.has(row) || (!state.blind && current.includes(row))) ring(x, y, radius + 6, 2);
+    });
+    canvas.setAttribute("aria-label", `Map of ${map.rows.length} points in ${view.groups.length} groups; ${asked.size} points were asked about.`);
+  }
+
+  function pointAt(event) {
+    if (!state.map || !state.view) return -1;
+    const box = ui.canvas.getBoundingClientRect();
+    const x = (event.clientX - box.left - 10) / (box.width - 20), y = (event.clientY - box.top - 10) / (box.height - 20);
+    const hidden = state.blind && state.question ? [state.question.first.row, state.question.second?.row] : [];
+    let best = -1, nearest = 12;
+    state.map.positions.forEach(([a, b], i) => {
+      const far = Math.hypot((a - x) * box.width, (b - y) * box.height);
+      if (far < nearest && !hidden.includes(state.map.rows[i])) { nearest = far; best = i; }
+    });
+    return best;
+  }
+
+  function drawProgress() {
+    const { progress, curve, n_answers: n, n_unknown: unknown } = state.view;
+    const words = [`${n} ${n === 1 ? "answer" : "answers"}`, `${percent(progress.settled)} settled`];
+    if (n > 0) words.push(`about ${percent(progress.expected)} right (${Math.round(100 * progress.low)} to ${percent(progress.high)})`);
+    if (n > 0 && progress.next_50 >= 0.005) words.push(`50 more answers would add about ${percent(progress.next_50)}`);
+    if (unknown > 0) words.push(`${unknown.toLocaleString("en")} points (grey) are in no known group yet`);
+    ui.estimate.textContent = words.join(" · ") + ".";
+    const W = 300, H = 70, end = Math.max(10, n);
+    const line = (k) => curve.map((step) => `${((step[0] / end) * W).toFixed(1)},${(H - step[k] * H).toFixed(1)}`).join(" ");
+    ui.curve.replaceChildren(h("p", { class: "quiet", text: "Settled, by number of answers" }), svg("svg", { viewBox: `-2 -4 ${W + 4} ${H + 8}`, preserveAspectRatio: "none", role: "img", "aria-label": `Settled share after each answer, now ${percent(progress.settled)}` },
+      svg("path", { d: `M0 0V${H}H${W}`, class: "axes" }), svg("path", { d: `M0 0H${W}`, class: "goal" }),
+      svg("polyline", { points: line(1), class: "settled" }),
+      svg("path", { d: `M${(n / end) * W} ${H - progress.settled * H}h0`, class: "now" })));
+  }
+
+  function drawGroups() {
+    if (ui.groups.contains(document.activeElement) && document.activeElement.matches("input")) return; // someone is typing
+    const hidden = new Set(state.question ? [state.question.first.row, state.question.second?.row] : []);
+    const scrolled = root.ownerDocument.scrollingElement?.scrollTop;
+    const focused = document.activeElement?.dataset?.keep;
+    ui.groups.replaceChildren(...state.view.groups.map((group) => gallery(group, hidden)));
+    if (focused) root.querySelector(`[data-keep="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+    if (scrolled !== undefined) root.ownerDocument.scrollingElement.scrollTop = scrolled;
+  }
+
+  function gallery(group, hidden) {
+    const items = (things) => things.filter((thing) => !hidden.has(thing.row)).map((thing) => item(thing, group));
+    const list = h("div", { class: "items" }, ...items(group.typical));
+    const doubtful = items(group.doubtful);
+    const name = h("input", { type: "text", value: group.name ?? "", placeholder: group.label, maxlength: "100", "aria-label": `Name of ${group.label}`, "data-keep": `name-${group.id}` });
+    const save = () => { if (name.value.trim() && name.value.trim() !== group.name) act("name", { group: group.id, name: name.value.trim() }); };
+    name.addEventListener("change", save);
+    name.addEventListener("keydown", (event) => { if (event.key === "Enter") name.blur(); });
+    const more = button("Show more", async () => {
+      try { list.replaceChildren(...items((await request("gallery", { group: group.id })).things)); more.remove(); }
+      catch (error) { if (error.refused) notify(error.message, true); else unreachable(); }
+    }, { class: "link" });
+    const swatch = svg("svg", { viewBox: "0 0 12 12", class: "swatch", "aria-hidden": "true" }, svg("circle", { cx: 6, cy: 6, r: 6, fill: colour(group.id) }));
+    return h("section", { class: "gallery", "aria-label": group.label },
+      h("div", { class: "title" }, swatch, name, h("span", { class: "quiet", text: `${group.size.toLocaleString("en")} ${group.size === 1 ? "thing" : "things"}` })),
+      list,
+      doubtful.length ? h("div", { class: "items doubtful" }, h("span", { class: "quiet", text: "least sure" }), ...doubtful) : null,
+      group.size > group.typical.length ? more : null);
+  }
+
+  const item = (thing, group) =>
+    h("button", { type: "button", class: "item", title: thing.name, "aria-label": `${summary(thing)}, in ${group.label}: move it`, "data-keep": `item-${thing.row}`, onclick: () => moveDialog(thing, group) }, small(thing));
+
+  function drawAnswers() {
+    const rows = state.view.answers.map((given) =>
+      h("li", { class: given.believed ? "" : "doubted", value: String(given.number) }, ...answerLine(given)));
+    ui.answers.replaceChildren(...(rows.length ? rows : [h("li", { class: "quiet none", text: "None yet." })]));
+  }
+
+  function answerLine(given) {
+    return [
+      h("span", { class: "thumbs", "aria-hidden": "true" }, given.first.image ? picture(given.first) : null, given.second?.image ? picture(given.second) : null),
+      h("span", { class: "words", text: given.first.image ? given.words : sentence(given), title: sentence(given) }),
+      given.believed ? null : h("span", { class: "flag", text: "not believed" }),
+      button("Change", () => reviseDialog(given), { class: "link", "aria-label": `Change: ${sentence(given)}`, "data-keep": `change-${given.number}` }),
+    ];
+  }
+
+  function drawContradictions() {
+    const found = state.view.contradictions;
+    ui.contradictions.hidden = !found.length;
+    ui.contradictions.replaceChildren(
+      h("h3", { text: found.length === 1 ? "These answers contradict each other" : `${found.length} contradictions among your answers` }),
+      h("p", { class: "quiet", text: "The marked answer is believed least, and is left out for now. Change whichever is wrong; nothing is lost." }),
+      ...found.map(({ chain, suspect }) => h("ol", { class: "chain" }, ...chain.map((given) =>
+        h("li", { class: given.number === suspect ? "suspect" : "" },
+          ...answerLine({ ...given, believed: true }),
+          given.number === suspect ? h("span", { class: "flag", text: "believed least" }) : null)))));
+  }
+
+  // Dialogues
+
+  function open(title, ...content) {
+    const close = () => ui.dialog.close();
+    ui.dialog.setAttribute("aria-label", title);
+    ui.dialog.replaceChildren(h("h2", { text: title }), ...content, h("div", { class: "end" }, button("Close", close)));
+    if (!ui.dialog.open) ui.dialog.showModal();
+  }
+
+  function choose(action, values) {
+    ui.dialog.close();
+    act(action, values);
+  }
+
+  function groupButtons(except, action, values) {
+    const offered = state.view.groups.filter((group) => group.id !== except);
+    return h("div", { class: "cards more" },
+      ...offered.map((group) => h("button", { type: "button", class: "card little", onclick: () => choose(action, { ...values, choice: group.id }) },
+        h("span", { class: "label", text: group.label }), h("span", { class: "members" }, ...group.typical.slice(0, 3).map(small)))),
+      button("None of the groups", () => choose(action, { ...values, choice: "none" }), { class: "card little" }));
+  }
+
+  function moveDialog(thing, group) {
+    open(`Where does ${thing.name} belong?`, large(thing),
+      h("p", { class: "quiet", text: `It is in ${group.label} now. Moving it counts as an answer.` }),
+      button(`It belongs to ${group.label}`, () => choose("move", { row: thing.row, choice: group.id })),
+      groupButtons(group.id, "move", { row: thing.row }));
+  }
+
+  function reviseDialog(given) {
+    const values = { number: given.number };
+    const to = (choice, text) => button(text, () => choose("revise", { ...values, choice }), { "aria-pressed": String(given.choice === choice) });
+    open("Change an answer", h("div", { class: "two" }, large(given.first), given.second ? large(given.second) : null),
+      h("p", { class: "quiet", text: `You answered: ${given.words}.` }),
+      given.kind === "pair"
+        ? h("div", { class: "choices" }, to("same", "Same"), to("different", "Different"), to("unsure", "Unsure"))
+        : h("div", {}, groupButtons(null, "revise", values), h("div", { class: "choices" }, to("unsure", "Unsure"))));
+  }
+
+  async function pointDialog(event) {
+    const i = pointAt(event);
+    if (i < 0) return;
+    try {
+      const { thing } = await request("thing", { row: state.map.rows[i] });
+      const group = state.view.groups.find((one) => one.id === state.view.colours[i]) ?? null;
+      if (group) moveDialog(thing, group);
+      else open(`Where does ${thing.name} belong?`, large(thing), groupButtons(null, "move", { row: thing.row }));
+    } catch (error) { if (error.refused) notify(error.message, true); else unreachable(); }
+  }
+
+  function help() {
+    const keys = [["y, n", "same, different (two things)"], ["1 to 9", "that group"], ["0", "none of these"], ["t", "type the name of a group, old or new"], ["space", "unsure: skip it"], ["Backspace", "undo the last action"], ["Esc", "leave a text field or close this"], ["?", "this help"]];
+    open("How it works",
+      h("p", { text: "Answer what you know, and skip what you do not. tightcut asks where an answer helps most and works out the rest. Its own guess is not shown before you have answered." }),
+      h("dl", { class: "keys" }, ...keys.flatMap(([key, text]) => [h("dt", {}, h("kbd", { text: key })), h("dd", { text })])),
+      h("p", { text: "Wrong answers do little harm: an answer that others outweigh is left out, shown to you, and kept. The map shows all points (or an even sample), coloured by group; those you were asked about have a ring." }),
+      h("p", { class: "quiet", text: state.hello?.journal ? `Every answer is written to ${state.hello.journal} at once.` : "Answers are kept in memory only." }));
+  }
+
+  // Beginning
+
+  async function begin() {
+    try {
+      const hello = state.hello = await request("hello");
+      if (hello.failure) { ui.heading.textContent = "This cannot be asked about"; banner(hello.failure); return; }
+      if (!hello.ready) {
+        ui.heading.textContent = "Preparing ...";
+        ui.question.replaceChildren(h("p", { class: "quiet", text: `Looking for neighbours among ${hello.n.toLocaleString("en")} things. The first time ever takes up to a minute.` }));
+        setTimeout(begin, 600);
+        return;
+      }
+      if (hello.title) { ui.title.textContent = hello.title; if (standalone) document.title = `${hello.title} · tightcut ask`; }
+      const wanted = standalone ? location.hash.slice(1) : "";
+      setKind(["pick", "pair"].includes(wanted) ? wanted : hello.kind);
+      setTimeout(look, LOOK_EVERY);
+    } catch (error) {
+      if (error.refused) banner(error.message); else unreachable();
+      setTimeout(begin, LOOK_EVERY);
+    }
+  }
+
+  keysFrom.addEventListener("keydown", onKey);
+  ui.canvas.addEventListener("click", pointDialog);
+  ui.canvas.addEventListener("mousemove", (event) => {
+    const i = pointAt(event);
+    const group = i < 0 ? null : state.view.groups.find((one) => one.id === state.view.colours[i]);
+    ui.hint.hidden = i < 0;
+    ui.hint.textContent = i < 0 ? "" : group ? group.label : "not asked yet";
+  });
+  ui.canvas.addEventListener("mouseleave", () => { ui.hint.hidden = true; });
+  const resized = new ResizeObserver(() => drawMap());
+  resized.observe(ui.canvas);
+  const scheme = matchMedia("(prefers-color-scheme: dark)");
+  const redraw = () => { if (state.view) drawView(); };
+  scheme.addEventListener("change", redraw);
+  begin();
+  return () => {
+    state.stopped = true;
+    keysFrom.removeEventListener("keydown", onKey);
+    scheme.removeEventListener("change", redraw);
+    resized.disconnect();
+  };
+}
+
+// Two ways to send
+
+function refusal(message) {
+  const error = new Error(message);
+  error.refused = true;
+  return error;
+}
+
+async function overHttp(action, values) {
+  const response = await fetch(action, {
+    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(values), signal: AbortSignal.timeout(60000),
+  });
+  const type = response.headers.get("content-type") ?? "";
+  if (!type.startsWith("application/json")) throw new Error(`${response.status}`); // not our server
+  const reply = await response.json();
+  if (!response.ok) throw refusal(reply.error ?? `The server answered ${response.status}.`);
+  return reply;
+}
+
+function overMessages(model) {
+  const waiting = new Map();
+  let count = 0;
+  model.on("msg:custom", (message) => {
+    const one = waiting.get(message.id);
+    if (!one) return;
+    waiting.delete(message.id);
+    clearTimeout(one.timer);
+    if (message.error !== undefined) one.reject(refusal(message.error)); else one.resolve(message.reply);
+  });
+  return (action, values) => new Promise((resolve, reject) => {
+    const id = `${Date.now()}-${count++}`;
+    const timer = setTimeout(() => { waiting.delete(id); reject(new Error("The kernel does not answer.")); }, 60000);
+    waiting.set(id, { resolve, reject, timer });
+    model.send({ id, action, values });
+  });
+}
+
+export default {
+  render({ model, el }) {
+    const root = h("div");
+    el.append(root);
+    return start(root, overMessages(model), { keysFrom: root, standalone: false });
+  },
+};
+
+const page = typeof document === "undefined" ? null : document.getElementById("tightcut-ask");
+if (page) start(page, overHttp);

@@ -1,0 +1,160 @@
+"""The page on this machine: starlette behind uvicorn, on the loopback address only.
+
+Every address begins with a random token, so that other users and other pages cannot guess it. A request must name this
+server as its host (a foreign name that resolves to 127.0.0.1 is refused) and, where a browser says who asks, come from the
+page itself. The page may load nothing from elsewhere and runs no script but its own.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+import socket
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from tightcut.ask.page.desk import Desk
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+HOST = "127.0.0.1"
+NAMES = (HOST, "localhost", "[::1]")
+LARGEST_BODY = 64 * 1024
+STATIC = {
+    "": ("page.html", "text/html"),
+    "page.js": ("page.js", "text/javascript"),
+    "page.css": ("page.css", "text/css"),
+}
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",  # the address holds the token
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+log = logging.getLogger(__name__)
+
+
+def new_token() -> str:
+    return secrets.token_urlsafe(24)
+
+
+def bound_socket(port: int = 0) -> socket.socket:
+    """A listening socket on the loopback address; port 0 takes a free one."""
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind((HOST, port))
+        sock.listen(64)
+    except OSError as error:
+        sock.close()
+        raise ValueError(
+            f"Port {port} cannot be used ({error.strerror}); leave out --port to take a free one."
+        ) from None
+    return sock
+
+
+def serve(desk: Desk, sock: socket.socket, token: str) -> None:
+    """Serve until Ctrl-C."""
+    import uvicorn
+
+    app = make_app(desk, token, sock.getsockname()[1])
+    config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=2)
+    uvicorn.Server(config).run(sockets=[sock])
+
+
+def make_app(desk: Desk, token: str, port: int) -> Starlette:
+    """The application: the page's files, pictures of rows, and one address for actions."""
+    from starlette.applications import Starlette
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    hosts = {f"{name}:{port}" for name in NAMES}
+
+    async def answer(request: Request) -> Response:
+        problem = _problem(request, hosts)
+        if problem is not None:
+            response = Response(problem, 403, media_type="text/plain")
+        elif not secrets.compare_digest(request.path_params["token"].encode(), token.encode()):
+            response = Response("Not found: the address needs the token that tightcut ask has printed.", 404)
+        else:
+            response = await _respond(desk, request, request.path_params["rest"])
+        response.headers.update(HEADERS)
+        return response
+
+    return Starlette(
+        routes=[Route("/{token}/{rest:path}", answer, methods=["GET", "POST"])],
+        exception_handlers={404: _plain, 405: _plain},
+    )
+
+
+async def _plain(request: Request, error: Any) -> Response:  # noqa: ARG001
+    from starlette.responses import Response
+
+    return Response(error.detail, error.status_code, HEADERS, media_type="text/plain")
+
+
+def _problem(request: Request, hosts: set[str]) -> str | None:
+    """Why a request does not come from the page, or None."""
+    host, origin = request.headers.get("host", ""), request.headers.get("origin")
+    if host.lower() not in hosts:
+        return "This server answers to its own address only."
+    if origin is not None and origin.lower() != f"http://{host.lower()}":
+        return "This server answers its own page only."
+    if request.headers.get("sec-fetch-site", "none") not in {"none", "same-origin"} and request.method == "POST":
+        return "This server answers its own page only."
+    if request.method == "POST" and request.headers.get("content-type", "").split(";")[0] != "application/json":
+        return "Actions are sent as application/json."
+    return None
+
+
+async def _respond(desk: Desk, request: Request, rest: str) -> Response:
+    from starlette.concurrency import run_in_threadpool
+    from starlette.responses import Response
+
+    if request.method == "POST":
+        return await _act(desk, request, rest)
+    if rest in STATIC:
+        name, media_type = STATIC[rest]
+        return Response(files("tightcut.ask.page").joinpath(name).read_bytes(), media_type=media_type)
+    kind, _, row = rest.partition("/")
+    pictures = desk.things.pictures
+    if kind == "image" and row.isascii() and row.isdigit() and len(row) < 12 and pictures and pictures.has(int(row)):
+        try:
+            picture = await run_in_threadpool(pictures.read, int(row))
+        except OSError:
+            return Response("The picture cannot be read.", 404)
+        return Response(picture.content, media_type=picture.media_type)
+    return Response("Not found.", 404)
+
+
+async def _act(desk: Desk, request: Request, action: str) -> Response:
+    from starlette.concurrency import run_in_threadpool
+    from starlette.responses import JSONResponse
+
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > LARGEST_BODY:
+            return JSONResponse({"error": "The request is too large."}, 413)
+    try:
+        values = json.loads(body or b"{}")
+        if not isinstance(values, dict):
+            raise ValueError("An action takes an object of values.")  # noqa: TRY004, TRY301
+        return JSONResponse(await run_in_threadpool(desk.perform, action, values))
+    except (ValueError, RecursionError) as error:
+        return JSONResponse({"error": str(error)}, 422)
+    except OSError as error:
+        log.exception("an answer could not be written")
+        text = f"The answer could not be written ({error.strerror or error}) and does not count. Free some space and repeat."
+        return JSONResponse({"error": text}, 507)

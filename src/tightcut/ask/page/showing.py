@@ -1,0 +1,122 @@
+"""From the records of a session to the JSON that a page draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tightcut.ask.page.things import Things
+from tightcut.ask.records import Answer, Question
+from tightcut.ask.session import Session
+
+LARGE_GROUPS, MEMBERS = 4, 4  # groups of a pick shown by several members; members shown
+TYPICAL, DOUBTFUL = 8, 6  # things of a group in its gallery
+RECENT = 40  # answers in the list
+CONTRADICTIONS = 10
+
+
+class Showing:
+    """How things, questions and groups look on a page.
+
+    Parameters
+    ----------
+    things : Things
+    address : callable, optional
+        From a row to the address of its picture.
+    """
+
+    def __init__(self, things: Things, address: Callable[[int], str] | None) -> None:
+        self.things, self.address = things, address
+
+    def thing(self, row: int) -> dict[str, Any]:
+        return self.things.describe(int(row), self.address)
+
+    def label(self, group: int, name: str | None) -> str:
+        """What a group is called on the page."""
+        return name or f"Group {group}"
+
+    def question(self, question: Question) -> dict[str, Any]:
+        shown: dict[str, Any] = {
+            "number": question.number,
+            "kind": question.kind,
+            "first": self.thing(question.first),
+            "second": None if question.second is None else self.thing(question.second),
+        }
+        if question.second is not None:
+            shown["differing"] = self.things.differing(question.first, question.second)
+        if question.kind == "pick":
+            shown["groups"] = [
+                {
+                    "id": group.id,
+                    "label": self.label(group.id, group.name),
+                    "members": [self.thing(row) for row in group.members[: MEMBERS if i < LARGE_GROUPS else 1]],
+                }
+                for i, group in enumerate(question.groups)
+            ]
+        return shown
+
+    def view(self, session: Session, drawn: np.ndarray) -> dict[str, Any]:
+        """All that is known: groups with galleries, labels of the points on the map, answers, contradictions, progress."""
+        labels, groups, answers = session.labels_, session.groups, session.answers
+        names = {group.id: group.name for group in groups}
+        doubtful = self._doubtful(session, labels)
+        progress = session.progress()
+        known = np.isin(labels, list(names))
+        asked = {row for answer in answers for row in (answer.first, answer.second) if row is not None}
+        return {
+            "groups": [
+                {
+                    "id": group.id,
+                    "name": group.name,
+                    "label": self.label(group.id, group.name),
+                    "size": group.size,
+                    "typical": [self.thing(row) for row in session.typical(group.id, TYPICAL).tolist()],
+                    "doubtful": [self.thing(row) for row in doubtful.get(group.id, [])],
+                }
+                for group in groups
+            ],
+            "colours": np.where(known, labels, -1)[drawn].tolist(),
+            "asked": sorted(asked),
+            "n_unknown": int((~known).sum()),
+            "answers": [self.answer(answer, names) for answer in reversed(answers[-RECENT:])],
+            "n_answers": len(answers),
+            "contradictions": [
+                {"chain": [self.answer(a, names) for a in found.chain], "suspect": found.suspect.number}
+                for found in session.contradictions()[:CONTRADICTIONS]
+            ],
+            "progress": {
+                "settled": progress.settled,
+                "expected": progress.expected_accuracy,
+                "low": progress.low,
+                "high": progress.high,
+                "next_50": progress.next_50,
+            },
+        }
+
+    def answer(self, answer: Answer, names: dict[int, str | None]) -> dict[str, Any]:
+        return {
+            "number": answer.number,
+            "kind": answer.kind,
+            "first": self.thing(answer.first),
+            "second": None if answer.second is None else self.thing(answer.second),
+            "choice": answer.choice,
+            "words": self._words(answer, names),
+            "believed": answer.believed,
+        }
+
+    def _words(self, answer: Answer, names: dict[int, str | None]) -> str:
+        if answer.kind == "pair" or answer.choice == "unsure":
+            return str(answer.choice)
+        if answer.choice == "none":
+            founded = "" if answer.founds is None else f": {self.label(answer.founds, names.get(answer.founds))} begins"
+            return "none of the others" + founded
+        return self.label(int(answer.choice), names.get(int(answer.choice)))
+
+    def _doubtful(self, session: Session, labels: np.ndarray) -> dict[int, list[int]]:
+        """The least sure rows of each group that nobody was asked about."""
+        asked = [row for answer in session.answers for row in (answer.first, answer.second) if row is not None]
+        order = session.doubtful(len(labels))
+        order = order[~np.isin(order, asked)]
+        return {group.id: order[labels[order] == group.id][:DOUBTFUL].tolist() for group in session.groups}

@@ -1,0 +1,151 @@
+"""From a file, or the name of built-in data, to points and what is shown of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tightcut.ask.page.pictures import ArrayPictures, FilePictures, Pictures, files_named, is_pictures
+from tightcut.ask.page.things import Things
+from tightcut.files import DataOptions, InputError, read_data, read_table
+from tightcut.files.arrays import read_npy, read_npz, read_sparse
+from tightcut.files.cells import is_number
+from tightcut.files.errors import check_readable
+from tightcut.files.tables import TEXT_SUFFIXES
+
+BUILT_IN = ("digits",)
+FIELDS_SHOWN = 40  # columns of a table, if none are chosen
+LONG_TEXT = 60  # characters: a chosen column whose texts are longer is shown as a text, not as a field
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Points or similarities, and what is shown of each row."""
+
+    title: str
+    X: Any
+    things: Things
+    affinity: str = "knn"
+    notes: tuple[str, ...] = ()
+
+
+def read_source(
+    data: str, options: DataOptions | None = None, *, show: Sequence[str] = (), images: Sequence[str] = ()
+) -> Source:
+    """Read what a person is asked about.
+
+    Parameters
+    ----------
+    data : str
+        Path of a table, an array or a graph, or "digits".
+    options : DataOptions, optional
+        Which columns are what.
+    show : sequence of str
+        Columns to show; all by default.
+    images : sequence of str
+        A folder of pictures, a column with their file names, both, or HEIGHTxWIDTH for rows of pixels.
+    """
+    options, show = options or DataOptions(), _split(show)
+    if data in BUILT_IN and not Path(data).exists():
+        return _digits()
+    path = Path(data)
+    check_readable(path)
+    if path.suffix.lower() in {".npy", ".npz"}:
+        return _from_array(path, options, images)
+    if path.suffix.lower() in TEXT_SUFFIXES | {".parquet", ".pq"}:
+        return _from_table(path, options, show, images)
+    content = read_data(path, options)
+    return Source(path.stem, content.affinity, _with_images(Things(content.ids), images, path), "precomputed")
+
+
+def _digits() -> Source:
+    from sklearn.datasets import load_digits
+
+    digits = load_digits()
+    names = [f"digit in row {row}" for row in range(len(digits.data))]
+    return Source("Handwritten digits", digits.data, Things(names, pictures=ArrayPictures(digits.images)))
+
+
+def _from_array(path: Path, options: DataOptions, images: Sequence[str]) -> Source:
+    """Pictures, rows of pixels, points, or a sparse matrix, which is a graph."""
+    if path.suffix.lower() == ".npz" and read_sparse(path) is not None:
+        content = read_data(path, options)
+        return Source(path.stem, content.affinity, _with_images(Things(content.ids), images, path), "precomputed")
+    pixels = read_npy(path) if path.suffix.lower() == ".npy" else read_npz(path, lambda _: False)[0]
+    shape = _pixel_shape(images)
+    if shape is not None and pixels.ndim == 2:
+        if pixels.shape[1] % (shape[0] * shape[1]):
+            raise InputError(
+                f"--images {images[0]}: the rows of {path} have {pixels.shape[1]} values, which does not fit."
+            )
+        pixels = pixels.reshape(len(pixels), *shape, -1)
+    if is_pictures(pixels):
+        X = pixels.reshape(len(pixels), -1).astype(np.float64)
+        if not np.isfinite(X).all():
+            raise InputError(f"{path} contains NaN or infinity; fill or remove these values first.")
+        names = [f"row {row}" for row in range(len(X))]
+        return Source(path.stem, X, Things(names, pictures=ArrayPictures(pixels)))
+    content = read_data(path, options)
+    if content.affinity is not None:
+        return Source(path.stem, content.affinity, _with_images(Things(content.ids), images, path), "precomputed")
+    points = np.asarray(content.points)
+    fields = {f"column {name}": points[:, i].tolist() for i, name in enumerate(content.columns[:FIELDS_SHOWN])}
+    return Source(path.stem, points, _with_images(Things(content.ids, fields=fields), images, path))
+
+
+def _from_table(path: Path, options: DataOptions, show: list[str], images: Sequence[str]) -> Source:
+    table = read_table(path, options)
+    image_column = next((name for name in images if name in table.names), None)
+    for name in show:
+        table.find(name, "--show")
+    no_measurements = [name for name in show if not all(map(is_number, table.texts(name)))]
+    if image_column is not None:
+        no_measurements.append(image_column)
+    content = read_data(path, replace(options, drop=(*options.drop, *no_measurements)))
+    if content.affinity is not None:
+        return Source(path.stem, content.affinity, Things(content.ids), "precomputed", content.notes)
+    chosen = show or [name for name in table.names if name not in {content.id_name, image_column}][:FIELDS_SHOWN]
+    columns = {name: table.texts(name) for name in chosen}
+    long = [name for name in show if _is_long(columns[name])]
+    texts = (
+        None if not long else ["\n\n".join(cells) for cells in zip(*(columns.pop(name) for name in long), strict=True)]
+    )
+    things = Things(content.ids, texts, {} if not show and images else columns)
+    names = None if image_column is None else table.texts(image_column)
+    things = _with_images(things, [name for name in images if name != image_column], path, names)
+    return Source(path.stem, content.points, things, notes=content.notes)
+
+
+def _with_images(things: Things, images: Sequence[str], path: Path, names: list[str] | None = None) -> Things:
+    """Pictures from a folder, by the rows' own names or by the file names of a column."""
+    if not images and names is None:
+        return things
+    folder = Path(images[0]) if images else path.parent
+    if not folder.is_dir():
+        raise InputError(f"--images {folder} is neither a folder nor a column of {path}.")
+    found = files_named(things.names if names is None else names, folder)
+    if not any(found):
+        example = (things.names if names is None else names)[0]
+        raise InputError(
+            f"--images: no file in {folder} belongs to a row; for the first one {example!r} was looked for."
+        )
+    pictures: Pictures = FilePictures(found)
+    return replace(things, pictures=pictures)
+
+
+def _pixel_shape(images: Sequence[str]) -> tuple[int, int] | None:
+    match = re.fullmatch(r"([1-9]\d{0,4})x([1-9]\d{0,4})", images[0]) if images else None
+    return None if match is None else (int(match[1]), int(match[2]))
+
+
+def _is_long(texts: Sequence[str]) -> bool:
+    return any(len(text) > LONG_TEXT or "\n" in text for text in texts)
+
+
+def _split(names: Sequence[str]) -> list[str]:
+    return [part.strip() for name in names for part in name.split(",") if part.strip()]

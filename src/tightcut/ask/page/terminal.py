@@ -1,0 +1,99 @@
+"""Questions in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tightcut.ask.page.pictures import ArrayPictures
+from tightcut.ask.page.things import Things
+from tightcut.ask.records import Question
+from tightcut.ask.session import Session
+
+SHADES = " .:-=+*#%@"
+WIDEST_PICTURE = 32  # pixels that fit a terminal
+PAIR_KEYS = {"y": "same", "n": "different", "": "unsure", "?": "unsure", "unsure": "unsure"}
+PAIR_HELP = "y same · n different · Enter unsure · u undo · q quit"
+PICK_HELP = "a number or a name · 0 none of these · Enter unsure · u undo · q quit"
+
+
+def converse(
+    session: Session, things: Things, read: Callable[[str], str], write: Callable[[str], None], kind: str = "pick"
+) -> None:
+    """Ask until there is nothing left to ask, or the person leaves."""
+    while (question := session.question(kind)) is not None:
+        write(_in_text(question, things, session.n_answers_ + 1))
+        while True:
+            try:
+                text = read("> ").strip()
+            except EOFError:
+                return
+            if text.lower() in {"q", "quit"}:
+                return
+            try:
+                if text.lower() in {"u", "undo"}:
+                    session.undo()
+                else:
+                    session.answer(question, _choice(question, text))
+                break
+            except ValueError as error:
+                write(str(error))
+    write("Nothing is left to ask.")
+
+
+def _choice(question: Question, text: str) -> Any:
+    if question.kind == "pair":
+        if text.lower() not in PAIR_KEYS:
+            raise ValueError(f"{text!r} is no answer: {PAIR_HELP}.")
+        return PAIR_KEYS[text.lower()]
+    if not text:
+        return "unsure"
+    if not text.isdecimal():
+        return text
+    if int(text) > len(question.groups):
+        raise ValueError(f"There is no group {text}: {PICK_HELP}.")
+    return "none" if int(text) == 0 else question.groups[int(text) - 1].id
+
+
+def _in_text(question: Question, things: Things, number: int) -> str:
+    first = thing_in_text(things, question.first)
+    if question.second is not None:
+        second = thing_in_text(things, question.second)
+        return f"\nQuestion {number}. Do these two belong together?\n\n{_beside(first, second)}\n\n{PAIR_HELP}"
+    groups = [
+        f"  {i}  {group.name or f'Group {group.id}'}: {', '.join(things.names[row] for row in group.members[:4])}"
+        for i, group in enumerate(question.groups, 1)
+    ]
+    return f"\nQuestion {number}. Where does this belong?\n\n{first}\n\n" + "\n".join(groups) + f"\n\n{PICK_HELP}"
+
+
+def thing_in_text(things: Things, row: int) -> str:
+    """A row as lines of text; a small picture as shades."""
+    shown = things.describe(row)
+    lines = [shown["name"]]
+    if isinstance(things.pictures, ArrayPictures) and max(things.pictures.pixels.shape[1:3]) <= WIDEST_PICTURE:
+        lines.append(_shaded(things.pictures.bytes_of(row)))
+    if "text" in shown:
+        lines.append(shown["text"])
+    lines += [f"{name}: {value}" for name, value in shown.get("fields", [])]
+    return "\n".join(lines)
+
+
+def _shaded(pixels: np.ndarray) -> str:
+    grey = pixels.reshape(*pixels.shape[:2], -1)[:, :, :3].mean(axis=2)
+    levels = (grey / 256 * len(SHADES)).astype(int)
+    # A character is about twice as high as it is wide.
+    return "\n".join("".join(SHADES[level] * 2 for level in line) for line in levels)
+
+
+def _beside(left: str, right: str, gap: int = 4) -> str:
+    """Two texts in two columns, or below each other where they are wide."""
+    one, other = left.splitlines(), right.splitlines()
+    width = max(map(len, one), default=0)
+    if width + max(map(len, other), default=0) > 100:
+        return f"{left}\n\n{right}"
+    one += [""] * (len(other) - len(one))
+    other += [""] * (len(one) - len(other))
+    return "\n".join(f"{a:<{width + gap}}{b}".rstrip() for a, b in zip(one, other, strict=True))

@@ -1,0 +1,107 @@
+"""What a person sees of a row: a picture, a text, the fields of a table, or at least a name."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from tightcut.ask.page.pictures import Pictures
+
+TEXT_SHOWN = 20_000  # characters
+CLOSE = 0.5  # standard deviations of a column: numbers that are closer than this do not count as differing
+
+
+@dataclass(frozen=True, eq=False)
+class Things:
+    """What is shown of the rows of some data.
+
+    Parameters
+    ----------
+    names : sequence of str
+        A name for each row.
+    texts : sequence of str, optional
+        A longer text for each row.
+    fields : mapping from str to sequence
+        Columns of a table, shown as name and value.
+    pictures : Pictures, optional
+
+    Examples
+    --------
+    >>> things = Things(["ann", "bob"], fields={"age": [31, 30], "town": ["Ulm", "Bonn"]})
+    >>> things.describe(0)
+    {'row': 0, 'name': 'ann', 'fields': [['age', '31'], ['town', 'Ulm']]}
+    >>> things.differing(0, 1)
+    [0, 1]
+    """
+
+    names: Sequence[str]
+    texts: Sequence[str] | None = None
+    fields: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    pictures: Pictures | None = None
+
+    @classmethod
+    def numbered(cls, n: int) -> Things:
+        """Nothing but row numbers."""
+        return cls([str(row) for row in range(n)])
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def describe(self, row: int, address: Callable[[int], str] | None = None) -> dict[str, Any]:
+        """A row for the page; `address` says where its picture is found."""
+        shown: dict[str, Any] = {"row": row, "name": str(self.names[row])}
+        if self.texts is not None:
+            shown["text"] = str(self.texts[row])[:TEXT_SHOWN]
+        if self.fields:
+            shown["fields"] = [[name, as_shown(column[row])] for name, column in self.fields.items()]
+        if address is not None and self.pictures is not None and self.pictures.has(row):
+            shown["image"] = address(row)
+        return shown
+
+    def differing(self, first: int, second: int) -> list[int]:
+        """Positions of the fields in which two rows differ; numbers that are close to each other do not."""
+        return [
+            position
+            for position, column in enumerate(self.fields.values())
+            if _differ(column[first], column[second], self._spreads[position])
+        ]
+
+    @cached_property
+    def _spreads(self) -> list[float]:
+        """The standard deviation of each column of numbers, 0 for other columns."""
+        return [_spread(column) for column in self.fields.values()]
+
+
+def as_shown(value: Any) -> str:
+    """A cell as text; numbers with the digits that matter."""
+    if isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_, numbers.Integral)):
+        return f"{float(value):.6g}"
+    return str(value)[:TEXT_SHOWN]
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _spread(column: Sequence[Any]) -> float:
+    values = [_number(value) for value in column]
+    known = [value for value in values if value is not None and np.isfinite(value)]
+    if len(known) < len(values) or not known:
+        return 0.0
+    return float(np.std(known))
+
+
+def _differ(first: Any, second: Any, spread: float) -> bool:
+    if spread > 0:
+        one, other = _number(first), _number(second)
+        if one is not None and other is not None:
+            return abs(one - other) > CLOSE * spread
+    return as_shown(first) != as_shown(second)

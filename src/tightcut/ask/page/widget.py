@@ -1,0 +1,60 @@
+"""The page in a notebook: the same module, with messages of anywidget instead of a server."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from importlib.resources import files
+from typing import Any
+
+from tightcut.ask.page.desk import Desk
+from tightcut.ask.page.things import Things
+from tightcut.ask.session import Session
+
+
+def make_widget(session: Session, things: Things | None = None, *, kind: str = "pick") -> Any:
+    """A widget that asks the questions of a session.
+
+    Parameters
+    ----------
+    session : Session
+    things : Things, optional
+        What is shown of the rows; row numbers by default.
+    kind : {"pick", "pair"}, default="pick"
+        How to ask at first.
+    """
+    try:
+        import anywidget
+        import traitlets
+    except ImportError:
+        raise ImportError('The widget needs anywidget: pip install "tightcut[ask]"') from None
+    things = things if things is not None else Things.numbered(len(session.labels_))
+    desk = Desk(things, kind=kind, address=lambda row: _data_address(things, row))
+    desk.begin(session, session._X, affinity=session.affinity)  # noqa: SLF001
+    page = files("tightcut.ask.page")
+
+    class AskWidget(anywidget.AnyWidget):
+        _esm = page.joinpath("page.js").read_text(encoding="utf-8")
+        _css = page.joinpath("page.css").read_text(encoding="utf-8")
+        name = traitlets.Unicode("tightcut").tag(sync=True)
+
+    widget = AskWidget()
+    widget.on_msg(lambda _widget, message, _buffers: widget.send(reply_to(desk, message)))
+    return widget
+
+
+def reply_to(desk: Desk, message: Any) -> dict[str, Any]:
+    """The reply to a message of the widget: {"id", "action", "values"} gives {"id", "reply"} or {"id", "error"}."""
+    if not isinstance(message, dict):
+        return {"id": None, "error": "A message is an object with an id, an action and values."}
+    number, values = message.get("id"), message.get("values")
+    try:
+        reply = desk.perform(str(message.get("action")), values if isinstance(values, dict) else {})
+    except (ValueError, OSError) as error:
+        return {"id": number, "error": str(error)}
+    return {"id": number, "reply": reply}
+
+
+def _data_address(things: Things, row: int) -> str:
+    assert things.pictures is not None  # noqa: S101 (only rows with a picture are asked for)
+    picture = things.pictures.read(row)
+    return f"data:{picture.media_type};base64,{b64encode(picture.content).decode()}"

@@ -1,0 +1,144 @@
+"""`tightcut ask`: questions to a person, on a page of this machine or in the terminal."""
+
+from __future__ import annotations
+
+from importlib import util
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tightcut.cli import _options as opt
+from tightcut.cli._console import Console, printable
+
+if TYPE_CHECKING:
+    from tightcut.ask import Session
+    from tightcut.ask.page.sources import Source
+
+
+@click.command(short_help="Answer a few questions, and watch the clusters become right.")
+@click.argument("data", metavar="DATA")
+@opt.option("--answers", type=opt.FILE, metavar="JSONL", help="Journal of the answers, continued if it exists.")
+@opt.n_clusters_option(auto=True, default="auto")
+@opt.option("--id", metavar="COL", help="Column of identifiers. Without it rows count from 0.")
+@opt.option("--show", multiple=True, metavar="COL,...", help="Columns to show; repeatable.  [default: all]")
+@opt.option(
+    "--images",
+    multiple=True,
+    metavar="FOLDER|COL|HxW",
+    help="Folder of pictures named like the rows; column of file names, in that folder or beside DATA; or the size of the "
+    "pictures whose pixels are the rows of DATA.",
+)
+@opt.option("--columns", multiple=True, metavar="COL,...", help="Columns to cluster by; repeatable.")
+@opt.option("--drop", multiple=True, metavar="COL,...", help="Columns to leave out; repeatable.")
+@opt.choice("--kind", "pick pair", "Ask which group a thing belongs to, or whether two things belong together.")
+@opt.option("--console", "in_terminal", is_flag=True, help="Ask in the terminal.")
+@opt.option("--port", type=click.IntRange(0, 65535), default=0, help="Port of the page; 0 takes a free one.")
+@opt.option("--no-browser", is_flag=True, help="Print the address of the page, and open no browser.")
+@opt.option("--seed", "random_state", type=click.IntRange(0), default=0, help="The same seed asks the same questions.")
+@opt.quiet_option
+def ask(data: str, in_terminal: bool, port: int, no_browser: bool, quiet: bool, **options: Any) -> None:
+    """Ask a person where the rows of DATA belong, and cluster them by the answers.
+
+    DATA is a table of numbers (CSV, TSV, Parquet), an array of points or of pictures (NPY, NPZ), a graph as in `tightcut
+    cluster`, or the word digits for handwritten digits to try it with.
+
+    Answers are kept in the journal: by default DATA.answers.jsonl in the current folder, where DATA is a file. The same
+    command continues where it was left.
+
+    \b
+      tightcut ask digits
+      tightcut ask people.csv --id name --show job,town --answers answers.jsonl
+      tightcut ask features.npy --images photographs
+    """  # noqa: D301 (\b is for click)
+    console = Console(quiet=quiet)
+    if not in_terminal:
+        _check_packages()
+    source = _source(data, options, console)
+    journal = _journal(data, options["answers"])
+    console.note(
+        f"Answers are kept in {journal}." if journal else "Answers are not kept; --answers names a file for them."
+    )
+    if in_terminal:
+        _in_terminal(source, journal, options, console)
+    else:
+        _on_page(source, journal, options, console, port, no_browser=no_browser)
+
+
+def _check_packages() -> None:
+    missing = [name for name in ("starlette", "uvicorn") if util.find_spec(name) is None]
+    if missing:
+        raise ImportError(
+            f'The page needs {" and ".join(missing)}: pip install "tightcut[ask]", or ask in the terminal with --console.'
+        )
+
+
+def _source(data: str, options: dict[str, Any], console: Console) -> Source:
+    from tightcut.ask.page.sources import read_source
+    from tightcut.cli._problem import reading_options
+
+    source = read_source(data, reading_options(options), show=options["show"], images=options["images"])
+    for note in source.notes:
+        console.note(f"Note: {note}")
+    return source
+
+
+def _journal(data: str, answers: Path | None) -> Path | None:
+    if answers is not None:
+        return answers
+    path = Path(data)
+    return Path(f"{path.stem}.answers.jsonl") if path.exists() else None
+
+
+def _session(source: Source, journal: Path | None, options: dict[str, Any]) -> Session:
+    from tightcut.ask import Session
+
+    return Session(
+        source.X,
+        options["n_clusters"],
+        affinity=source.affinity,
+        answers=journal,
+        random_state=options["random_state"],
+    )
+
+
+def _in_terminal(source: Source, journal: Path | None, options: dict[str, Any], console: Console) -> None:
+    from tightcut.ask.page.terminal import converse
+
+    console.note("Preparing ...")
+    session = _session(source, journal, options)
+    converse(session, source.things, input, lambda text: click.echo(printable(text)), options["kind"])
+    progress = session.progress()
+    click.echo(f"{session.n_answers_} answers, {len(session.groups)} groups, {progress.settled:.0%} settled.")
+
+
+def _on_page(
+    source: Source, journal: Path | None, options: dict[str, Any], console: Console, port: int, *, no_browser: bool
+) -> None:
+    import webbrowser
+
+    from tightcut.ask.page.desk import Desk
+    from tightcut.ask.page.server import HOST, bound_socket, new_token, serve
+
+    desk = Desk(
+        source.things,
+        title=source.title,
+        journal=None if journal is None else str(journal),
+        kind=options["kind"],
+        address=lambda row: f"image/{row}",
+    )
+    sock, token = bound_socket(port), new_token()
+    address = f"http://{HOST}:{sock.getsockname()[1]}/{token}/"
+    desk.start(lambda: _session(source, journal, options), source.X, affinity=source.affinity)
+    click.echo(address)
+    console.note("Open this address in a browser on this machine. Ctrl-C ends.")
+    if not no_browser:
+        webbrowser.open(address)
+    try:
+        serve(desk, sock, token)
+    except KeyboardInterrupt:
+        pass  # the way to end it
+    finally:
+        sock.close()
+    count = 0 if desk.session is None else desk.session.n_answers_
+    console.note(f"{count} answers" + (f" are in {journal}; the same command continues." if journal else "."))

@@ -1,0 +1,102 @@
+"""A small session with known truth, and a real server for it in this process."""
+
+import threading
+import time
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from tightcut.ask import Session
+from tightcut.ask.page.desk import Desk
+from tightcut.ask.page.pictures import ArrayPictures
+from tightcut.ask.page.things import Things
+
+TRUTH = np.repeat([0, 1, 2], 30)
+HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'
+
+
+def points():
+    centres = np.array([[0, 0, 0], [9, 0, 0], [0, 9, 0]])
+    return np.random.default_rng(0).normal(size=(90, 3)) + centres[TRUTH]
+
+
+def pictures():
+    """A bright bar whose place is the class."""
+    pixels = np.random.default_rng(1).integers(0, 60, size=(90, 8, 8)).astype(np.uint8)
+    for row, group in enumerate(TRUTH):
+        pixels[row, 1 + 2 * group : 3 + 2 * group] = 230
+    return ArrayPictures(pixels)
+
+
+def names():
+    return [HOSTILE if row == 0 else f"thing {row}" for row in range(90)]
+
+
+def make_desk(answers=None, things=None, **settings):
+    things = things or Things(names(), pictures=pictures())
+    journal = None if answers is None else str(answers)
+    desk = Desk(things, title="Three heaps", journal=journal, address=lambda row: f"image/{row}", **settings)
+    X = points()
+    desk.begin(Session(X, answers=answers, random_state=0, n_jobs=1), X)
+    return desk
+
+
+def close(desk):
+    desk.session._journal.close()
+
+
+@dataclass
+class Running:
+    desk: Desk
+    address: str
+    server: object
+    thread: threading.Thread
+
+    def stop(self):
+        self.server.should_exit = self.server.force_exit = True
+        self.thread.join(20)
+
+
+def serve_in_thread(desk, port=0, token=None):
+    uvicorn = pytest.importorskip("uvicorn")
+    from tightcut.ask.page.server import bound_socket, make_app, new_token
+
+    sock, token = bound_socket(port), token or new_token()
+    port = sock.getsockname()[1]
+    config = uvicorn.Config(make_app(desk, token, port), log_level="error", lifespan="off")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]}, daemon=True)
+    thread.start()
+    deadline = time.monotonic() + 30
+    while not server.started and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return Running(desk, f"http://127.0.0.1:{port}/{token}/", server, thread)
+
+
+@pytest.fixture(scope="session")
+def kit():
+    """What tests need to make a session of their own."""
+    return SimpleNamespace(
+        truth=TRUTH, hostile=HOSTILE, names=names, make_desk=make_desk, close=close, serve=serve_in_thread
+    )
+
+
+@pytest.fixture
+def answers(tmp_path):
+    return tmp_path / "answers.jsonl"
+
+
+@pytest.fixture
+def desk(answers):
+    made = make_desk(answers)
+    yield made
+    close(made)
+
+
+@pytest.fixture
+def running(desk):
+    served = serve_in_thread(desk)
+    yield served
+    served.stop()

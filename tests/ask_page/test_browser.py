@@ -1,0 +1,301 @@
+"""The page in a real browser. Without one these tests are skipped; TIGHTCUT_REQUIRE_BROWSER=1 makes that a failure."""
+
+import os
+import re
+import shutil
+from importlib.util import find_spec
+
+import pytest
+
+REQUIRED = os.environ.get("TIGHTCUT_REQUIRE_BROWSER") == "1"
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+MISSING = [name for name in ("playwright", "uvicorn", "starlette") if find_spec(name) is None]
+REASON = "needs " + ", ".join([*MISSING, *([] if BROWSER else ["chromium (apt-get install chromium)"])])
+WAIT = 60_000  # milliseconds: machines may be busy
+
+pytestmark = pytest.mark.skipif((BROWSER is None or bool(MISSING)) and not REQUIRED, reason=REASON)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    assert BROWSER is not None, REASON
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def window(browser):
+    """Opens windows, and checks at the end that none of them ran foreign code or failed."""
+    contexts, errors = [], []
+
+    def open_window(address, *, width=1200, height=900, **settings):
+        context = browser.new_context(viewport={"width": width, "height": height}, **settings)
+        context.set_default_timeout(WAIT)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(address)
+        page.wait_for_selector(".choices")
+        return page
+
+    yield open_window
+    for context in contexts:
+        assert not any(
+            page.evaluate("window.hacked") for page in context.pages if not page.url.startswith("chrome-error")
+        )
+        context.close()
+    assert errors == []
+
+
+def spoken(page):
+    return page.locator("[aria-live]").inner_text()
+
+
+def wait_for_another_question(page, before):
+    page.wait_for_function("before => document.querySelector('[aria-live]').textContent !== before", arg=before)
+
+
+def rows_asked(page):
+    sources = page.locator(".question .thing img").evaluate_all("images => images.map(image => image.src)")
+    return [int(source.rpartition("/")[2]) for source in sources]
+
+
+def press(page, key):
+    before = spoken(page)
+    page.keyboard.press(key)
+    wait_for_another_question(page, before)
+
+
+def answer_truly(page, truth):
+    first, second = rows_asked(page)
+    press(page, "y" if truth[first] == truth[second] else "n")
+
+
+def wait_for_answers(page, count):
+    page.wait_for_function(
+        "count => document.querySelectorAll('.answers li:not(.none)').length === count", arg=count, timeout=WAIT
+    )
+
+
+def test_pairs_by_key(window, running, kit):
+    page = window(running.address + "#pair")
+    for _ in range(4):
+        answer_truly(page, kit.truth)
+    press(page, " ")
+    wait_for_answers(page, 5)
+    choices = [given.choice for given in running.desk.session.answers]
+    assert choices[-1] == "unsure"
+    assert all(given.seconds is not None for given in running.desk.session.answers)
+    for given in running.desk.session.answers[:-1]:
+        assert (given.choice == "same") == (kit.truth[given.first] == kit.truth[given.second])
+
+
+def test_pairs_by_click(window, running):
+    page = window(running.address + "#pair")
+    before = spoken(page)
+    page.get_by_role("button", name="Different").click()
+    wait_for_another_question(page, before)
+    # The button is gone; space must not press what took its place.
+    press(page, " ")
+    assert [given.choice for given in running.desk.session.answers] == ["different", "unsure"]
+
+
+def test_picks_by_key_click_and_name(window, running):
+    page = window(running.address + "#pick")
+    press(page, "0")
+    press(page, "2")
+    before = spoken(page)
+    page.keyboard.press("t")
+    page.keyboard.type("y n 10")  # no key of these is an answer while a name is typed
+    page.keyboard.press("Enter")
+    wait_for_another_question(page, before)
+    before = spoken(page)
+    page.locator(".question .card", has_text="y n 10").click()
+    wait_for_another_question(page, before)
+    answers = running.desk.session.answers
+    named = next(group.id for group in running.desk.session.groups if group.name == "y n 10")
+    assert [answers[0].choice, answers[2].founds, answers[3].choice] == ["none", named, named]
+
+
+def test_undo_by_key_and_click(window, running):
+    page = window(running.address + "#pair")
+    press(page, "y")
+    press(page, "n")
+    before = spoken(page)
+    page.keyboard.press("Backspace")
+    wait_for_another_question(page, before)
+    page.get_by_role("button", name="Undo").click()
+    page.wait_for_function("() => document.querySelector('.notice').textContent.includes('Taken back')")
+    wait_for_answers(page, 0)
+    assert running.desk.session.n_answers_ == 0
+    page.keyboard.press("Backspace")
+    page.wait_for_function("() => document.querySelector('.notice').textContent.includes('nothing to undo')")
+
+
+def test_reload_and_resume(window, running):
+    page = window(running.address + "#pair")
+    press(page, "y")
+    press(page, "n")
+    wait_for_answers(page, 2)
+    before, rows = spoken(page), rows_asked(page)
+    page.reload()
+    page.wait_for_selector(".choices")
+    wait_for_answers(page, 2)
+    assert (spoken(page), rows_asked(page)) == (before, rows)
+
+
+def test_a_contradiction_is_shown_and_resolved(window, running, kit):
+    """Two things of one group are said to be different."""
+    from tightcut.ask import Question
+
+    session = running.desk.session
+    for _ in range(30):
+        question = session.question()
+        if question is None:
+            break
+        same = kit.truth[question.first] == kit.truth[question.second]
+        session.answer(question, "same" if same else "different")
+    first, second = max((group.members for group in session.groups), key=len)[:2]
+    session.answer(Question(1000, "pair", first, second, (), "by hand"), "different")
+    assert [found.suspect.number for found in session.contradictions()] == [1000]
+    page = window(running.address + "#pick")
+    page.wait_for_selector(".contradictions li.suspect")
+    suspect = page.locator(".contradictions li.suspect")
+    assert "believed least" in suspect.inner_text()
+    suspect.get_by_role("button", name="Change").click()
+    page.locator("dialog").get_by_role("button", name="Unsure").click()
+    page.wait_for_selector(".contradictions", state="hidden")
+    assert not session.contradictions()
+
+
+def test_an_answer_is_changed_and_a_thing_is_moved(window, running):
+    page = window(running.address + "#pair")
+    press(page, "n")
+    wait_for_answers(page, 1)
+    page.locator(".answers").get_by_role("button", name="Change").click()
+    page.locator("dialog").get_by_role("button", name="Same").click()
+    page.wait_for_function("() => document.querySelector('.answers .words').textContent === 'same'")
+    press(page, "n")
+    wait_for_answers(page, 2)
+    page.locator(".gallery").first.locator(".item").first.click()
+    page.locator("dialog").get_by_role("button", name="None of the groups").click()
+    wait_for_answers(page, 3)
+    assert running.desk.session.answers[-1].kind == "move"
+
+
+def test_a_group_gets_a_name_and_hostile_names_stay_text(window, running, kit):
+    page = window(running.address + "#pair")
+    running.desk.session.move(0, "none")
+    field = page.locator(".gallery input").first
+    field.fill(kit.hostile[:60])
+    field.press("Enter")
+    page.locator("input[value=pick]").check(force=True)
+    page.wait_for_function(
+        "name => [...document.querySelectorAll('.card .label')].some(label => label.textContent === name)",
+        arg=kit.hostile[:60],
+    )
+    wait_for_answers(page, 1)
+    assert kit.hostile in page.locator(".answers .words").first.get_attribute("title")
+    assert page.locator("#tightcut-ask script").count() == 0
+    assert running.desk.session.groups[0].name == kit.hostile[:60]
+
+
+def test_foreign_scripts_do_not_run(window, running):
+    page = window(running.address)
+    page.evaluate(
+        "const s = document.createElement('script'); s.textContent = 'window.hacked = 1'; document.body.append(s)"
+    )
+    assert not page.evaluate("window.hacked")
+
+
+def test_a_dead_server_loses_nothing(window, desk, answers, kit):
+    first = kit.serve(desk)
+    page = window(first.address + "#pair")
+    press(page, "y")
+    first.stop()
+    page.keyboard.press("n")
+    page.wait_for_selector(".banner:not([hidden])")
+    text = page.locator(".banner").inner_text()
+    assert "does not answer" in text
+    assert str(answers) in text
+    assert "not taken yet" in text
+    assert page.locator(".question .thing").count() == 2
+    assert desk.session.n_answers_ == 1
+    # It is back at the same address, as after a suspended process: the waiting answer arrives, once.
+    port, token = re.fullmatch(r"http://127.0.0.1:(\d+)/(.*)/", first.address).groups()
+    second = kit.serve(desk, int(port), token)
+    page.wait_for_selector(".banner", state="hidden")
+    wait_for_answers(page, 2)
+    assert [given.choice for given in desk.session.answers] == ["same", "different"]
+    second.stop()
+
+
+def test_two_windows(window, running):
+    one = window(running.address + "#pair")
+    other = window(running.address + "#pair")
+    assert rows_asked(one) == rows_asked(other)
+    before = spoken(other)
+    press(one, "y")
+    # At once, before the other window has looked: nothing is answered twice.
+    other.keyboard.press("n")
+    wait_for_another_question(other, before)
+    wait_for_answers(one, running.desk.session.n_answers_)
+    wait_for_answers(other, running.desk.session.n_answers_)
+    numbers = [given.number for given in running.desk.session.answers]
+    assert len(numbers) == len(set(numbers))
+    assert rows_asked(one) == rows_asked(other)
+
+
+@pytest.mark.parametrize("kind", ["pair", "pick"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone(window, running, kind, scheme):
+    running.desk.session.move(0, "none")  # a name without a space to break at
+    page = window(f"{running.address}#{kind}", width=390, height=844, color_scheme=scheme)
+    page.wait_for_selector(".gallery .item")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.keyboard.press("?")
+    page.wait_for_selector("dialog[open]")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.keyboard.press("Escape")
+    page.wait_for_selector("dialog", state="hidden")
+
+
+def test_by_keyboard_alone(window, running):
+    """Tab reaches every control, and each has a name for a screen reader."""
+    page = window(running.address + "#pair")
+    press(page, "n")
+    wait_for_answers(page, 1)
+    page.wait_for_selector(".gallery .item")
+    reached = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.className + '|' + document.activeElement.tagName"))
+    assert {"main|BUTTON", "item|BUTTON", "link|BUTTON", "|INPUT"} <= reached
+    assert page.evaluate("[...document.querySelectorAll('img')].every(image => image.alt)")
+    unnamed = "[...document.querySelectorAll('button')].filter(b => !b.textContent.trim() && !b.ariaLabel).length"
+    assert page.evaluate(unnamed) == 0
+    assert page.locator("[aria-live]").inner_text().startswith("Question 2.")
+
+
+def test_downloads(window, running):
+    page = window(running.address + "#pair")
+    press(page, "n")
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Labels (CSV)").click()
+    assert waiting.value.suggested_filename == "labels.csv"
+    assert len(waiting.value.path().read_text(encoding="utf-8").splitlines()) == 91
+
+
+def test_blind(window, running):
+    """Neither the galleries nor the map show the things that are asked about."""
+    page = window(running.address + "#pair")
+    press(page, "n")
+    wait_for_answers(page, 1)
+    asked = {f"item-{row}" for row in rows_asked(page)}
+    shown = page.locator(".gallery .item").evaluate_all("items => items.map(item => item.dataset.keep)")
+    assert asked.isdisjoint(shown)
+    assert page.locator(".question .thing").evaluate_all("things => new Set(things.map(t => t.className)).size") == 1

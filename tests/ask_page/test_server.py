@@ -1,0 +1,276 @@
+"""The server lets nobody in but the page, and what it has acknowledged is on disk."""
+
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("httpx")
+
+PORT, TOKEN = 8123, "token-of-this-test"
+
+
+def client_of(desk, **settings):
+    from starlette.testclient import TestClient
+
+    from tightcut.ask.page.server import make_app
+
+    return TestClient(make_app(desk, TOKEN, PORT), base_url=f"http://127.0.0.1:{PORT}", **settings)
+
+
+@pytest.fixture
+def client(desk):
+    return client_of(desk)
+
+
+def send(client, action, headers=None, **values):
+    return client.post(f"/{TOKEN}/{action}", json=values, headers=headers)
+
+
+def answer(client, choice, question, kind="pair"):
+    second = question["second"] and question["second"]["row"]
+    return send(
+        client,
+        "answer",
+        number=question["number"],
+        kind=kind,
+        first=question["first"]["row"],
+        second=second,
+        choice=choice,
+        seconds=1.5,
+    )
+
+
+def ask(client, kind="pair"):
+    return send(client, "question", kind=kind).json()["question"]
+
+
+def test_the_page_and_its_parts(client):
+    for name, kind in (("", "text/html"), ("page.js", "text/javascript"), ("page.css", "text/css")):
+        response = client.get(f"/{TOKEN}/{name}")
+        assert response.status_code == 200
+        assert response.headers["content-type"].startswith(kind)
+        assert "script-src 'self'" in response.headers["content-security-policy"]
+        assert response.headers["referrer-policy"] == "no-referrer"
+        assert "http://" not in response.text.replace("http://www.w3.org/2000/svg", "")
+        assert "https://" not in response.text
+
+
+@pytest.mark.parametrize("path", ["/", "/wrong/", "/wrong/page.js", f"/{TOKEN[:-1]}/", f"/{TOKEN}x/", "/image/0"])
+def test_without_the_token_there_is_nothing(client, path):
+    assert client.get(path).status_code == 404
+    assert client.post(path, json={}).status_code in {404, 405}
+
+
+@pytest.mark.parametrize("host", ["evil.example", f"evil.example:{PORT}", "127.0.0.1", f"127.0.0.1:{PORT + 1}", ""])
+def test_a_foreign_host_is_refused(client, host):
+    assert client.get(f"/{TOKEN}/", headers={"host": host}).status_code == 403
+    assert send(client, "question", headers={"host": host}).status_code == 403
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LOCALHOST"])
+def test_its_own_names_are_accepted(client, host):
+    headers = {"host": f"{host}:{PORT}", "origin": f"http://{host}:{PORT}"}
+    assert send(client, "hello", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", f"http://127.0.0.1:{PORT + 1}", f"https://127.0.0.1:{PORT}", "null"]
+)
+def test_a_foreign_origin_is_refused(client, desk, origin):
+    assert send(client, "undo", headers={"origin": origin}).status_code == 403
+    assert desk.session.n_actions_ == 0
+
+
+def test_a_form_of_another_page_is_refused(client):
+    """Forms cannot send JSON, and the browser says where they come from."""
+    assert client.post(f"/{TOKEN}/hello", data={"a": "b"}).status_code == 403
+    assert send(client, "hello", headers={"sec-fetch-site": "cross-site"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../conftest.py",
+        "..%2f..%2fsession.py",
+        "%2e%2e/session.py",
+        "server.py",
+        "desk.py",
+        "image/../server.py",
+        "image/-1",
+        "image/90",
+        "image/1e1",
+        "image/999999999999999999",
+        "image/%D9%A3",
+        "/etc/passwd",
+    ],
+)
+def test_no_other_file_is_served(client, path):
+    assert client.get(f"/{TOKEN}/{path}").status_code in {403, 404}
+
+
+def test_pictures(client):
+    response = client.get(f"/{TOKEN}/image/3")
+    assert response.headers["content-type"] == "image/png"
+    assert response.content.startswith(b"\x89PNG")
+    assert response.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    ("action", "values"),
+    [
+        ("nonsense", {}),
+        ("__class__", {}),
+        ("question", {"kind": "riddle"}),
+        ("answer", {"number": "0", "choice": "same"}),
+        ("answer", {"number": 0, "choice": None}),
+        ("answer", {"number": 0, "choice": ["same"]}),
+        ("move", {"row": 9000, "choice": 0}),
+        ("move", {"row": True, "choice": 0}),
+        ("move", {"row": 1, "choice": 77}),
+        ("name", {"group": 0, "name": " "}),
+        ("name", {"group": 0, "name": "x" * 101}),
+        ("name", {"group": 0, "name": "unsure"}),
+        ("revise", {"number": 5, "choice": "same"}),
+        ("undo", {}),
+        ("thing", {"row": -1}),
+    ],
+)
+def test_nonsense_is_refused_with_a_reason(client, desk, action, values):
+    response = send(client, action, **values)
+    assert response.status_code == 422
+    assert len(response.json()["error"]) > 10
+    assert desk.session.n_actions_ == 0
+
+
+@pytest.mark.parametrize("body", [b"[1]", b"{", b"\xff", b"[" * 30_000])
+def test_broken_bodies(client, body):
+    headers = {"content-type": "application/json"}
+    assert client.post(f"/{TOKEN}/question", content=body, headers=headers).status_code == 422
+
+
+def test_large_bodies_are_refused(client):
+    assert send(client, "name", group=0, name="x" * 100_000).status_code == 413
+
+
+def test_hostile_names_stay_text(client, kit):
+    """They travel in JSON, which no browser takes for a page; the page's own test looks at what is drawn."""
+    response = send(client, "thing", row=0)
+    assert response.json()["thing"]["name"] == kit.hostile
+    assert response.headers["content-type"] == "application/json"
+    assert response.headers["x-content-type-options"] == "nosniff"
+    named = send(client, "name", group=0, name=kit.hostile[:90])
+    assert named.status_code == 200
+    assert send(client, "view").json()["groups"][0]["name"] == kit.hostile[:90]
+
+
+def test_an_answer_is_on_disk_before_the_reply(client, answers):
+    question = ask(client)
+    reply = answer(client, "same", question)
+    assert reply.status_code == 200
+    last = json.loads(answers.read_text(encoding="utf-8").splitlines()[-1])
+    assert (last["first"], last["choice"], last["seconds"]) == (question["first"]["row"], "same", 1.5)
+    assert reply.json()["n_answers"] == 1
+    assert reply.json()["question"]["number"] != question["number"]
+
+
+def test_an_answer_that_cannot_be_written_does_not_count(client, desk, monkeypatch):
+    question = ask(client)
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(desk.session._journal, "_write", full)
+    reply = answer(client, "same", question)
+    assert reply.status_code == 507
+    assert "does not count" in reply.json()["error"]
+    assert desk.session.n_answers_ == 0
+
+
+def test_resume(client, desk, answers, kit):
+    for _ in range(4):
+        question = ask(client)
+        same = kit.truth[question["first"]["row"]] == kit.truth[question["second"]["row"]]
+        answer(client, "same" if same else "different", question)
+    send(client, "name", group=0, name="left")
+    before, question = send(client, "view").json(), ask(client)
+    kit.close(desk)
+    again = kit.make_desk(answers)
+    resumed = client_of(again)
+    after = send(resumed, "view").json()
+    assert ask(resumed) == question
+    assert {key: after[key] for key in ("answers", "colours")} == {key: before[key] for key in ("answers", "colours")}
+    assert after["groups"][0]["name"] == "left"
+    kit.close(again)
+
+
+def test_a_page_opened_before_a_restart_may_still_answer(client, desk, answers, kit):
+    question = ask(client)
+    kit.close(desk)
+    again = kit.make_desk(answers)
+    assert "notice" not in answer(client_of(again), "same", question).json()
+    assert again.session.n_answers_ == 1
+    kit.close(again)
+
+
+def test_the_same_question_is_answered_once(client, desk):
+    question = ask(client)
+    answer(client, "same", question)
+    second = answer(client, "different", question).json()
+    assert "already" in second["notice"]
+    assert second["question"]["number"] != question["number"]
+    assert [given.choice for given in desk.session.answers] == ["same"]
+
+
+def test_picks_moves_names_and_revisions(client, desk):
+    question = ask(client, "pick")
+    answer(client, "uprights", question, "pick")
+    group = next(group for group in send(client, "view").json()["groups"] if group["name"] == "uprights")
+    assert send(client, "move", row=70, choice="UPRIGHTS").status_code == 200
+    assert desk.session.answers[-1].choice == group["id"]
+    assert send(client, "revise", number=question["number"], choice="unsure").status_code == 200
+    assert desk.session.answers[0].choice == "unsure"
+    assert "a change" in send(client, "undo").json()["notice"]
+    assert desk.session.answers[0].choice == "none"
+    assert len(send(client, "gallery", group=0).json()["things"]) > 0
+
+
+def test_downloads(client, desk, kit):
+    for _ in range(3):
+        question = ask(client)
+        same = kit.truth[question["first"]["row"]] == kit.truth[question["second"]["row"]]
+        answer(client, "same" if same else "different", question)
+    labels = send(client, "labels").json()["text"].splitlines()
+    assert labels[0] == "id,cluster,name"
+    assert len(labels) == 91
+    pairs = send(client, "pairs").json()["text"].splitlines()
+    assert pairs[0] == "a,b,type"
+    assert len(pairs) == 1 + desk.session.constraints_.n_pairs
+
+
+def test_a_pair_says_nothing_about_what_the_program_thinks(client):
+    question = ask(client)
+    assert set(question) == {"number", "kind", "first", "second", "differing"}
+    assert set(question["first"]) == {"row", "name", "image"}
+
+
+def test_a_session_that_cannot_be_made_says_why(kit):
+    from tightcut.ask.page.desk import Desk
+    from tightcut.ask.page.things import Things
+
+    def prepare():
+        raise ValueError("these data are odd")
+
+    desk = Desk(Things(kit.names()))
+    desk.start(prepare, np.zeros((90, 2))).join()
+    client = client_of(desk)
+    assert send(client, "hello").json()["failure"] == "these data are odd"
+    assert send(client, "question").json()["error"] == "these data are odd"
+
+
+def test_the_port_of_another_program():
+    from tightcut.ask.page.server import bound_socket
+
+    with bound_socket() as taken, pytest.raises(ValueError, match="cannot be used"):
+        bound_socket(taken.getsockname()[1])
