@@ -3,10 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help demo test quick test-oldest lint format bench docs wheel clean clean-kernels
+.PHONY: help ask demo test quick test-oldest lint format bench docs wheel clean clean-kernels
 
 help:
-	@echo "make demo | test | quick | test-oldest | lint | format | bench | docs | wheel | clean | clean-kernels"
+	@echo "make demo | ask | test | quick | test-oldest | lint | format | bench | docs | wheel | clean | clean-kernels"
+
+# Ask yourself about handwritten digits, in a local page.
+ask: $(VENV)/.ask
+	$(BIN)/tightcut ask digits
 
 demo: $(VENV)/.demo
 	$(BIN)/python -m tightcut.demo
@@ -61,6 +65,10 @@ clean-kernels:
 # The stamps record a finished installation; a new pyproject.toml renews it.
 $(VENV)/.demo: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[plots,frames]"
+	@touch $@
+
+$(VENV)/.ask: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable ".[ask]"
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tightcut.result import ClusteringResult
     from tightcut.scaling import MustLinkScaler
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "COSC",

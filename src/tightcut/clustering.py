@@ -97,9 +97,9 @@ def cluster(
     effort : float, default=1.0
         How long to search; 0 is a single quick start, 0.3 is quick, 5 is thorough.
     influence : float, default=0.0
-        How strongly a cannot-link also speaks for the neighbours of its two points. 0 returns the smallest cut. Few
-        pairs go further with 1: the smallest cut may obey them by exiling single points from their neighbours, and
-        leave two classes together. Every constraint is satisfied with either.
+        How strongly a cannot-link also counts for the neighbours of its two points. 0 returns the smallest cut. Few
+        pairs go further with 1: the smallest cut may satisfy them by moving single points away from their neighbours,
+        and leave two classes together. Every constraint is satisfied with either.
     init : array-like of shape (n,), optional
         A clustering to improve: the cut of the result is at most as large, if it respects the constraints and
         `influence` is 0.

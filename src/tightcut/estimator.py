@@ -65,9 +65,9 @@ class COSC(ClusterMixin, BaseEstimator):
     effort : float, default=1.0
         How long to search; 0 is a single quick start, 0.3 is quick, 5 is thorough.
     influence : float, default=0.0
-        How strongly a cannot-link also speaks for the neighbours of its two points. 0 returns the smallest cut. Few
-        pairs go further with 1: the smallest cut may obey them by exiling single points from their neighbours, and
-        leave two classes together. Every constraint is satisfied with either.
+        How strongly a cannot-link also counts for the neighbours of its two points. 0 returns the smallest cut. Few
+        pairs go further with 1: the smallest cut may satisfy them by moving single points away from their neighbours,
+        and leave two classes together. Every constraint is satisfied with either.
     connect : bool, default=True
         Join the components of a disconnected nearest-neighbour graph by their shortest links, with a warning. False
         takes the graph as it is, without one. A precomputed affinity is always taken as it is; True warns.

@@ -181,8 +181,8 @@ def validate_affinity(affinity: Any) -> sp.csr_array:
 def _check_magnitude(largest: float, what: str) -> None:
     if not 1 / LARGEST_WEIGHT <= largest <= LARGEST_WEIGHT:
         raise ValueError(
-            f"The largest {what} is {largest:g}, and products of such numbers have no place among floating-point "
-            "numbers. Divide all of them by it; the clusters stay the same."
+            f"The largest {what} is {largest:g}, and products of such numbers overflow or underflow. "
+            "Divide all of them by it; the clusters stay the same."
         )
 
 

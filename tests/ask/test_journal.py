@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tightcut.ask import Session
+from tightcut import Constraints
+from tightcut.ask import Session, simulate
 from tightcut.ask.journal import read_constraints
 
 
@@ -131,7 +132,8 @@ def test_killed_at_any_moment(tmp_path):
     program = textwrap.dedent("""
         import sys
         import numpy as np
-        from tightcut.ask import Session
+        from tightcut import Constraints
+from tightcut.ask import Session, simulate
         X = np.random.default_rng(0).normal(size=(40, 2))
         session = Session(X, answers=sys.argv[1], random_state=0)
         while True:
@@ -175,3 +177,25 @@ def play(session, act):
         session.move(7, session.groups[-1].id)
     elif (question := session.question(kind)) is not None:
         session.answer(question, question.groups[0].id if act == "pick" else act)
+
+
+def test_a_journal_is_taken_where_pairs_are_taken(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("click")
+    from tightcut.cli import main
+
+    points = np.random.default_rng(0).normal(size=(40, 2)) + np.repeat([[0, 0], [4, 0]], 20, axis=0)
+    truth = np.repeat([0, 1], 20)
+    simulate(Session(points, 2, answers=tmp_path / "answers.jsonl", random_state=0), truth, 6)
+    pairs = Constraints.from_answers(tmp_path / "answers.jsonl", 40)
+    assert pairs.n_pairs > 0
+    assert pairs.violations(truth).n_violations == 0
+    with pytest.raises(ValueError, match="40 points"):
+        Constraints.from_answers(tmp_path / "answers.jsonl", 41)
+    np.savetxt(tmp_path / "points.csv", points, delimiter=",")
+    np.savetxt(tmp_path / "fewer.csv", points[:30], delimiter=",")
+    monkeypatch.chdir(tmp_path)
+    given = ["-k", "2", "--constraints", "answers.jsonl", "-o", "labels.csv", "--quiet"]
+    assert main(["cluster", "points.csv", *given]) == 0
+    assert (tmp_path / "labels.csv").exists()
+    assert main(["cluster", "fewer.csv", *given, "--force"]) == 1
+    assert "answers about 40 points; the data have 30" in capsys.readouterr().err

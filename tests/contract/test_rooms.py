@@ -35,6 +35,7 @@ FLOORS = [
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
 
 UPWARD = {
+    ("constraints.constraints", "ask.journal"): "a constructor where people look for it; imported when it is called",
     ("neighbors.affinity", "gpu.device"): "checks the name of a device, for which it needs neither torch nor a GPU",
 }
 LONG_MODULES: dict[str, str] = {}

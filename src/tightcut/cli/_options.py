@@ -95,7 +95,12 @@ data_options = together(
     ),
 )
 constraint_options = together(
-    option("--constraints", type=FILE, metavar="PAIRS", help="Table of pairs: two names, a type, a belief."),
+    option(
+        "--constraints",
+        type=FILE,
+        metavar="PAIRS",
+        help="Table of pairs: two names, a type, a belief. Or the answers (.jsonl) of tightcut ask.",
+    ),
     option("--labels", metavar="COL", help="Column of known classes; empty or -1 where unknown."),
 )
 graph_options = together(

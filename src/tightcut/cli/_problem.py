@@ -14,7 +14,7 @@ from tightcut.cli._console import Console
 if TYPE_CHECKING:
     import numpy as np
 
-    from tightcut import COSC, Graph
+    from tightcut import COSC, Constraints, Graph
     from tightcut.files import Data, DataOptions, Judgements
     from tightcut.files.pairs import Places
 
@@ -31,6 +31,7 @@ class Problem:
     data: Data
     points: np.ndarray | None  # scaled as they are clustered; None for a graph
     judgements: Judgements | None  # the file of pairs
+    answers: Path | None  # the journal of `tightcut ask`, in its place
     labels_column: str | None
     console: Console
 
@@ -52,6 +53,8 @@ class Problem:
             verbose=int(not self.console.quiet),
         )
         known = None if pairs is None else pairs.constraints(data.ids, str(data.path))
+        if self.answers is not None:
+            known = _believed(self.answers, data.n_rows)
         try:
             with self.console.warnings_as_notes():
                 model.fit(
@@ -73,6 +76,8 @@ class Problem:
     def place(self, kind: str, i: int, j: int) -> str:
         """Where a constraint comes from, for messages."""
         place = None if self._places is None else self._places.find(kind, i, j)
+        if self.answers is not None:
+            return str(self.answers)
         return place or f"{self.data.path}, column {self.labels_column!r}"
 
     @cached_property
@@ -93,7 +98,8 @@ def read_problem(data: Path, console: Console, options: dict[str, Any]) -> Probl
 
     _check_device(options["device"])
     pairs = options["constraints"]
-    judgements = None if pairs is None else read_pairs(pairs)
+    answers = pairs if pairs is not None and pairs.suffix == ".jsonl" else None
+    judgements = None if pairs is None or answers is not None else read_pairs(pairs)
     content = read_data(data, reading_options(options))
     for note in content.notes:
         console.note(f"Note: {note}")
@@ -101,7 +107,18 @@ def read_problem(data: Path, console: Console, options: dict[str, Any]) -> Probl
         console.note(f"Note: {pairs} repeats some pairs; tightcut check lists them.")
     points = None if content.points is None else _scaled(content, options["scale"], console)
     _note_reading(content, options["scale"], console)
-    return Problem(content, points, judgements, options["labels"], console)
+    return Problem(content, points, judgements, answers, options["labels"], console)
+
+
+def _believed(answers: Path, n_rows: int) -> Constraints:
+    """What the journal of `tightcut ask` says of these rows."""
+    from tightcut import Constraints
+    from tightcut.files import InputError
+
+    try:
+        return Constraints.from_answers(answers, n_rows)
+    except (OSError, ValueError) as error:
+        raise InputError(str(error)) from error
 
 
 def reading_options(options: dict[str, Any], *, features: bool = True) -> DataOptions:

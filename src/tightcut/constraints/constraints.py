@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from tightcut.constraints.closure import implied_pairs
-from tightcut.constraints.pairs import read_believed_pairs, read_indices, read_mask, read_n_points, to_array
+from tightcut.constraints.pairs import read_believed_pairs, read_mask, read_n_points, read_subset, to_array
 from tightcut.constraints.sources import pairs_from_frame, pairs_from_groups, pairs_from_labels
 from tightcut.constraints.two_colouring import TwoColouring, joined_witness, link_graph, two_colour
 from tightcut.constraints.violations import Violations
@@ -174,6 +174,20 @@ class Constraints:
         n_points, pairs, must, beliefs = pairs_from_frame(frame, ids, first, second, kind, belief)
         return cls.from_pairs(n_points, pairs[must], pairs[~must], beliefs[must], beliefs[~must])
 
+    @classmethod
+    def from_answers(cls, path: Any, n_points: int | None = None) -> Constraints:
+        """The answers that a `tightcut.ask.Session` has written into its journal, as far as they are believed.
+
+        Parameters
+        ----------
+        path : path-like
+        n_points : int, optional
+            Number of points of the data; a journal of other data is refused.
+        """
+        from tightcut.ask.journal import read_constraints
+
+        return read_constraints(path, n_points)
+
     @property
     def n_must_link(self) -> int:
         return len(self.must_link)
@@ -236,19 +250,7 @@ class Constraints:
         >>> Constraints.from_pairs(5, [(0, 4), (1, 2)], [(2, 4)]).subset([4, 3, 2]).cannot_link.tolist()
         [[0, 2]]
         """
-        chosen = to_array(points)
-        if chosen.dtype.kind == "b":
-            chosen = np.flatnonzero(read_mask(chosen, self.n_points, "points"))
-        if chosen.ndim != 1:
-            raise ValueError(f"points must be a list of indices, shape (m,); got shape {chosen.shape}.")
-        chosen = read_indices(chosen, self.n_points, lambda row: f"points row {row}")
-        place = np.full(self.n_points, -1)
-        place[chosen] = np.arange(len(chosen))
-        if (place[chosen] != np.arange(len(chosen))).any():
-            row = int(np.argmax(place[chosen] != np.arange(len(chosen))))
-            raise ValueError(
-                f"points row {row}: {chosen[row]} is listed again in row {place[chosen[row]]}; list it once."
-            )
+        chosen, place = read_subset(points, self.n_points)
         must, cannot = place[self.must_link], place[self.cannot_link]
         kept = self.select((must >= 0).all(axis=1), (cannot >= 0).all(axis=1))
         return self.from_pairs(

@@ -107,6 +107,22 @@ def read_mask(mask: Any, length: int, name: str) -> np.ndarray:
     return values
 
 
+def read_subset(points: Any, n_points: int) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct points, given by indices or a mask, and the place of each point among them, -1 for the others."""
+    chosen = to_array(points)
+    if chosen.dtype.kind == "b":
+        chosen = np.flatnonzero(read_mask(chosen, n_points, "points"))
+    if chosen.ndim != 1:
+        raise ValueError(f"points must be a list of indices, shape (m,); got shape {chosen.shape}.")
+    chosen = read_indices(chosen, n_points, lambda row: f"points row {row}")
+    place = np.full(n_points, -1)
+    place[chosen] = np.arange(len(chosen))
+    if (place[chosen] != np.arange(len(chosen))).any():
+        row = int(np.argmax(place[chosen] != np.arange(len(chosen))))
+        raise ValueError(f"points row {row}: {chosen[row]} is listed again in row {place[chosen[row]]}; list it once.")
+    return chosen, place
+
+
 def read_n_points(n_points: Any) -> int:
     """The number of points as a Python int, at least 0."""
     try:

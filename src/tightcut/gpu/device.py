@@ -17,7 +17,7 @@ def resolve_device(device: Any) -> str:
     Parameters
     ----------
     device : {"cpu", "cuda", "auto"}
-        "auto" is "cuda" where PyTorch finds a GPU, and "cpu", without a word, everywhere else.
+        "auto" is "cuda" where PyTorch finds a GPU, and "cpu", silently, everywhere else.
 
     Raises
     ------

@@ -61,7 +61,7 @@ def partition_within(
 
 
 def beyond_limit(limit: float, needed: float, labels: np.ndarray, k: int) -> InconsistentConstraintsError:
-    """The error for a limit that nothing met keeps to."""
+    """The error for a limit that no clustering found respects."""
     return InconsistentConstraintsError(
         message=(
             f"No {k} clusters with at most {limit:g} units of belief violated were found; the best violate {needed:g}. "

@@ -27,7 +27,7 @@ class ClusterCount:
     ----------
     n_clusters : int
     reason : str
-        One sentence for people.
+        One readable sentence.
     eigenvalues : ndarray
         The smallest eigenvalues of the graph with must-linked points merged. The sum of the first k is a lower bound
         on the cut into k clusters, so a gap after the k-th says that cluster k + 1 would be expensive.
@@ -51,7 +51,11 @@ def choose_n_clusters(graph: Graph, constraints: Constraints, max_clusters: int 
         raise InconsistentConstraintsError(witness)
     count, component = constraints.components()
     if count < 2:
-        raise InconsistentConstraintsError(message="The must-links join all points into one set: one cluster is left.")
+        raise InconsistentConstraintsError(
+            message="The must-links join all points into one set: one cluster is left.",
+            n_clusters=2,
+            reason="empty cluster",
+        )
     merged = graph.contract(component)
     pairs = Constraints.from_pairs(count, cannot_link=component[constraints.cannot_link])
     at_least, why = _fewest_clusters(merged, pairs)

@@ -1,4 +1,4 @@
-"""How hard to search, in how many threads, and who is told."""
+"""How hard to search, in how many threads, and where progress is reported."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 At the certified penalty no unit with vertices on both sides can turn. All of these are tied into one, which enters the
 relaxation as a terminal vertex for each side with a single cannot-link between the two. In a graph of more than
 `POLISH_LIMIT` units those far from the cut are tied to it as well: a step moves the cut by a few neighbours, and the
-flow that finds the step need not wade through all the rest.
+flow that finds the step need not pass through the rest.
 """
 
 from __future__ import annotations

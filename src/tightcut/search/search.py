@@ -1,4 +1,4 @@
-"""The search: multilevel starts, and recombination by consensus. It knows nothing of clusters; see `Problem`.
+"""The search: multilevel starts, and recombination by consensus. It does not depend on what a cluster is; see `Problem`.
 
 1. Starts: coarsen at random down to a handful of units, solve those, refine on the way back.
 2. Generations: take two to four good solutions, merge everything on which they agree, search the small problem that is
