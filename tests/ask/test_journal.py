@@ -132,8 +132,7 @@ def test_killed_at_any_moment(tmp_path):
     program = textwrap.dedent("""
         import sys
         import numpy as np
-        from tightcut import Constraints
-from tightcut.ask import Session, simulate
+        from tightcut.ask import Session
         X = np.random.default_rng(0).normal(size=(40, 2))
         session = Session(X, answers=sys.argv[1], random_state=0)
         while True:

@@ -40,11 +40,7 @@ UPWARD = {
 }
 LONG_MODULES: dict[str, str] = {}
 LONG_FUNCTIONS: dict[str, str] = {}
-DEEP_IMPORTS = {
-    ("examples/plot_choose_k.py", "tightcut.search.choose_k"): "scores of all k are not at the root",
-    ("examples/plot_penalty_path.py", "tightcut.relaxation.objective"): "shows the inside of the paper's algorithm",
-    ("examples/plot_penalty_path.py", "tightcut.relaxation.penalty_path"): "shows the inside of the paper's algorithm",
-}
+DEEP_IMPORTS: dict[tuple[str, str], str] = {}
 
 
 def parsed():

@@ -1,4 +1,4 @@
-"""Local search on partitions into k clusters (see partition.py).
+"""Local search on partitions into k clusters (see search/constrained_graph.py).
 
 leaving[c] is the edge weight that leaves cluster c, volume[c] its vertex weight; the objective is the sum of
 leaving / volume plus price * (relation weight inside clusters). Relations are positive for cannot-links and negative

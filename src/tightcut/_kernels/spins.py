@@ -1,4 +1,4 @@
-"""Local search on signed graphs (see signed.py): flip one unit at a time, watch the ratio.
+"""Local search on signed graphs (see search/signed_graph.py): flip one unit at a time, watch the ratio.
 
 With D = sum moment_u spins_u and H = sum external_u spins_u the two sides weigh (volume +- D)/2 and send
 cut + (outside +- H)/2 to the rest of the graph, so one flip is judged in constant time.

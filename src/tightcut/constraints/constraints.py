@@ -182,7 +182,7 @@ class Constraints:
         ----------
         path : path-like
         n_points : int, optional
-            Number of points of the data; a journal of other data is refused.
+            Number of points of the data; a journal of others is refused.
         """
         from tightcut.ask.journal import read_constraints
 
@@ -214,9 +214,7 @@ class Constraints:
     def merge(self, other: Constraints) -> Constraints:
         """All pairs of either set, over the same points; a pair of both has the larger belief. Also `a | b`."""
         if other.n_points != self.n_points:
-            raise ValueError(
-                f"Constraints over {self.n_points} points cannot be merged with constraints over {other.n_points}."
-            )
+            raise ValueError(f"Constraints over {self.n_points} and over {other.n_points} points cannot be merged.")
         return self.from_pairs(
             self.n_points,
             np.concatenate([self.must_link, other.must_link]),
@@ -313,10 +311,10 @@ class Constraints:
         if witness is not None:
             raise InconsistentConstraintsError(witness)
         _, labels = self.components()
-        implied = implied_pairs(
-            labels, self.must_link, self.cannot_link, self.must_link_belief, self.cannot_link_belief
+        beliefs = self.must_link_belief, self.cannot_link_belief
+        return self.merge(
+            self.from_pairs(self.n_points, *implied_pairs(labels, self.must_link, self.cannot_link, *beliefs))
         )
-        return self.merge(self.from_pairs(self.n_points, *implied))
 
     def two_colouring(self) -> TwoColouring:
         """How two clusters must split each set of linked points, or a short proof that they cannot.
