@@ -236,7 +236,7 @@ class Session:
     def contradictions(self) -> list[Contradiction]:
         """Answers that contradict each other, as chains, each with the answer that is believed least."""
         beliefs = self._beliefs
-        return find_contradictions(self.answers, truth_of(beliefs.evidence, beliefs.answered))
+        return find_contradictions(self.answers, truth_of(beliefs.evidence, beliefs.answered).tolist())
 
     def progress(self) -> Progress:
         """How much is settled, and what more answers would bring."""
