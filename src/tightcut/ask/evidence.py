@@ -20,7 +20,7 @@ from tightcut.ask.records import Answer
 from tightcut.constraints import Constraints
 
 SURE = 0.8  # an answer or a group believed that much is settled
-MOST_DOUBT = 0.1
+MOST_DOUBT = 0.06  # where the columns and the graph know little, true answers look wrong
 DOUBT, STRENGTH = 0.02, 25  # share of wrong answers to begin with, as if seen in so many answers
 LEAST_DOUBT = 0.02  # neighbours are never certain
 PATIENCE = 3.0  # errors of the neighbours, as expected, to begin with
@@ -135,7 +135,7 @@ def weigh(
     for i, group, chosen in evidence.picks:
         # A wrong pick is one of several, though not of all alike: some groups are more easily mistaken.
         base[i, evidence.home[group]] += sure + np.log(k) / 2 if chosen else -sure
-    belief = normalize(base) if start is None else start
+    belief = _in_order(evidence, base, doubt) if start is None else start
     one, other, same = evidence.pairs.T
     for _ in range(SWEEPS):
         log = base.copy()
@@ -143,6 +143,18 @@ def weigh(
             np.add.at(log, to, _message(belief[by], same[:, None], doubt))
         # All at once and undamped, two points that deny each other would change sides forever.
         belief = normalize((log + np.log(belief + 1e-12)) / 2)
+    return belief
+
+
+def _in_order(evidence: Evidence, base: np.ndarray, doubt: float) -> np.ndarray:
+    """Beliefs after reading the answers once, in their order: each point learns from the one it was compared with.
+
+    What a chain of answers says would need as many sweeps as the chain is long.
+    """
+    log, belief = base.copy(), normalize(base)
+    for i, j, same in evidence.pairs.tolist():
+        log[i] += _message(belief[j : j + 1], np.array([[same]]), doubt)[0]
+        belief[i] = normalize(log[i : i + 1])[0]
     return belief
 
 
@@ -242,12 +254,15 @@ def heard(foreseen: np.ndarray) -> np.ndarray:
 
 
 def tempered(said: np.ndarray, boldness: float) -> np.ndarray:
-    """Probabilities whose doubts about the likeliest group are larger by a factor, half of it spread over all groups."""
+    """Probabilities whose doubts about the likeliest group are larger by a factor, and half of them spread evenly."""
     said = said / said.sum(axis=1, keepdims=True)
-    doubt = 1 - said.max(axis=1, keepdims=True)
-    wanted = np.minimum(boldness * doubt + LEAST_DOUBT, np.maximum(doubt, 1 - 1 / said.shape[1]))
-    keep = np.clip(1 - (wanted - doubt), 0, 0.999)
-    return keep * said + (1 - keep) / said.shape[1]
+    rows, top = np.arange(len(said)), said.argmax(axis=1)
+    doubt = 1 - said[rows, top]
+    wanted = np.minimum(boldness * doubt + LEAST_DOUBT, np.maximum(doubt, 0.9))
+    rest = said * (0.5 * wanted / np.maximum(doubt, 1e-9))[:, None]
+    rest += ((0.5 * wanted + np.where(doubt > 1e-9, 0, 0.5 * wanted)) / (said.shape[1] - 1))[:, None]
+    rest[rows, top] = 1 - wanted
+    return rest
 
 
 def boldness_of(target: np.ndarray, foreseen: np.ndarray) -> float:

@@ -45,10 +45,11 @@ def columns_lead(beliefs: Beliefs, coarse: np.ndarray) -> bool:
     if not lessons:
         return False
     answered, part = beliefs.answered[:, :-1], coarse[beliefs.evidence.points]
-    learned = (lessons[0].out_of_bag[:, :-1] * answered).sum() / len(part)
+    rows = np.arange(len(part))
+    learned = answered[rows, lessons[0].out_of_bag[:, :-1].argmax(axis=1)].mean()
     count = np.zeros((int(coarse.max()) + 1, answered.shape[1]))
     np.add.at(count, part, answered)
     others = count[part] - answered
     heard = others.sum(axis=1) > 0.5
-    hits = answered[np.arange(len(part)), others.argmax(axis=1)][heard].sum()
-    return bool(learned > (hits + 2) / (heard.sum() + 2))
+    hits = answered[rows, others.argmax(axis=1)][heard].sum()
+    return bool(learned > (hits + 1) / (heard.sum() + 1))
