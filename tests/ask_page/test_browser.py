@@ -299,3 +299,36 @@ def test_blind(window, running):
     shown = page.locator(".gallery .item").evaluate_all("items => items.map(item => item.dataset.keep)")
     assert asked.isdisjoint(shown)
     assert page.locator(".question .thing").evaluate_all("things => new Set(things.map(t => t.className)).size") == 1
+
+
+def test_as_a_widget(window, running):
+    """What anywidget calls, with messages that go through this page's own server."""
+    page = window(running.address)
+    page.evaluate(
+        """async () => {
+            const { default: widget } = await import("./page.js");
+            const listeners = [];
+            const model = {
+                on: (_, listener) => listeners.push(listener),
+                send: async ({ id, action, values }) => {
+                    const headers = { "Content-Type": "application/json" };
+                    const response = await fetch(action, { method: "POST", headers, body: JSON.stringify(values) });
+                    const reply = await response.json();
+                    listeners.forEach((listener) => listener(response.ok ? { id, reply } : { id, error: reply.error }));
+                },
+            };
+            const cell = document.createElement("div");
+            cell.id = "cell";
+            document.body.replaceChildren(cell);
+            widget.render({ model, el: cell });
+        }"""
+    )
+    page.locator("#cell .choices").wait_for()
+    page.locator("#cell input[value=pair]").check(force=True)
+    page.get_by_role("button", name="Same").click()
+    wait_for_answers(page, 1)
+    before = spoken(page)
+    page.locator("#cell > div").focus()
+    page.keyboard.press("n")
+    wait_for_another_question(page, before)
+    assert [given.choice for given in running.desk.session.answers] == ["same", "different"]

@@ -8,6 +8,8 @@ import numpy as np
 
 DRAWN = 2500  # points: more are thinned out, evenly at random
 
+UNEVEN = 50  # times: columns whose deviations differ more than this are measured in different units
+
 
 def drawn_rows(n: int) -> np.ndarray:
     """The rows that the map shows."""
@@ -47,6 +49,9 @@ def _components(X: Any, rows: np.ndarray, count: int) -> np.ndarray:
     """The first principal components of the points drawn."""
     points = np.asarray(X[rows], dtype=np.float64)
     points = points - points.mean(axis=0)
+    spread = points.std(axis=0)
+    if (spread > UNEVEN * spread[spread > 0].min(initial=np.inf)).any():
+        points /= np.where(spread > 0, spread, 1)
     left, lengths, _ = np.linalg.svd(points, full_matrices=False)
     return left[:, :count] * lengths[:count]
 

@@ -62,15 +62,14 @@ function large(thing, differing = []) {
   const onlyName = !thing.image && thing.text === undefined && !thing.fields;
   return h("figure", { class: "thing" },
     thing.image ? picture(thing) : null,
-    thing.text !== undefined ? h("div", { class: "text", text: thing.text, tabindex: "0" }) : null,
     thing.fields ? fieldsOf(thing, differing) : null,
+    thing.text !== undefined ? h("div", { class: "text", text: thing.text, tabindex: "0" }) : null,
     h("figcaption", { class: onlyName ? "only" : "", text: thing.name }));
 }
 
 function summary(thing) {
-  if (thing.text) return thing.text.slice(0, 90);
-  if (thing.fields) return thing.fields.slice(0, 3).map(([name, value]) => `${name} ${value}`).join(", ");
-  return thing.name;
+  const fields = (thing.fields ?? []).slice(0, 3).map(([name, value]) => `${name} ${value}`);
+  return [...fields, ...(thing.text ? [thing.text] : [])].join(" · ").slice(0, 120) || thing.name;
 }
 
 const small = (thing) => (thing.image ? picture(thing) : h("span", { class: "snippet", text: summary(thing) }));

@@ -15,7 +15,7 @@ from tightcut.ask.page.things import Things
 from tightcut.files import DataOptions, InputError, read_data, read_table
 from tightcut.files.arrays import read_npy, read_npz, read_sparse
 from tightcut.files.cells import is_number
-from tightcut.files.errors import check_readable
+from tightcut.files.errors import check_readable, listed
 from tightcut.files.tables import TEXT_SUFFIXES
 
 BUILT_IN = ("digits",)
@@ -103,10 +103,10 @@ def _from_table(path: Path, options: DataOptions, show: list[str], images: Seque
     image_column = next((name for name in images if name in table.names), None)
     for name in show:
         table.find(name, "--show")
-    no_measurements = [name for name in show if not all(map(is_number, table.texts(name)))]
-    if image_column is not None:
-        no_measurements.append(image_column)
-    content = read_data(path, replace(options, drop=(*options.drop, *no_measurements)))
+    words = [] if options.columns else [name for name in table.names if not any(map(is_number, table.texts(name)))]
+    words = [name for name in words if name not in {options.id, options.labels, image_column}]
+    left_out = words if image_column is None else [*words, image_column]
+    content = read_data(path, replace(options, drop=(*options.drop, *left_out)))
     if content.affinity is not None:
         return Source(path.stem, content.affinity, Things(content.ids), "precomputed", content.notes)
     chosen = show or [name for name in table.names if name not in {content.id_name, image_column}][:FIELDS_SHOWN]
@@ -118,7 +118,9 @@ def _from_table(path: Path, options: DataOptions, show: list[str], images: Seque
     things = Things(content.ids, texts, {} if not show and images else columns)
     names = None if image_column is None else table.texts(image_column)
     things = _with_images(things, [name for name in images if name != image_column], path, names)
-    return Source(path.stem, content.points, things, notes=content.notes)
+    words = [name for name in words if name != content.id_name]
+    note = f"Columns without numbers are shown and not clustered by: {listed(words)}."
+    return Source(path.stem, content.points, things, notes=(*content.notes, note) if words else content.notes)
 
 
 def _with_images(things: Things, images: Sequence[str], path: Path, names: list[str] | None = None) -> Things:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from tightcut.ask.records import Question
 from tightcut.ask.session import Session
 
 SHADES = " .:-=+*#%@"
+ABREAST = 4  # groups beside each other
+BRIEF = 90  # characters
 WIDEST_PICTURE = 32  # pixels that fit a terminal
 PAIR_KEYS = {"y": "same", "n": "different", "": "unsure", "?": "unsure", "unsure": "unsure"}
 PAIR_HELP = "y same · n different · Enter unsure · u undo · q quit"
@@ -63,10 +66,19 @@ def _in_text(question: Question, things: Things, number: int) -> str:
         second = thing_in_text(things, question.second)
         return f"\nQuestion {number}. Do these two belong together?\n\n{_beside(first, second)}\n\n{PAIR_HELP}"
     groups = [
-        f"  {i}  {group.name or f'Group {group.id}'}: {', '.join(things.names[row] for row in group.members[:4])}"
+        f"{i}  {group.name or f'Group {group.id}'}\n" + "\n".join(_brief(things, row) for row in group.members[:1])
         for i, group in enumerate(question.groups, 1)
     ]
-    return f"\nQuestion {number}. Where does this belong?\n\n{first}\n\n" + "\n".join(groups) + f"\n\n{PICK_HELP}"
+    rows = [reduce(_beside, groups[start : start + ABREAST]) for start in range(0, len(groups), ABREAST)]
+    return f"\nQuestion {number}. Where does this belong?\n\n{first}\n\n" + "\n\n".join(rows) + f"\n\n{PICK_HELP}"
+
+
+def _brief(things: Things, row: int) -> str:
+    """A member of a group: its picture, or the first line of what is known."""
+    text = thing_in_text(things, row)
+    if isinstance(things.pictures, ArrayPictures):
+        return text
+    return ", ".join(text.splitlines()[:4])[:BRIEF]
 
 
 def thing_in_text(things: Things, row: int) -> str:

@@ -1,0 +1,151 @@
+"""What is read from files, and what is shown of it."""
+
+import os
+
+import numpy as np
+import pytest
+
+from tightcut.ask.page.pictures import ArrayPictures, files_named, png
+from tightcut.ask.page.sources import read_source
+from tightcut.ask.page.terminal import converse
+from tightcut.ask.page.things import Things
+from tightcut.files import DataOptions, InputError
+
+TABLE = "name,job,age,picture\nann,cook,31,a.png\nbob,smith,30,sub/b.png\ncid,<b>nurse</b>,52,../secret.png\n"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    inside = tmp_path / "inside"
+    (inside / "sub").mkdir(parents=True)
+    (inside / "people.csv").write_text(TABLE, encoding="utf-8")
+    picture = png(np.zeros((4, 4), np.uint8))
+    for name in ("inside/a.png", "inside/sub/b.png", "secret.png", "inside/ann.png"):
+        (tmp_path / name).write_bytes(picture)
+    (inside / "bob.svg").write_text("<svg onload='alert(1)'/>", encoding="utf-8")
+    return inside
+
+
+def test_a_table(folder):
+    source = read_source(str(folder / "people.csv"), DataOptions(id="name"), show=["job,age"])
+    assert source.X.tolist() == [[31.0], [30.0], [52.0]]
+    assert source.things.describe(2) == {"row": 2, "name": "cid", "fields": [["job", "<b>nurse</b>"], ["age", "52"]]}
+    assert "'job'" in source.notes[-1]
+
+
+def test_differing_fields():
+    things = Things(["a", "b"], fields={"town": ["Ulm", "Ulm"], "age": ["30", "80"], "job": ["cook", "smith"]})
+    assert things.differing(0, 1) == [1, 2]
+    close = Things(["a", "b", "c"], fields={"age": [30.0, 31.0, 90.0]})
+    assert close.differing(0, 1) == []
+    assert close.differing(0, 2) == [0]
+
+
+def test_long_texts_are_shown_as_texts(folder):
+    path = folder / "letters.csv"
+    path.write_text("id,x,letter\n1,0.5," + "words " * 40 + "\n2,1.5,short\n", encoding="utf-8")
+    source = read_source(str(path), show=["letter"])
+    assert source.things.describe(0)["text"].startswith("words words")
+    assert "fields" not in source.things.describe(0)
+
+
+def test_a_column_of_pictures_stays_in_the_folder(folder):
+    source = read_source(str(folder / "people.csv"), DataOptions(id="name"), images=["picture"])
+    assert [source.things.pictures.has(row) for row in range(3)] == [True, True, False]
+    assert source.things.describe(0, lambda row: f"image/{row}")["image"] == "image/0"
+
+
+def test_a_folder_of_pictures_by_name(folder):
+    source = read_source(str(folder / "people.csv"), DataOptions(id="name", drop=("picture",)), images=[str(folder)])
+    assert [source.things.pictures.has(row) for row in range(3)] == [True, False, False]  # no SVG: it may hold scripts
+
+
+@pytest.mark.skipif(not hasattr(os, "symlink"), reason="needs symbolic links")
+def test_links_out_of_the_folder_are_not_followed(folder):
+    (folder / "link.png").symlink_to(folder.parent / "secret.png")
+    assert files_named(["link", "../secret.png", str(folder.parent / "secret.png")], folder) == [None, None, None]
+
+
+def test_what_is_no_folder(folder):
+    with pytest.raises(InputError, match="neither a folder nor a column"):
+        read_source(str(folder / "people.csv"), DataOptions(id="name"), images=["nowhere"])
+    with pytest.raises(InputError, match="no column 'size'"):
+        read_source(str(folder / "people.csv"), DataOptions(id="name"), show=["size"])
+
+
+@pytest.mark.parametrize("shape", [(5, 8, 6), (5, 8, 6, 1), (5, 8, 6, 3), (5, 8, 6, 4)])
+@pytest.mark.parametrize("kind", [np.uint8, np.float32, np.int16, bool])
+def test_arrays_of_pictures(tmp_path, shape, kind):
+    pixels = np.random.default_rng(0).integers(0, 2 if kind is bool else 200, size=shape).astype(kind)
+    np.save(tmp_path / "pictures.npy", pixels)
+    np.savez(tmp_path / "pictures.npz", X=pixels)
+    for name in ("pictures.npy", "pictures.npz"):
+        source = read_source(str(tmp_path / name))
+        assert source.X.shape == (5, int(np.prod(shape[1:])))
+        assert source.things.pictures.read(4).content.startswith(b"\x89PNG")
+
+
+def test_rows_of_pixels(tmp_path):
+    np.save(tmp_path / "rows.npy", np.zeros((4, 48)))
+    assert read_source(str(tmp_path / "rows.npy"), images=["8x6"]).things.pictures.pixels.shape == (4, 8, 6, 1)
+    with pytest.raises(InputError, match="does not fit"):
+        read_source(str(tmp_path / "rows.npy"), images=["7x6"])
+    assert len(read_source(str(tmp_path / "rows.npy")).things.describe(0)["fields"]) == 40
+
+
+def test_a_png_is_what_another_program_reads():
+    image = pytest.importorskip("matplotlib.image")
+    from io import BytesIO
+
+    pixels = np.arange(24, dtype=np.uint8).reshape(4, 6) * 10
+    assert np.rint(image.imread(BytesIO(png(pixels))) * 255).astype(np.uint8).tolist() == pixels.tolist()
+
+
+def test_digits():
+    source = read_source("digits")
+    assert source.X.shape == (1797, 64)
+    assert isinstance(source.things.pictures, ArrayPictures)
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines", "choices"),
+    [
+        ("pair", ["y", "what", "n", "u", "", "q"], ["same", "unsure"]),
+        ("pick", ["0", "99", "1", "bars", "q"], ["none", 1, "none"]),
+    ],
+)
+def test_in_the_terminal(desk, kind, lines, choices):
+    written, waiting = [], iter(lines)
+    converse(desk.session, desk.things, lambda _: next(waiting), written.append, kind)
+    assert [answer.choice for answer in desk.session.answers] == choices
+    assert any("is no answer" in text or "There is no group 99" in text for text in written)
+
+
+def test_the_command_in_the_terminal(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("click")
+    from tightcut.cli import main
+
+    rng = np.random.default_rng(0)
+    np.savetxt(
+        tmp_path / "heaps.csv", rng.normal(size=(60, 2)) + np.repeat([[0, 0], [9, 9]], 30, axis=0), delimiter=","
+    )
+    monkeypatch.chdir(tmp_path)
+    lines = iter(["y", "q"])
+    monkeypatch.setattr("builtins.input", lambda _: next(lines))
+    assert main(["ask", "heaps.csv", "--console", "--kind", "pair"]) == 0
+    assert "1 answers" in capsys.readouterr().out
+    assert (tmp_path / "heaps.answers.jsonl").exists()
+
+
+def test_a_missing_package_is_named(monkeypatch, capsys):
+    pytest.importorskip("click")
+    import importlib.util
+
+    from tightcut.cli import main
+
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *rest: None if name == "uvicorn" else found(name, *rest)
+    )
+    assert main(["ask", "digits"]) == 1
+    assert 'pip install "tightcut[ask]"' in capsys.readouterr().err

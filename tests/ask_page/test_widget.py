@@ -1,0 +1,35 @@
+"""The page in a notebook."""
+
+import pytest
+
+from tightcut.ask.page.widget import make_widget, reply_to
+
+
+def test_messages(desk):
+    assert reply_to(desk, {"id": "1", "action": "hello", "values": {}})["reply"]["ready"]
+    question = reply_to(desk, {"id": "2", "action": "question", "values": {"kind": "pair"}})["reply"]["question"]
+    values = {"number": question["number"], "kind": "pair", "choice": "same"}
+    values |= {"first": question["first"]["row"], "second": question["second"]["row"]}
+    assert reply_to(desk, {"id": "3", "action": "answer", "values": values})["reply"]["n_answers"] == 1
+    assert "no action" in reply_to(desk, {"id": "4", "action": "nonsense", "values": {}})["error"]
+    assert "object" in reply_to(desk, "nonsense")["error"]
+
+
+def test_the_widget_is_the_page(desk):
+    pytest.importorskip("anywidget")
+    widget = make_widget(desk.session, desk.things)
+    sent = []
+    widget.send = sent.append
+    widget._handle_custom_msg({"id": "1", "action": "question", "values": {"kind": "pair"}}, [])
+    assert sent[0]["reply"]["question"]["first"]["image"].startswith("data:image/png;base64,")
+    assert "export default" in widget._esm
+    assert ".tightcut-ask" in widget._css
+
+
+def test_without_things_rows_are_numbered(desk):
+    pytest.importorskip("anywidget")
+    widget = make_widget(desk.session)
+    sent = []
+    widget.send = sent.append
+    widget._handle_custom_msg({"id": "1", "action": "thing", "values": {"row": 7}}, [])
+    assert sent[0]["reply"]["thing"] == {"row": 7, "name": "7"}
