@@ -22,17 +22,20 @@ from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import numba
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
-from numba.core.dispatcher import Dispatcher
 from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
 from tightcut._support.compiling import report_compiling
 from tightcut._support.warning import warn
+
+if TYPE_CHECKING:
+    from numba.core.dispatcher import Dispatcher
 
 CHECKSUM = sha256().digest_size  # bytes before the code itself
 

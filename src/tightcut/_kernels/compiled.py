@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from numba import njit, types
-from numba.core.dispatcher import Dispatcher
+from numba.core import dispatcher
 
 from tightcut._kernels.cache import KernelCache
 
@@ -22,7 +22,7 @@ def compiled(function, **options):
     private = function.__name__.startswith("_")
     options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "no_cpython_wrapper": private}
     kernel = njit(**options)(function)
-    if not isinstance(kernel, Dispatcher):  # NUMBA_DISABLE_JIT=1 leaves the function as it is
+    if not isinstance(kernel, dispatcher.Dispatcher):  # NUMBA_DISABLE_JIT=1 leaves the function as it is
         return kernel
     kernel._cache = KernelCache(kernel)  # noqa: SLF001 - numba offers no choice of cache
     kernel.get_call_template = partial(_call_with_wide_integers, kernel.get_call_template)
