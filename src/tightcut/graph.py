@@ -103,7 +103,7 @@ class Graph:
         """
         n = self.n_vertices
         if n <= CACHED_LIMIT:
-            return groups
+            return groups.astype(np.int32, copy=False)
         met = np.empty(int(groups.max()) + 1, np.int64)
         met[groups[self.walk[::-1]]] = np.arange(n)[::-1]  # of the vertices of a group the first is written last
         number = np.empty(len(met), np.int32)
@@ -116,7 +116,7 @@ class Graph:
 
         m, w = int(labels.max()) + 1, self.weights
         together = np.ones(len(labels), np.int8)
-        indptr, indices, data, _ = kernels.contract(w.indptr, w.indices, w.data, labels, together, m)
+        indptr, indices, data, _ = kernels.contract(w.indptr, w.indices, w.data, labels.astype(np.int32), together, m)
         return Graph(sp.csr_array((data, indices, indptr), shape=(m, m)), np.bincount(labels, self.vertex_weights, m))
 
     def subgraph(self, vertices: np.ndarray) -> Graph:

@@ -37,6 +37,9 @@ class ConstrainedGraph:
         upper = sp.csr_array((belief, (pairs[:, 0], pairs[:, 1])), shape=graph.weights.shape)
         relations = sp.csr_array(upper + upper.T)
         relations.sort_indices()
+        # Of the same type as the graph's, or every kernel would be compiled a second time.
+        kind = graph.weights.indices.dtype
+        relations.indptr, relations.indices = relations.indptr.astype(kind), relations.indices.astype(kind)
         return cls(graph.weights, graph.vertex_weights, relations)
 
     @property
