@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tightcut._support.choices import check_choice
+from tightcut._support.compiling import compiling_reported
 from tightcut._support.interruption import interruptible
 from tightcut.constraints import Constraints
 from tightcut.exceptions import InconsistentConstraintsError
@@ -130,22 +131,8 @@ def cluster(
     settings = Settings(max_violations, method, effort, influence, n_jobs, device)
     check_n_clusters(n_clusters, graph)
     known = [] if init is None else [check_init(init, graph, n_clusters)]
-    rng, options = as_generator(random_state), settings.options(progress)
-    if n_clusters == 1:
-        return _one_cluster(graph, constraints, settings.limit)
-    if method == "paper":
-        if known:
-            raise ValueError('init belongs to method="search"; the paper\'s own algorithm starts at random.')
-        return _by_the_paper(graph, constraints, n_clusters, settings.limit or 0.0, rng, options)
-    if n_clusters > 2 or influence > 0:
-        labels = _many(graph, constraints, n_clusters, settings, rng, options, known)
-        return _result(graph, constraints, labels)
-    sides = [labels == labels[0] for labels in known]
-    if settings.limit == 0 or (settings.limit is None and admits_two_clusters(constraints)):
-        found = bipartition(graph, constraints, rng, options, known=sides)
-    else:
-        found = bipartition_within(graph, constraints, settings.limit, rng, options, known=sides)
-    return _result(graph, constraints, found.side.astype(np.int64), history=found.history)
+    with compiling_reported(progress):
+        return _solve(graph, constraints, n_clusters, settings, as_generator(random_state), progress, known)
 
 
 @interruptible()
@@ -166,8 +153,37 @@ def tradeoff_path(
     """
     constraints = check_points(graph, constraints)
     options = Settings(effort=effort, n_jobs=n_jobs, device=device).options(progress)
-    sides = tradeoff(graph, constraints, as_generator(random_state), options)
+    with compiling_reported(progress):
+        sides = tradeoff(graph, constraints, as_generator(random_state), options)
     return [_result(graph, constraints, side.astype(np.int64)) for side in sides]
+
+
+def _solve(
+    graph: Graph,
+    constraints: Constraints,
+    n_clusters: int,
+    settings: Settings,
+    rng: np.random.Generator,
+    progress: Progress | None,
+    known: list[np.ndarray],
+) -> ClusteringResult:
+    """What `cluster` does once everything is checked."""
+    options = settings.options(progress)
+    if n_clusters == 1:
+        return _one_cluster(graph, constraints, settings.limit)
+    if settings.method == "paper":
+        if known:
+            raise ValueError('init belongs to method="search"; the paper\'s own algorithm starts at random.')
+        return _by_the_paper(graph, constraints, n_clusters, settings.limit or 0.0, rng, options)
+    if n_clusters > 2 or settings.influence > 0:
+        labels = _many(graph, constraints, n_clusters, settings, rng, options, known)
+        return _result(graph, constraints, labels)
+    sides = [labels == labels[0] for labels in known]
+    if settings.limit == 0 or (settings.limit is None and admits_two_clusters(constraints)):
+        found = bipartition(graph, constraints, rng, options, known=sides)
+    else:
+        found = bipartition_within(graph, constraints, settings.limit, rng, options, known=sides)
+    return _result(graph, constraints, found.side.astype(np.int64), history=found.history)
 
 
 def check_points(graph: Graph, constraints: Constraints | None) -> Constraints:

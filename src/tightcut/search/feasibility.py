@@ -73,7 +73,9 @@ def complete(
     """Label the vertices of `order` one by one: the wished label if allowed, else the best connected allowed one."""
     w, r = graph.weights, graph.relations
     wished = np.full(graph.n_vertices, -1, np.int32) if wished is None else wished
-    kernels.complete_labels(w.indptr, w.indices, w.data, r.indptr, r.indices, r.data, labels, np.ascontiguousarray(order), wished, k)
+    kernels.complete_labels(
+        w.indptr, w.indices, w.data, r.indptr, r.indices, r.data, labels, np.ascontiguousarray(order), wished, k
+    )
 
 
 def fill_empty(graph: ConstrainedGraph, labels: np.ndarray, k: int) -> np.ndarray:
