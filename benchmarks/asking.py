@@ -9,6 +9,7 @@ the number of clusters, except the rivals that need it.
 from __future__ import annotations
 
 import argparse
+import csv
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -16,7 +17,7 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks import asking_rivals as rivals
-from benchmarks.instances import quiet, write
+from benchmarks.instances import RESULTS, quiet, write
 from tightcut.ask import Session
 from tightcut.ask.simulation import Person
 from tightcut.datasets import load
@@ -28,6 +29,7 @@ MARKS = {
     "wine": [50, 100],
     "wdbc": [50, 100],
 }
+TABLE = RESULTS / "asking.csv"
 PICKS = [25, 50, 100, 200]
 ERRING = [200, 500]
 
@@ -38,14 +40,15 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--methods", nargs="*", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--points", type=int, help="sample so many points in each draw")
-    parser.add_argument("--name", default="asking", help="name of the table")
+    parser.add_argument("--add", action="store_true", help="keep the rows of the table that are not measured again")
     arguments = parser.parse_args()
     quiet()
-    rows: list[dict[str, object]] = []
+    rows: list[dict[str, object]] = list(csv.DictReader(TABLE.open())) if arguments.add and TABLE.exists() else []
     for name in arguments.sets:
         for method in arguments.methods:
-            rows += measure(name, method, arguments.draws, arguments.points)
-            write(arguments.name, rows, NOTES, f"python -m benchmarks.{arguments.name}", "1 thread, a busy machine")
+            new = measure(name, method, arguments.draws, arguments.points)
+            rows = [r for r in rows if (r["set"], r["method"]) != (new[0]["set"], method)] + new
+            write("asking", rows, NOTES, "python -m benchmarks.asking", "one thread")
 
 
 def measure(name: str, method: str, draws: int, points: int | None) -> list[dict[str, object]]:

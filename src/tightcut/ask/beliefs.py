@@ -25,7 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tightcut.ask.columns import Lesson, Teacher
-from tightcut.ask.evidence import DOUBT, Evidence, boldness_of, merge, share_of_errors, weigh
+from tightcut.ask.evidence import DOUBT, Evidence, boldness_of, merge, plausibility, share_of_errors, truth_of, weigh
 
 DRAW = 0.03  # epsilon: how strongly a point is drawn to its part
 UNKNOWN = 0.3  # answers that say "not known yet" in every part
@@ -225,15 +225,25 @@ def believe(spreadings: Sequence[Spreading], evidence: Evidence, teacher: Teache
     Every opinion (each graph, and the columns) says of every answered point what it would have foreseen without that
     point's answers. The shares of the opinions are those under which the answers were likeliest.
     """
-    points = evidence.points
-    opinions: list[Harmonic | Lesson] = [Harmonic(spreading, points) for spreading in spreadings]
-    answered, doubt = weigh(evidence), DOUBT
-    alone = answered
+    graphs = [Harmonic(spreading, evidence.points) for spreading in spreadings]
+    beliefs = _settle(graphs, evidence, teacher, in_order=True)
+    if (truth_of(evidence, beliefs.answered) > 0.5).all():
+        return beliefs
+    # Answers contradict each other or the graph: an early error may have led all that followed astray.
+    other = _settle(graphs, evidence, teacher, in_order=False)
+    return max(beliefs, other, key=lambda b: plausibility(b.evidence, b.answered, b.foreseen))
+
+
+def _settle(graphs: list[Harmonic], evidence: Evidence, teacher: Teacher | None, *, in_order: bool) -> Beliefs:
+    """Weigh answers and opinions against each other until they settle."""
+    opinions: list[Harmonic | Lesson] = list(graphs)
+    alone = answered = weigh(evidence, in_order=in_order)
+    doubt = DOUBT
     for turn in range(ROUNDS):
         if turn == 1 and len(evidence.votes):
             evidence, answered = merge(evidence, answered)
-            alone = weigh(evidence)
-        if turn == 1 and teacher is not None and (lesson := teacher.teach(points, answered)) is not None:
+            alone = weigh(evidence, in_order=in_order)
+        if turn == 1 and teacher is not None and (lesson := teacher.teach(evidence.points, answered)) is not None:
             opinions.append(lesson)
         each = np.stack([opinion.foresee(answered) for opinion in opinions])
         say = share_of_say(each, answered)

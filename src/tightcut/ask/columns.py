@@ -14,6 +14,7 @@ import numpy as np
 
 FEWEST = 15  # answered points from which a forest can learn
 TREES = 64
+KEPT = 4  # forests
 GROWTH = 1.15
 
 
@@ -74,7 +75,7 @@ class Forest:
 
 
 class Teacher:
-    """Teaches forests; keeps the last one.
+    """Teaches forests; keeps the last few.
 
     Parameters
     ----------
@@ -84,8 +85,7 @@ class Teacher:
 
     def __init__(self, X: np.ndarray, seed: int) -> None:
         self.X, self.seed = X, seed
-        self._key: bytes | None = None
-        self._last: Forest | None = None
+        self._forests: dict[bytes, Forest] = {}
 
     def teach(self, points: np.ndarray, answered: np.ndarray) -> Lesson | None:
         """A forest taught by the first answered points; None if there are too few of them."""
@@ -95,9 +95,11 @@ class Teacher:
         if n_taught == 0 or len(np.unique(group)) < 2:
             return None
         key = rows.tobytes() + group.tobytes()
-        if self._last is None or key != self._key:
-            self._last, self._key = Forest(self.X, rows, group, self.seed), key
-        forest, new = self._last, newness(answered)
+        if key not in self._forests:
+            self._forests[key] = Forest(self.X, rows, group, self.seed)
+            while len(self._forests) > KEPT:
+                del self._forests[next(iter(self._forests))]
+        forest, new = self._forests[key], newness(answered)
         said = np.r_[forest.inside, forest.said_of(points[n_taught:])]
         return Lesson(widen(said, forest.model.classes_, k, new), forest, new)
 

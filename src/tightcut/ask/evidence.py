@@ -107,6 +107,8 @@ def weigh(
     start: np.ndarray | None = None,
     doubt: float = DOUBT,
     boldness: float = 1.0,
+    *,
+    in_order: bool = True,
 ) -> np.ndarray:
     """Belief of every answered point in every group and, last, in a group that is not known yet.
 
@@ -121,6 +123,8 @@ def weigh(
         Probability that an answer is wrong.
     boldness : float
         How much more often the neighbours mislead than they expect themselves.
+    in_order : bool
+        Without `start`: read the answers once in their order, or begin with knowing nothing.
     """
     k, m = evidence.n_groups, len(evidence.points)
     sure = np.log((1 - doubt) / doubt)
@@ -135,7 +139,9 @@ def weigh(
     for i, group, chosen in evidence.picks:
         # A wrong pick is one of several, though not of all alike: some groups are more easily mistaken.
         base[i, evidence.home[group]] += sure + np.log(k) / 2 if chosen else -sure
-    belief = _in_order(evidence, base, doubt) if start is None else start
+    if start is None:
+        start = _in_order(evidence, base, doubt) if in_order else normalize(base)
+    belief = start
     one, other, same = evidence.pairs.T
     for _ in range(SWEEPS):
         log = base.copy()
@@ -245,6 +251,12 @@ def share_of_errors(evidence: Evidence, belief: np.ndarray) -> float:
     """How many answers are wrong, as far as the beliefs can tell."""
     wrong = 1 - truth_of(evidence, belief)
     return min(MOST_DOUBT, float((DOUBT * STRENGTH + wrong.sum()) / (STRENGTH + len(wrong))))
+
+
+def plausibility(evidence: Evidence, belief: np.ndarray, foreseen: np.ndarray) -> float:
+    """How well beliefs explain the answers and agree with what was foreseen (a log-likelihood)."""
+    agreed = (belief * tempered(heard(foreseen), 1.0)).sum(axis=1)
+    return float(np.log(np.maximum(truth_of(evidence, belief), DOUBT)).sum() + np.log(agreed).sum())
 
 
 def heard(foreseen: np.ndarray) -> np.ndarray:

@@ -44,12 +44,20 @@ def columns_lead(beliefs: Beliefs, coarse: np.ndarray) -> bool:
     lessons = [opinion for opinion in beliefs.opinions if isinstance(opinion, Lesson)]
     if not lessons:
         return False
+    answered = beliefs.answered[:, :-1]
+    learned = answered[np.arange(len(answered)), lessons[0].out_of_bag[:, :-1].argmax(axis=1)].mean()
+    return bool(learned > hit_rate(beliefs, coarse))
+
+
+def hit_rate(beliefs: Beliefs, coarse: np.ndarray, right: float = 1.0, of: float = 1.0) -> float:
+    """How often the commonest group of the other answered points in a coarse part was the right one.
+
+    To begin with, as if `right` of `of` cases had been seen.
+    """
     answered, part = beliefs.answered[:, :-1], coarse[beliefs.evidence.points]
-    rows = np.arange(len(part))
-    learned = answered[rows, lessons[0].out_of_bag[:, :-1].argmax(axis=1)].mean()
     count = np.zeros((int(coarse.max()) + 1, answered.shape[1]))
     np.add.at(count, part, answered)
     others = count[part] - answered
     heard = others.sum(axis=1) > 0.5
-    hits = answered[rows, others.argmax(axis=1)][heard].sum()
-    return bool(learned > (hits + 1) / (heard.sum() + 1))
+    hits = answered[np.arange(len(part)), others.argmax(axis=1)][heard].sum()
+    return float((hits + right) / (heard.sum() + of))

@@ -18,7 +18,7 @@ from tightcut.ask.contradictions import find_contradictions
 from tightcut.ask.evidence import COMPARE, believed_constraints, gather, judge, truth_of
 from tightcut.ask.history import effective_answers, group_names, largest, standing, to_answer
 from tightcut.ask.journal import Event, Journal, fingerprint, now
-from tightcut.ask.labelling import labels_of, leading_cut, unknown_points
+from tightcut.ask.labelling import hit_rate, labels_of, leading_cut, unknown_points
 from tightcut.ask.landscape import survey
 from tightcut.ask.progress import measure
 from tightcut.ask.questions import CHECK, PLACE, Placing, exploring, groups_to_compare, points_to_ask
@@ -240,7 +240,9 @@ class Session:
 
     def progress(self) -> Progress:
         """How much is settled, and what more answers would bring."""
-        return measure(self._beliefs, self._landscape.spreading.degrees)
+        coarse = leading_cut(self._beliefs, self._landscape.cuts)
+        unknown = unknown_points(self._beliefs, coarse)
+        return measure(self._beliefs, self._leading.degrees, unknown, hit_rate(self._beliefs, coarse, 2, 4))
 
     def typical(self, group: int, n: int = 20) -> np.ndarray:
         """Up to n rows of a group that are most surely in it."""
