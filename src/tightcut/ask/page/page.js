@@ -81,7 +81,7 @@ const sentence = (answer) =>
 
 export function start(root, send, { keysFrom = document, standalone = true } = {}) {
   const state = {
-    hello: null, kind: "pick", question: null, version: -1, shownAt: 0, busy: false, pending: null, dead: false,
+    hello: null, kind: "pick", question: null, version: -1, shownAt: 0, busy: 0, turn: Promise.resolve(), pending: null, dead: false,
     view: null, map: null, layout: -1, last: [], blind: true, viewing: false, viewAgain: false, stopped: false,
   };
   const ui = skeleton();
@@ -97,16 +97,21 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     return reply;
   }
 
-  // Something that a person did. What nobody acknowledged is kept and sent again when the server is back.
-  async function act(action, values = {}) {
-    if (state.busy || state.pending) return;
-    state.busy = true;
+  // Something that a person did; one after another. What nobody acknowledged is kept and sent again when the server is back.
+  function act(action, values = {}) {
+    if (state.pending) { unreachable(); return state.turn; }
+    state.busy += 1;
+    state.turn = state.turn.then(() => actNow(action, values)).finally(() => { state.busy -= 1; });
+    return state.turn;
+  }
+
+  async function actNow(action, values) {
     try {
       receive(await request(action, { kind: state.kind, ...values }));
     } catch (error) {
       if (error.refused) notify(error.message, true);
       else { state.pending = { action, values }; unreachable(); }
-    } finally { state.busy = false; }
+    }
   }
 
   function receive(reply) {
