@@ -6,6 +6,7 @@
 
 const LOOK_EVERY = 2500; // milliseconds between looks whether another window has answered
 const LARGE_GROUPS = 4;
+const TYPICAL = 8, DOUBTFUL = 6; // things in a gallery; the server sends two more, as those in question are hidden
 
 // Building elements
 
@@ -410,9 +411,9 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
   }
 
   function gallery(group, hidden) {
-    const items = (things) => things.filter((thing) => !hidden.has(thing.row)).map((thing) => item(thing, group));
-    const list = h("div", { class: "items" }, ...items(group.typical));
-    const doubtful = items(group.doubtful);
+    const items = (things, count) => things.filter((thing) => !hidden.has(thing.row)).slice(0, count).map((thing) => item(thing, group));
+    const list = h("div", { class: "items" }, ...items(group.typical, TYPICAL));
+    const doubtful = items(group.doubtful, DOUBTFUL);
     const name = h("input", { type: "text", value: group.name ?? "", placeholder: group.label, maxlength: "100", "aria-label": `Name of ${group.label}`, "data-keep": `name-${group.id}` });
     const save = () => { if (name.value.trim() && name.value.trim() !== group.name) act("name", { group: group.id, name: name.value.trim() }); };
     name.addEventListener("change", save);
@@ -426,7 +427,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
       h("div", { class: "title" }, swatch, name, h("span", { class: "quiet", text: `${group.size.toLocaleString("en")} ${group.size === 1 ? "thing" : "things"}` })),
       list,
       doubtful.length ? h("div", { class: "items doubtful" }, h("span", { class: "quiet", text: "least sure" }), ...doubtful) : null,
-      group.size > group.typical.length ? more : null);
+      group.size > TYPICAL ? more : null);
   }
 
   const item = (thing, group) =>
@@ -573,7 +574,7 @@ function refusal(message) {
 
 async function overHttp(action, values) {
   const response = await fetch(action, {
-    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(values), signal: AbortSignal.timeout(60000),
+    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(values), signal: AbortSignal.timeout(action === "look" ? 10000 : 60000),
   });
   const type = response.headers.get("content-type") ?? "";
   if (!type.startsWith("application/json")) throw new Error(`${response.status}`); // not our server
