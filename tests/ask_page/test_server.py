@@ -1,22 +1,42 @@
 """The server lets nobody in but the page, and what it has acknowledged is on disk."""
 
+import asyncio
 import json
 
 import numpy as np
 import pytest
 
 pytest.importorskip("starlette")
-pytest.importorskip("httpx")
+httpx = pytest.importorskip("httpx")
 
 PORT, TOKEN = 8123, "token-of-this-test"
 
 
-def client_of(desk, **settings):
-    from starlette.testclient import TestClient
+class Client:
+    """Sends requests to the application without a socket."""
 
+    def __init__(self, app):
+        self.app = app
+
+    def request(self, method, path, **details):
+        async def send():
+            transport = httpx.ASGITransport(self.app)
+            async with httpx.AsyncClient(transport=transport, base_url=f"http://127.0.0.1:{PORT}") as client:
+                return await client.request(method, path, **details)
+
+        return asyncio.run(send())
+
+    def get(self, path, **details):
+        return self.request("GET", path, **details)
+
+    def post(self, path, **details):
+        return self.request("POST", path, **details)
+
+
+def client_of(desk):
     from tightcut.ask.page.server import make_app
 
-    return TestClient(make_app(desk, TOKEN, PORT), base_url=f"http://127.0.0.1:{PORT}", **settings)
+    return Client(make_app(desk, TOKEN, PORT))
 
 
 @pytest.fixture

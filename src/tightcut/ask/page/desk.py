@@ -108,9 +108,11 @@ class Desk:
             raise ValueError(f"There is no action {action!r}; the actions are {', '.join(ACTIONS)}.")
         if action == "hello":
             return self._hello()
+        if self.session is None:
+            raise ValueError(self.failure or "The session is still being prepared; try again in a moment.")
+        if action == "look":  # only counts, so that a page can tell a busy server from a dead one
+            return self._look(self.session, values)
         with self._lock:
-            if self.session is None:
-                raise ValueError(self.failure or "The session is still being prepared; try again in a moment.")
             return ACTIONS[action](self, self.session, values)
 
     def _hello(self) -> Reply:

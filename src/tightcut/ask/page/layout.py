@@ -50,7 +50,8 @@ def _components(X: Any, rows: np.ndarray, count: int) -> np.ndarray:
     points = np.asarray(X[rows], dtype=np.float64)
     points = points - points.mean(axis=0)
     spread = points.std(axis=0)
-    if (spread > UNEVEN * spread[spread > 0].min(initial=np.inf)).any():
+    varying = spread[spread > 0]
+    if len(varying) and varying.max() > UNEVEN * np.percentile(varying, 25, method="lower"):
         points /= np.where(spread > 0, spread, 1)
     left, lengths, _ = np.linalg.svd(points, full_matrices=False)
     return left[:, :count] * lengths[:count]

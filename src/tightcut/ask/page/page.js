@@ -6,6 +6,7 @@
 
 const LOOK_EVERY = 2500; // milliseconds between looks whether another window has answered
 const LARGE_GROUPS = 4;
+const TYPICAL = 8, DOUBTFUL = 6; // things in a gallery; the server sends two more, as those in question are hidden
 
 // Building elements
 
@@ -81,7 +82,7 @@ const sentence = (answer) =>
 
 export function start(root, send, { keysFrom = document, standalone = true } = {}) {
   const state = {
-    hello: null, kind: "pick", question: null, version: -1, shownAt: 0, busy: false, pending: null, dead: false,
+    hello: null, kind: "pick", question: null, version: -1, shownAt: 0, busy: 0, turn: Promise.resolve(), pending: null, dead: false,
     view: null, map: null, layout: -1, last: [], blind: true, viewing: false, viewAgain: false, stopped: false,
   };
   const ui = skeleton();
@@ -97,16 +98,21 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     return reply;
   }
 
-  // Something that a person did. What nobody acknowledged is kept and sent again when the server is back.
-  async function act(action, values = {}) {
-    if (state.busy || state.pending) return;
-    state.busy = true;
+  // Something that a person did; one after another. What nobody acknowledged is kept and sent again when the server is back.
+  function act(action, values = {}) {
+    if (state.pending) { unreachable(); return state.turn; }
+    state.busy += 1;
+    state.turn = state.turn.then(() => actNow(action, values)).finally(() => { state.busy -= 1; });
+    return state.turn;
+  }
+
+  async function actNow(action, values) {
     try {
       receive(await request(action, { kind: state.kind, ...values }));
     } catch (error) {
       if (error.refused) notify(error.message, true);
       else { state.pending = { action, values }; unreachable(); }
-    } finally { state.busy = false; }
+    }
   }
 
   function receive(reply) {
@@ -405,9 +411,9 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
   }
 
   function gallery(group, hidden) {
-    const items = (things) => things.filter((thing) => !hidden.has(thing.row)).map((thing) => item(thing, group));
-    const list = h("div", { class: "items" }, ...items(group.typical));
-    const doubtful = items(group.doubtful);
+    const items = (things, count) => things.filter((thing) => !hidden.has(thing.row)).slice(0, count).map((thing) => item(thing, group));
+    const list = h("div", { class: "items" }, ...items(group.typical, TYPICAL));
+    const doubtful = items(group.doubtful, DOUBTFUL);
     const name = h("input", { type: "text", value: group.name ?? "", placeholder: group.label, maxlength: "100", "aria-label": `Name of ${group.label}`, "data-keep": `name-${group.id}` });
     const save = () => { if (name.value.trim() && name.value.trim() !== group.name) act("name", { group: group.id, name: name.value.trim() }); };
     name.addEventListener("change", save);
@@ -421,7 +427,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
       h("div", { class: "title" }, swatch, name, h("span", { class: "quiet", text: `${group.size.toLocaleString("en")} ${group.size === 1 ? "thing" : "things"}` })),
       list,
       doubtful.length ? h("div", { class: "items doubtful" }, h("span", { class: "quiet", text: "least sure" }), ...doubtful) : null,
-      group.size > group.typical.length ? more : null);
+      group.size > TYPICAL ? more : null);
   }
 
   const item = (thing, group) =>
@@ -568,7 +574,7 @@ function refusal(message) {
 
 async function overHttp(action, values) {
   const response = await fetch(action, {
-    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(values), signal: AbortSignal.timeout(60000),
+    method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(values), signal: AbortSignal.timeout(action === "look" ? 10000 : 60000),
   });
   const type = response.headers.get("content-type") ?? "";
   if (!type.startsWith("application/json")) throw new Error(`${response.status}`); // not our server

@@ -92,10 +92,12 @@ def make_app(desk: Desk, token: str, port: int) -> Starlette:
         response.headers.update(HEADERS)
         return response
 
-    return Starlette(
+    app = Starlette(
         routes=[Route("/{token}/{rest:path}", answer, methods=["GET", "POST"])],
         exception_handlers={404: _plain, 405: _plain},
     )
+    app.router.redirect_slashes = False  # a redirect would come before the checks
+    return app
 
 
 async def _plain(request: Request, error: Any) -> Response:  # noqa: ARG001

@@ -12,7 +12,9 @@ from tightcut.ask.records import Answer, Question
 from tightcut.ask.session import Session
 
 LARGE_GROUPS, MEMBERS = 4, 4  # groups of a pick shown by several members; members shown
-TYPICAL, DOUBTFUL = 8, 6  # things of a group in its gallery
+# Things of a group in its gallery: two more than the page shows, so that a gap where it hides those in question tells
+# nobody which group they are in.
+TYPICAL, DOUBTFUL = 10, 8
 RECENT = 40  # answers in the list
 CONTRADICTIONS = 10
 
