@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -37,20 +38,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("before", type=Path, help="folder with the package of the state to compare with")
     parser.add_argument("--only", default="", help="instances whose name contains this")
+    parser.add_argument("--jobs", type=int, default=1, help="instances at a time; cores must be idle for all of them")
     arguments = parser.parse_args()
     from benchmarks.instances import geometric_mean, quiet, write
 
     quiet()
     sources = {"before": arguments.before.resolve(), "after": Path(__file__).parents[1] / "src"}
-    rows = []
-    with tempfile.TemporaryDirectory() as folder:
-        for name, graph, constraints, k in instances(arguments.only):
-            problem = Path(folder) / "problem.npz"
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(arguments.jobs) as pool:
+        waiting = []
+        for number, (name, graph, constraints, k) in enumerate(instances(arguments.only)):
+            problem = Path(folder) / f"{number}.npz"
             store(problem, graph, constraints, k)
-            found = {state: solve_elsewhere(source, problem) for state, source in sources.items()}
-            for state, (before, after) in enumerate(zip(found["before"], found["after"], strict=True)):
-                rows.append(row(name, k, state, before, after))
-                print(rows[-1], flush=True)
+            waiting.append(pool.submit(compared, name, k, problem, sources))
+        rows = [own for future in waiting for own in future.result()]
     cuts, seconds = ([float(own[key]) for own in rows] for key in ("cut ratio", "time ratio"))
     notes = [
         f"- Cut after / before: {geometric_mean(cuts):.4f} in the geometric mean, {max(cuts):.4f} at worst.",
@@ -60,6 +60,14 @@ def main() -> None:
         f"- Violated pairs after: {sum(int(own['violated']) for own in rows)}.",
     ]
     write("frozen", rows, notes, "python -m benchmarks.frozen BEFORE")
+
+
+def compared(name: str, k: int, problem: Path, sources: dict[str, Path]) -> list[dict]:
+    found = {state: solve_elsewhere(source, problem) for state, source in sources.items()}
+    both = enumerate(zip(found["before"], found["after"], strict=True))
+    rows = [row(name, k, state, before, after) for state, (before, after) in both]
+    print(*rows, sep="\n", flush=True)
+    return rows
 
 
 def row(name: str, k: int, state: int, before: dict, after: dict) -> dict:
