@@ -127,7 +127,10 @@ def _compared(
 
 
 def _carried(problem: Problem, levels: list[Contraction], state: np.ndarray) -> list[Solution]:
-    return [problem.settle(uncoarsen(problem, levels, state))]
+    state = uncoarsen(problem, levels, state)
+    if levels:  # the finest level, where the passes of one refinement may not be enough, is refined twice
+        problem.refine(state)
+    return [problem.settle(state)]
 
 
 # Batches
