@@ -72,8 +72,8 @@ class ManyClusters:
     def __sizeof__(self) -> int:
         return self.graph.__sizeof__()
 
-    def middle(self) -> int:
-        return max(MIDDLE if self.size <= self.direct_limit else MIDDLE_OF_LARGE, 40 * self.k)
+    def middle(self, *, large: bool) -> int:
+        return max(MIDDLE_OF_LARGE if large else MIDDLE, 40 * self.k)
 
     def total_weight(self) -> float:
         return float(self.graph.vertex_weights.sum())

@@ -48,8 +48,8 @@ class Problem(Protocol):
     def fewest(self) -> int:
         """Units from which on there is anything to search."""
 
-    def middle(self) -> int:
-        """Units at which the starts of one random coarsening are compared."""
+    def middle(self, *, large: bool) -> int:
+        """Units at which the starts of one random coarsening are compared, of a large graph or of one made of it."""
 
     def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction:
         """Merge pairs of tightly joined units, none to more than `heaviest`; all units stay if no pair may be merged."""

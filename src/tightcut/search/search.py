@@ -112,7 +112,7 @@ def starts(
     device: str = "cpu",
 ) -> list[Solution]:
     """The best of some starts that share one random coarsening to the `middle`, carried back to the problem."""
-    ((_, chosen, levels),) = _compared(problem, rng, count, keep, middle or problem.middle(), device)
+    ((_, chosen, levels),) = _compared(problem, rng, count, keep, middle or problem.middle(large=False), device)
     return [solution for state in chosen for solution in _carried(problem, levels, state)]
 
 
@@ -128,8 +128,6 @@ def _compared(
 
 def _carried(problem: Problem, levels: list[Contraction], state: np.ndarray) -> list[Solution]:
     state = uncoarsen(problem, levels, state)
-    if levels:  # the finest level, where the passes of one refinement may not be enough, is refined twice
-        problem.refine(state)
     return [problem.settle(state)]
 
 
@@ -164,7 +162,7 @@ def _search_in_batches(
 def _solutions(problem: Problem, options: SearchOptions, generators: list[np.random.Generator]) -> list[list[Solution]]:
     """Solutions of a large problem, several for each random coarsening."""
     keep = STARTS_KEPT if problem.size <= PATIENT_LIMIT else STARTS_KEPT // 2
-    tasks = [(problem, rng, options.starts, keep, problem.middle(), options.device) for rng in generators]
+    tasks = [(problem, rng, options.starts, keep, problem.middle(large=True), options.device) for rng in generators]
     if not options.workers[1]:  # levels are large; they stay where they are made
         return [solutions for _, solutions in options.map(_alone, tasks, "start")]
     found = options.map(_compared, tasks, "start")

@@ -43,7 +43,7 @@ class TwoClusters:
     def __sizeof__(self) -> int:
         return self.graph.__sizeof__()
 
-    def middle(self) -> int:
+    def middle(self, *, large: bool) -> int:  # noqa: ARG002
         return MIDDLE
 
     def total_weight(self) -> float:
