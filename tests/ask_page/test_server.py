@@ -2,9 +2,16 @@
 
 import asyncio
 import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+
+import tightcut
 
 pytest.importorskip("starlette")
 httpx = pytest.importorskip("httpx")
@@ -294,3 +301,25 @@ def test_the_port_of_another_program():
 
     with bound_socket() as taken, pytest.raises(ValueError, match="cannot be used"):
         bound_socket(taken.getsockname()[1])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends Ctrl-C as a signal")
+def test_the_command_serves_until_it_is_interrupted(tmp_path):
+    pytest.importorskip("click")
+    points = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [9, 9]], 30, axis=0)
+    np.savetxt(tmp_path / "heaps.csv", points, delimiter=",")
+    command = [sys.executable, "-m", "tightcut", "ask", "heaps.csv", "--no-browser"]
+    environment = os.environ | {"PYTHONPATH": str(Path(tightcut.__file__).parents[1]), "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        address = process.stdout.readline().strip()
+        assert address.startswith("http://127.0.0.1:")
+        reply = httpx.post(f"{address}hello", json={}, timeout=60)
+        assert reply.json()["n"] == 60
+        assert httpx.post(f"{address}hello", json={}, headers={"Host": "evil.example"}, timeout=60).status_code == 403
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "heaps.answers.jsonl" in errors
+    assert "Traceback" not in errors
