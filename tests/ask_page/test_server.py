@@ -263,7 +263,7 @@ def test_picks_moves_names_and_revisions(client, desk):
     assert len(send(client, "gallery", group=0).json()["things"]) > 0
 
 
-def test_downloads(client, desk, kit):
+def test_downloads(client, desk, kit, tmp_path):
     for _ in range(3):
         question = ask(client)
         same = kit.truth[question["first"]["row"]] == kit.truth[question["second"]["row"]]
@@ -274,6 +274,10 @@ def test_downloads(client, desk, kit):
     pairs = send(client, "pairs").json()["text"].splitlines()
     assert pairs[0] == "a,b,type"
     assert len(pairs) == 1 + desk.session.constraints_.n_pairs
+    from tightcut.files import read_pairs
+
+    (tmp_path / "pairs.csv").write_text("\n".join(pairs), encoding="utf-8")
+    assert read_pairs(tmp_path / "pairs.csv").constraints(kit.names(), "points").n_pairs == len(pairs) - 1
 
 
 def test_a_pair_says_nothing_about_what_the_program_thinks(client):
