@@ -2,9 +2,16 @@
 
 import asyncio
 import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+
+import tightcut
 
 pytest.importorskip("starlette")
 httpx = pytest.importorskip("httpx")
@@ -256,7 +263,7 @@ def test_picks_moves_names_and_revisions(client, desk):
     assert len(send(client, "gallery", group=0).json()["things"]) > 0
 
 
-def test_downloads(client, desk, kit):
+def test_downloads(client, desk, kit, tmp_path):
     for _ in range(3):
         question = ask(client)
         same = kit.truth[question["first"]["row"]] == kit.truth[question["second"]["row"]]
@@ -267,6 +274,10 @@ def test_downloads(client, desk, kit):
     pairs = send(client, "pairs").json()["text"].splitlines()
     assert pairs[0] == "a,b,type"
     assert len(pairs) == 1 + desk.session.constraints_.n_pairs
+    from tightcut.files import read_pairs
+
+    (tmp_path / "pairs.csv").write_text("\n".join(pairs), encoding="utf-8")
+    assert read_pairs(tmp_path / "pairs.csv").constraints(kit.names(), "points").n_pairs == len(pairs) - 1
 
 
 def test_a_pair_says_nothing_about_what_the_program_thinks(client):
@@ -294,3 +305,25 @@ def test_the_port_of_another_program():
 
     with bound_socket() as taken, pytest.raises(ValueError, match="cannot be used"):
         bound_socket(taken.getsockname()[1])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends Ctrl-C as a signal")
+def test_the_command_serves_until_it_is_interrupted(tmp_path):
+    pytest.importorskip("click")
+    points = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [9, 9]], 30, axis=0)
+    np.savetxt(tmp_path / "heaps.csv", points, delimiter=",")
+    command = [sys.executable, "-m", "tightcut", "ask", "heaps.csv", "--no-browser"]
+    environment = os.environ | {"PYTHONPATH": str(Path(tightcut.__file__).parents[1]), "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        address = process.stdout.readline().strip()
+        assert address.startswith("http://127.0.0.1:")
+        reply = httpx.post(f"{address}hello", json={}, timeout=60)
+        assert reply.json()["n"] == 60
+        assert httpx.post(f"{address}hello", json={}, headers={"Host": "evil.example"}, timeout=60).status_code == 403
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "heaps.answers.jsonl" in errors
+    assert "Traceback" not in errors

@@ -137,6 +137,19 @@ def test_the_command_in_the_terminal(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "heaps.answers.jsonl").exists()
 
 
+@pytest.mark.usefixtures("desk")
+def test_a_journal_of_other_data_is_refused_before_a_page_opens(tmp_path, monkeypatch, capsys, answers):
+    pytest.importorskip("click")
+    from tightcut.cli import main
+
+    np.save(tmp_path / "other.npy", np.random.default_rng(0).normal(size=(90, 4)))
+    monkeypatch.chdir(tmp_path)
+    assert main(["ask", "other.npy", "--console", "--answers", str(answers)]) == 1
+    assert "answers about other data" in capsys.readouterr().err
+    assert main(["ask", "other.npy", "--console", "--answers", "nowhere/answers.jsonl"]) == 1
+    assert "there is no folder nowhere" in capsys.readouterr().err
+
+
 def test_a_missing_package_is_named(monkeypatch, capsys):
     pytest.importorskip("click")
     import importlib.util

@@ -56,6 +56,7 @@ def ask(data: str, in_terminal: bool, port: int, no_browser: bool, quiet: bool, 
         _check_packages()
     source = _source(data, options, console)
     journal = _journal(data, options["answers"])
+    _check_journal(source, journal)
     console.note(
         f"Answers are kept in {journal}." if journal else "Answers are not kept; --answers names a file for them."
     )
@@ -88,6 +89,20 @@ def _journal(data: str, answers: Path | None) -> Path | None:
         return answers
     path = Path(data)
     return Path(f"{path.stem}.answers.jsonl") if path.exists() else None
+
+
+def _check_journal(source: Source, journal: Path | None) -> None:
+    """Refuse data that cannot be asked about, and a journal of other data, before a page is opened."""
+    from tightcut.ask.choices import check_data
+    from tightcut.ask.journal import Journal, fingerprint
+
+    X = check_data(source.X, source.affinity)
+    if journal is None:
+        return
+    if journal.exists():
+        Journal(journal, {"rows": int(X.shape[0]), "fingerprint": fingerprint(X)})
+    elif not journal.parent.is_dir():
+        raise ValueError(f"--answers {journal}: there is no folder {journal.parent}.")
 
 
 def _session(source: Source, journal: Path | None, options: dict[str, Any]) -> Session:

@@ -86,7 +86,10 @@ class Desk:
             try:
                 self.begin(prepare(), X, affinity=affinity)
             except Exception as error:
-                log.exception("the session could not be prepared")
+                known = isinstance(error, (ValueError, OSError))
+                log.log(
+                    logging.ERROR, "The session could not be prepared: %s", error, exc_info=None if known else error
+                )
                 self.failure = str(error) or type(error).__name__
                 return
             if affinity != "precomputed":
