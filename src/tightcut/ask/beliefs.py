@@ -268,7 +268,7 @@ def share_of_say(each: np.ndarray, answered: np.ndarray) -> np.ndarray:
     >>> import numpy as np
     >>> truth = np.tile([1.0, 0.0], (40, 1))
     >>> share_of_say(np.array([0.9 * truth + 0.05, 0 * truth + 0.5]), truth).round(2).tolist()
-    [0.98, 0.02]
+    [0.95, 0.05]
     """
     alone = answered[:, :-1].sum(axis=0) < 1.5  # groups of one point, which nobody could have foreseen
     target = np.c_[np.where(alone, 0, answered[:, :-1]), answered[:, -1] + answered[:, :-1][:, alone].sum(axis=1)]

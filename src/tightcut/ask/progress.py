@@ -50,7 +50,7 @@ def sharpened(shares: np.ndarray, power: float) -> np.ndarray:
     --------
     >>> import numpy as np
     >>> sharpened(np.array([[0.6, 0.3, 0.1]]), 2.0).round(2).tolist()
-    [[0.78, 0.2, 0.03]]
+    [[0.77, 0.2, 0.03]]
     """
     raised = np.maximum(shares, 1e-6) ** power
     raised /= raised.sum(axis=1, keepdims=True)

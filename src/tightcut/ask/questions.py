@@ -6,7 +6,6 @@ yet comes first, then groups that may be one.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,7 +68,7 @@ class Placing:
                     (self.yes if same else self.no)[one, self.group[other]] += 1
         for i, group, chosen in evidence.picks.tolist():
             (self.yes if chosen else self.no)[i, evidence.home[group]] += 1
-        self.compared = Counter(frozenset((a.first, a.second)) for a in evidence.answers if a.kind == "pair")
+        self.compared = {frozenset((a.first, a.second)) for a in evidence.answers if a.kind == "pair"}
         self.founders = set(evidence.founders.values())
 
     def step(self, row: int) -> Step:
@@ -115,13 +114,12 @@ class Placing:
         return rows
 
     def partners(self, group: int, row: int) -> list[int]:
-        """Members of a group to compare a row with: those it was compared with least, and at most twice."""
-        return [] if row in self.unsure else self.least_compared(self.members.get(group, []), row)
+        """Members of a group to compare a row with: nobody is asked about the same two things twice."""
+        return [] if row in self.unsure else self.not_compared(self.members.get(group, []), row)
 
-    def least_compared(self, rows: list[int], row: int) -> list[int]:
-        times = [(self.compared[frozenset((row, j))], j) for j in rows if j != row]
-        least = min(times, default=(2, 0))[0]
-        return [j for t, j in times if t == least < 2]
+    def not_compared(self, rows: list[int], row: int) -> list[int]:
+        """The rows among some that a row was not compared with yet."""
+        return [j for j in rows if j != row and frozenset((row, j)) not in self.compared]
 
 
 def exploring(spreading: Spreading, unknown: np.ndarray) -> bool:

@@ -391,7 +391,7 @@ class Session:
                 plan.append((row, self._one_of(placing.partners(group, row), len(plan)), CHECK))
             if len(plan) < n and two is not None:
                 first = self._one_of(two[0], len(plan))
-                plan.append((first, self._one_of(placing.least_compared(two[1], first), len(plan)), COMPARE))
+                plan.append((first, self._one_of(placing.not_compared(two[1], first), len(plan)), COMPARE))
         elif kind == "pick":
             # Not at once, since the same person would say the same, and not more often than every fourth time.
             recent = self._answers[-4:]
