@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tightcut.ask.beliefs import Beliefs
-from tightcut.ask.evidence import SURE, heard, weigh
+from tightcut.ask.evidence import SURE
 from tightcut.ask.records import Progress
+from tightcut.ask.weighing import heard, weigh
 
 POWERS = (1.0, 2.0, 3.0, 4.0, 6.0)
 FLOOR = 0.02  # no belief is more certain than that

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.ask.beliefs import Beliefs, Spreading
-from tightcut.ask.evidence import SURE, tally
+from tightcut.ask.beliefs import Beliefs
+from tightcut.ask.evidence import SURE
+from tightcut.ask.spreading import Spreading
+from tightcut.ask.weighing import tally
 
 EXPLORED = 0.02  # share of the volume that may stay unknown before margins are asked about
 PLACE = "not placed yet"
