@@ -20,13 +20,13 @@ def test_true_answers(digits, kind, n, floor):
 def test_wrong_answers(digits, errors):
     X, y = digits
     session = Session(X, random_state=0)
-    rounds = simulate(session, y, 200, error_rate=0.05, errors=errors, random_state=0)
+    rounds = simulate(session, y, 120, error_rate=0.05, errors=errors, random_state=0)
     assert adjusted_rand_score(y, rounds[-1].labels) > 0.75
 
 
 def test_wrong_picks(digits):
     X, y = digits
-    rounds = simulate(Session(X, random_state=0), y, 100, kind="pick", error_rate=0.05, random_state=0)
+    rounds = simulate(Session(X, random_state=0), y, 60, kind="pick", error_rate=0.05, random_state=0)
     assert adjusted_rand_score(y, rounds[-1].labels) > 0.75
 
 

@@ -130,7 +130,9 @@ def read_events(path: Any) -> list[Event]:
 
 
 def read_constraints(path: Any, n_points: int | None = None) -> Constraints:
-    """The believed answers of a journal as must-links and cannot-links.
+    """The answers of a journal that can be true together, as must-links and cannot-links.
+
+    Contradictions are settled among the answers alone; a `Session` also hears the data.
 
     Parameters
     ----------
@@ -139,8 +141,9 @@ def read_constraints(path: Any, n_points: int | None = None) -> Constraints:
     n_points : int, optional
         Number of points of the data; a journal of other data is refused.
     """
-    from tightcut.ask.evidence import believed_constraints, gather, weigh
+    from tightcut.ask.evidence import believed_constraints, gather
     from tightcut.ask.history import effective_answers
+    from tightcut.ask.weighing import weigh
 
     header, *events = read_events(path)
     _check_header(header, Path(path))

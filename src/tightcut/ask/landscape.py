@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tightcut.ask.beliefs import Spreading
 from tightcut.ask.columns import Teacher
+from tightcut.ask.spreading import Spreading
 
 FINE = 50  # parts: small parts of a small cut are nearly pure
 COARSE = 20  # parts, where the number of clusters is not told

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from tightcut.ask.beliefs import Beliefs
-from tightcut.ask.evidence import SURE, heard, weigh
+from tightcut.ask.evidence import SURE
 from tightcut.ask.records import Progress
+from tightcut.ask.weighing import heard, weigh
 
 POWERS = (1.0, 2.0, 3.0, 4.0, 6.0)
 FLOOR = 0.02  # no belief is more certain than that
@@ -50,7 +51,7 @@ def sharpened(shares: np.ndarray, power: float) -> np.ndarray:
     --------
     >>> import numpy as np
     >>> sharpened(np.array([[0.6, 0.3, 0.1]]), 2.0).round(2).tolist()
-    [[0.78, 0.2, 0.03]]
+    [[0.77, 0.2, 0.03]]
     """
     raised = np.maximum(shares, 1e-6) ** power
     raised /= raised.sum(axis=1, keepdims=True)

@@ -6,14 +6,15 @@ yet comes first, then groups that may be one.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.ask.beliefs import Beliefs, Spreading
-from tightcut.ask.evidence import SURE, tally
+from tightcut.ask.beliefs import Beliefs
+from tightcut.ask.evidence import SURE
+from tightcut.ask.spreading import Spreading
+from tightcut.ask.weighing import tally
 
 EXPLORED = 0.02  # share of the volume that may stay unknown before margins are asked about
 PLACE = "not placed yet"
@@ -69,7 +70,7 @@ class Placing:
                     (self.yes if same else self.no)[one, self.group[other]] += 1
         for i, group, chosen in evidence.picks.tolist():
             (self.yes if chosen else self.no)[i, evidence.home[group]] += 1
-        self.compared = Counter(frozenset((a.first, a.second)) for a in evidence.answers if a.kind == "pair")
+        self.compared = {frozenset((a.first, a.second)) for a in evidence.answers if a.kind == "pair"}
         self.founders = set(evidence.founders.values())
 
     def step(self, row: int) -> Step:
@@ -115,13 +116,12 @@ class Placing:
         return rows
 
     def partners(self, group: int, row: int) -> list[int]:
-        """Members of a group to compare a row with: those it was compared with least, and at most twice."""
-        return [] if row in self.unsure else self.least_compared(self.members.get(group, []), row)
+        """Members of a group to compare a row with: nobody is asked about the same two things twice."""
+        return [] if row in self.unsure else self.not_compared(self.members.get(group, []), row)
 
-    def least_compared(self, rows: list[int], row: int) -> list[int]:
-        times = [(self.compared[frozenset((row, j))], j) for j in rows if j != row]
-        least = min(times, default=(2, 0))[0]
-        return [j for t, j in times if t == least < 2]
+    def not_compared(self, rows: list[int], row: int) -> list[int]:
+        """The rows among some that a row was not compared with yet."""
+        return [j for j in rows if j != row and frozenset((row, j)) not in self.compared]
 
 
 def exploring(spreading: Spreading, unknown: np.ndarray) -> bool:

@@ -13,16 +13,18 @@ from typing import Any
 import numpy as np
 
 from tightcut.ask import choices
-from tightcut.ask.beliefs import Beliefs, Spreading, believe
+from tightcut.ask.beliefs import Beliefs, believe
 from tightcut.ask.contradictions import find_contradictions
 from tightcut.ask.evidence import COMPARE, believed_constraints, gather, judge, truth_of
 from tightcut.ask.history import effective_answers, group_names, largest, standing, to_answer
 from tightcut.ask.journal import Event, Journal, fingerprint, now
 from tightcut.ask.labelling import hit_rate, labels_of, leading_cut, unknown_points
 from tightcut.ask.landscape import survey
+from tightcut.ask.planning import Item, Planner
 from tightcut.ask.progress import measure
-from tightcut.ask.questions import CHECK, PLACE, Placing, exploring, groups_to_compare, points_to_ask
+from tightcut.ask.questions import Placing
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
+from tightcut.ask.spreading import Spreading
 from tightcut.constraints import Constraints
 
 SHOWN_MEMBERS = 8
@@ -377,45 +379,11 @@ class Session:
         for spreading in self._landscape.spreadings:
             Thread(target=spreading.prepare, args=(rows,), daemon=True).start()
 
-    def _plan(self, n: int, kind: str) -> list[tuple[int, int | None, str]]:
+    def _plan(self, n: int, kind: str) -> list[Item]:
         """Rows to ask about: (first, second, reason)."""
-        beliefs, spreading = self._beliefs, self._leading
-        placing = Placing(beliefs)
-        unknown = unknown_points(beliefs, leading_cut(beliefs, self._landscape.cuts))
-        plan: list[tuple[int, int | None, str]] = []
-        if kind == "pair":
-            for row in placing.unplaced()[:n]:
-                self._plan_pair(plan, placing, row, PLACE)
-            two = None if exploring(spreading, unknown) else groups_to_compare(beliefs, spreading, placing)
-            for row, group in placing.worth_checking() if not exploring(spreading, unknown) else []:
-                plan.append((row, self._one_of(placing.partners(group, row), len(plan)), CHECK))
-            if len(plan) < n and two is not None:
-                first = self._one_of(two[0], len(plan))
-                plan.append((first, self._one_of(placing.least_compared(two[1], first), len(plan)), COMPARE))
-        elif kind == "pick":
-            # Not at once, since the same person would say the same, and not more often than every fourth time.
-            recent = self._answers[-4:]
-            doubted = {answer.first for answer in self.answers if not answer.believed} - {a.first for a in recent}
-            if not any(answer.reason == PLACE for answer in recent[1:]):
-                plan += [(row, None, PLACE) for row in placing.unplaced() if row in doubted][:1]
-        for row, reason in points_to_ask(beliefs, spreading, unknown, n):
-            if len(plan) >= n:
-                break
-            if kind == "pick":
-                plan.append((row, None, reason))
-            else:
-                self._plan_pair(plan, placing, row, reason)
-        return plan[:n]
-
-    def _plan_pair(self, plan: list[tuple[int, int | None, str]], placing: Placing, row: int, reason: str) -> None:
-        groups = placing.step(row).groups
-        if groups:
-            plan.append((row, self._one_of(placing.partners(groups[0], row), len(plan)), reason))
-
-    def _one_of(self, rows: list[int], salt: int) -> int:
-        """A random one of some rows, the same for the same journal."""
-        state = [int(self._journal.header["seed"]), len(self._journal.events), salt]
-        return rows[int(np.random.default_rng(state).integers(len(rows)))]
+        seed = (int(self._journal.header["seed"]), len(self._journal.events))
+        planner = Planner(self._beliefs, self._leading, leading_cut(self._beliefs, self._landscape.cuts), seed)
+        return planner.pairs(n) if kind == "pair" else planner.picks(n, self.answers)
 
     def _question(self, number: int, kind: str, first: int, second: int | None, reason: str) -> Question:
         groups: tuple[Group, ...] = ()
