@@ -123,7 +123,7 @@ METHODS: dict[str, tuple[Callable[..., Iterator[tuple]], list[int] | None]] = {
 NOTES = [
     "- `pairs` and `picks` are tightcut's own questions, the number of clusters not told. A pick and a label are one answer.",
     "- NPU and MinMax choose the points; the clustering is tightcut's cut under their answers, the number of clusters told.",
-    "- Settings of the engine were chosen on digits, USPS and letter (samples) and COIL-20; wine and wdbc were only shown.",
+    "- Settings were chosen on digits, USPS and letter (samples) and COIL-20; none on wine and wdbc, where one bug was found.",
     "- `wrong found`: of the wrong answers, those that the session does not believe; `right doubted`: right ones not believed.",
     "- `accuracy` and `expected accuracy`: what it was, and what `session.progress()` expected without knowing the truth.",
 ]

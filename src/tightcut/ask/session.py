@@ -101,6 +101,7 @@ class Session:
         self._labels: np.ndarray | None = None
         self._answered: list[Answer] | None = None
         self._issued = largest(self._journal.events, "number")
+        self._open: dict[tuple[str, int, int | None], int] = {}  # numbers of questions that wait for an answer
 
     @classmethod
     def load(cls, path: Any, X: Any, n_clusters: int | str = "auto", **settings: Any) -> Session:
@@ -124,10 +125,8 @@ class Session:
         if not isinstance(n, numbers.Integral) or n < 1:
             raise ValueError(f"n must be a whole number >= 1; got {n!r}.")
         plan = self._plan(int(n), kind)
-        first = largest(self._journal.events, "number") + 1
-        self._issued = max(self._issued, first + len(plan) - 1)
         self._prepare([row for row, _, _ in plan])
-        return [self._question(first + i, kind, *step) for i, step in enumerate(plan)]
+        return [self._question(kind, *item) for item in plan]
 
     def answer(self, question: Question, choice: Any, *, who: str | None = None, seconds: float | None = None) -> None:
         """Take an answer; when this returns, it is in the journal.
@@ -297,12 +296,14 @@ class Session:
         self._labels = self._answered = None
 
     def _next_number(self) -> int:
-        self._issued = max(self._issued, largest(self._journal.events, "number")) + 1
+        self._issued += 1
         return self._issued
 
     def _record(self, number: int, kind: str, first: int, second: int | None, choice: Any, **details: Any) -> None:
         event = self._event(number, kind, first, second, choice, self._answers, **details)
         self._append({"event": "answer", **event})
+        self._issued = max(self._issued, number)
+        self._open.pop((kind, first, second), None)
 
     def _event(
         self, number: int, kind: str, first: int, second: int | None, choice: Any, others: list[Answer], **details: Any
@@ -363,9 +364,11 @@ class Session:
         planner = Planner(self._beliefs, self._leading, leading_cut(self._beliefs, self._landscape.cuts), seed)
         return planner.pairs(n) if kind == "pair" else planner.picks(n, self.answers)
 
-    def _question(self, number: int, kind: str, first: int, second: int | None, reason: str) -> Question:
+    def _question(self, kind: str, first: int, second: int | None, reason: str) -> Question:
         groups: tuple[Group, ...] = ()
         if kind == "pick":
             shares = self._beliefs.shares[first]
             groups = tuple(sorted(self.groups, key=lambda g: -shares[g.id]))
-        return Question(number, kind, first, second, groups, reason)
+        if (kind, first, second) not in self._open:
+            self._open[kind, first, second] = self._next_number()
+        return Question(self._open[kind, first, second], kind, first, second, groups, reason)
