@@ -67,6 +67,19 @@ def test_questions_are_apart_and_numbered(digits, answer_truly, true_choice):
     assert session.n_answers_ == 34
 
 
+def test_numbers_stay_unique_while_questions_wait(digits, answer_truly, true_choice):
+    X, y = digits
+    session = Session(X, random_state=0)
+    answer_truly(session, y, 30)
+    waiting = session.questions(3)
+    session.answer(waiting[1], true_choice(waiting[1], y))
+    more = session.questions(3)
+    content = {(q.number, q.first, q.second) for q in (*waiting, *more)}
+    assert len({number for number, _, _ in content}) == len(content)
+    session.answer(waiting[0], true_choice(waiting[0], y))
+    assert session.n_answers_ == 32
+
+
 def test_unsure_is_no_evidence_and_is_not_asked_again(blobs):
     X, _ = blobs
     session = Session(X, random_state=0)

@@ -99,3 +99,12 @@ def check_person(who: Any, seconds: Any) -> tuple[str | None, float | None]:
     if not isinstance(seconds, numbers.Real) or not np.isfinite(float(seconds)) or seconds < 0:
         raise ValueError(f"seconds must be a number >= 0 or None; got {seconds!r}.")
     return who, float(seconds)
+
+
+def read_seed(random_state: Any) -> int:
+    """A whole number from what scikit-learn calls a random state."""
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    from sklearn.utils import check_random_state
+
+    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tightcut.ask.journal import Event
+from tightcut.ask.choices import check_person
+from tightcut.ask.journal import Event, now
 from tightcut.ask.records import Answer
 
 
@@ -64,3 +65,30 @@ def to_answer(event: Event) -> Answer:
         shown=tuple(event.get("shown", ())),
         founds=event.get("founds"),
     )
+
+
+def answer_event(
+    number: int,
+    kind: str,
+    first: int,
+    second: int | None,
+    *,
+    who: str | None = None,
+    seconds: float | None = None,
+    reason: str = "",
+    shown: list[int] | None = None,
+) -> Event:
+    """A line of the journal about an answer, its choice still to be filled in."""
+    who, seconds = check_person(who, seconds)
+    return {
+        "number": number,
+        "kind": kind,
+        "first": first,
+        "second": second,
+        "choice": None,
+        "shown": shown or [],
+        "time": now(),
+        "who": who,
+        "seconds": seconds,
+        "reason": reason,
+    }

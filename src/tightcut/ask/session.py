@@ -16,7 +16,8 @@ from tightcut.ask import choices
 from tightcut.ask.beliefs import Beliefs, believe
 from tightcut.ask.contradictions import find_contradictions
 from tightcut.ask.evidence import COMPARE, believed_constraints, gather, judge, truth_of
-from tightcut.ask.history import effective_answers, group_names, largest, standing, to_answer
+from tightcut.ask.galleries import doubtful_rows, typical_members, typical_rows
+from tightcut.ask.history import answer_event, effective_answers, group_names, largest, standing, to_answer
 from tightcut.ask.journal import Event, Journal, fingerprint, now
 from tightcut.ask.labelling import hit_rate, labels_of, leading_cut, unknown_points
 from tightcut.ask.landscape import survey
@@ -92,7 +93,7 @@ class Session:
         self.n_clusters = choices.check_n_clusters(n_clusters, self._X.shape[0])
         self.affinity, self.n_neighbors, self.n_jobs = affinity, n_neighbors, n_jobs
         self._journal = Journal(answers, {"rows": int(self._X.shape[0]), "fingerprint": fingerprint(self._X)})
-        seed = int(self._journal.header.get("seed", _seed(random_state)))
+        seed = int(self._journal.header.get("seed", choices.read_seed(random_state)))
         self._landscape = survey(self._X, self.n_clusters, affinity, n_neighbors, seed, n_jobs)
         # Group 0 begins with the point of the largest degree.
         self._journal.begin({"seed": seed, "anchor": int(np.argmax(self._landscape.spreading.degrees))})
@@ -100,6 +101,7 @@ class Session:
         self._labels: np.ndarray | None = None
         self._answered: list[Answer] | None = None
         self._issued = largest(self._journal.events, "number")
+        self._open: dict[tuple[str, int, int | None], int] = {}  # numbers of questions that wait for an answer
 
     @classmethod
     def load(cls, path: Any, X: Any, n_clusters: int | str = "auto", **settings: Any) -> Session:
@@ -123,10 +125,8 @@ class Session:
         if not isinstance(n, numbers.Integral) or n < 1:
             raise ValueError(f"n must be a whole number >= 1; got {n!r}.")
         plan = self._plan(int(n), kind)
-        first = largest(self._journal.events, "number") + 1
-        self._issued = max(self._issued, first + len(plan) - 1)
         self._prepare([row for row, _, _ in plan])
-        return [self._question(first + i, kind, *step) for i, step in enumerate(plan)]
+        return [self._question(kind, *item) for item in plan]
 
     def answer(self, question: Question, choice: Any, *, who: str | None = None, seconds: float | None = None) -> None:
         """Take an answer; when this returns, it is in the journal.
@@ -215,8 +215,12 @@ class Session:
         """The groups known so far, by id."""
         labels, names = self._current_labels(), self._names
         sizes = np.bincount(labels, minlength=self._beliefs.evidence.n_groups)
-        members = Placing(self._beliefs).members
-        return [Group(g, names.get(g), self._typical_members(members[g], g), int(sizes[g])) for g in sorted(members)]
+        beliefs = self._beliefs
+        members = Placing(beliefs).members
+        return [
+            Group(g, names.get(g), typical_members(beliefs, members[g], g, SHOWN_MEMBERS), int(sizes[g]))
+            for g in sorted(members)
+        ]
 
     @property
     def answers(self) -> tuple[Answer, ...]:
@@ -248,15 +252,11 @@ class Session:
 
     def typical(self, group: int, n: int = 20) -> np.ndarray:
         """Up to n rows of a group that are most surely in it."""
-        group = self._group_id(group)
-        rows = np.flatnonzero(self._current_labels() == group)
-        return rows[np.argsort(-self._beliefs.shares[rows, group], kind="stable")][:n]
+        return typical_rows(self._beliefs, self._current_labels(), self._group_id(group), n)
 
     def doubtful(self, n: int = 20) -> np.ndarray:
         """The n rows whose group is least sure."""
-        top = self._beliefs.shares[:, :-1].max(axis=1)
-        top[self._beliefs.evidence.points] = np.inf
-        return np.argsort(top, kind="stable")[:n]
+        return doubtful_rows(self._beliefs, n)
 
     # How it works
 
@@ -296,41 +296,20 @@ class Session:
         self._labels = self._answered = None
 
     def _next_number(self) -> int:
-        self._issued = max(self._issued, largest(self._journal.events, "number")) + 1
+        self._issued += 1
         return self._issued
 
     def _record(self, number: int, kind: str, first: int, second: int | None, choice: Any, **details: Any) -> None:
         event = self._event(number, kind, first, second, choice, self._answers, **details)
         self._append({"event": "answer", **event})
+        self._issued = max(self._issued, number)
+        self._open.pop((kind, first, second), None)
 
     def _event(
-        self,
-        number: int,
-        kind: str,
-        first: int,
-        second: int | None,
-        choice: Any,
-        others: list[Answer],
-        *,
-        who: str | None = None,
-        seconds: float | None = None,
-        reason: str = "",
-        shown: list[int] | None = None,
+        self, number: int, kind: str, first: int, second: int | None, choice: Any, others: list[Answer], **details: Any
     ) -> Event:
         """An answer as it goes into the journal, with the group that it founds."""
-        who, seconds = choices.check_person(who, seconds)
-        event: Event = {
-            "number": number,
-            "kind": kind,
-            "first": first,
-            "second": second,
-            "choice": None,
-            "shown": shown or [],
-            "time": now(),
-            "who": who,
-            "seconds": seconds,
-            "reason": reason,
-        }
+        event = answer_event(number, kind, first, second, **details)
         if kind == "pair":
             event["choice"] = choices.check_pair_choice(choice)
             return event | self._consequences(event, others)
@@ -385,24 +364,11 @@ class Session:
         planner = Planner(self._beliefs, self._leading, leading_cut(self._beliefs, self._landscape.cuts), seed)
         return planner.pairs(n) if kind == "pair" else planner.picks(n, self.answers)
 
-    def _question(self, number: int, kind: str, first: int, second: int | None, reason: str) -> Question:
+    def _question(self, kind: str, first: int, second: int | None, reason: str) -> Question:
         groups: tuple[Group, ...] = ()
         if kind == "pick":
             shares = self._beliefs.shares[first]
             groups = tuple(sorted(self.groups, key=lambda g: -shares[g.id]))
-        return Question(number, kind, first, second, groups, reason)
-
-    def _typical_members(self, rows: list[int], group: int) -> tuple[int, ...]:
-        """Some answered rows of a group, those whose neighbours agree most first."""
-        beliefs, inside = self._beliefs, np.array(rows)
-        at = {row: i for i, row in enumerate(beliefs.evidence.points.tolist())}
-        order = np.argsort(-beliefs.foreseen[[at[row] for row in rows], group], kind="stable")
-        return tuple(inside[order[:SHOWN_MEMBERS]].tolist())
-
-
-def _seed(random_state: Any) -> int:
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**31))
-    from sklearn.utils import check_random_state
-
-    return int(check_random_state(random_state).randint(2**31 - 1))
+        if (kind, first, second) not in self._open:
+            self._open[kind, first, second] = self._next_number()
+        return Question(self._open[kind, first, second], kind, first, second, groups, reason)
