@@ -18,9 +18,9 @@ def measure(beliefs: Beliefs, degrees: np.ndarray, unknown: np.ndarray, hit_rate
     """Settled volume, and the accuracy that the beliefs lead to expect.
 
     Harmonic beliefs are cautious: a group with a share of one half is mostly the right one. They are raised to the power
-    under which the answers that were foreseen without a point's own answers were likeliest. Most questions go where the
-    beliefs are least sure, so that the estimate errs on the low side; the interval reflects how few answered points
-    there are.
+    under which the answers that were foreseen without a point's own answers were likeliest. With few answers, or where
+    many groups have not been met yet, the estimate can be far too high; the interval reflects only how few answered
+    points there are.
 
     Parameters
     ----------
