@@ -5,8 +5,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
 from tightcut.ask.session import Session
 from tightcut.ask.simulation import Round, simulate
 
-__all__ = ["Answer", "Contradiction", "Group", "Progress", "Question", "Round", "Session", "simulate"]
+if TYPE_CHECKING:
+    from tightcut.ask.page.things import Things
+
+__all__ = ["Answer", "Contradiction", "Group", "Progress", "Question", "Round", "Session", "Things", "simulate"]
+
+
+def __getattr__(name: str) -> Any:
+    """The page is imported when something of it is used."""
+    if name != "Things":
+        raise AttributeError(f"module 'tightcut.ask' has no attribute {name!r}; it offers {', '.join(__all__)}.")
+    from tightcut.ask.page.things import Things
+
+    return Things

@@ -13,26 +13,25 @@ from typing import Any
 import numpy as np
 
 from tightcut.ask import choices
-from tightcut.ask.beliefs import Beliefs, believe
 from tightcut.ask.contradictions import find_contradictions
-from tightcut.ask.evidence import COMPARE, believed_constraints, gather, judge, truth_of
+from tightcut.ask.evidence import COMPARE, believed_constraints, judge, truth_of
 from tightcut.ask.galleries import doubtful_rows, typical_members, typical_rows
-from tightcut.ask.history import answer_event, effective_answers, group_names, largest, standing, to_answer
+from tightcut.ask.history import answer_event, largest, standing, to_answer
 from tightcut.ask.journal import Event, Journal, fingerprint, now
-from tightcut.ask.labelling import hit_rate, labels_of, leading_cut, unknown_points
+from tightcut.ask.labelling import hit_rate, leading_cut, unknown_points
 from tightcut.ask.landscape import survey
 from tightcut.ask.planning import Item, Planner
 from tightcut.ask.progress import measure
 from tightcut.ask.questions import Placing
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
-from tightcut.ask.spreading import Spreading
+from tightcut.ask.state import State
 from tightcut.constraints import Constraints
 
 SHOWN_MEMBERS = 8
 PREPARED = 5_000  # points from which on it is worth preparing while the person thinks
 
 
-class Session:
+class Session(State):
     """Ask a person where things belong, and cluster by the answers.
 
     Parameters
@@ -97,9 +96,6 @@ class Session:
         self._landscape = survey(self._X, self.n_clusters, affinity, n_neighbors, seed, n_jobs)
         # Group 0 begins with the point of the largest degree.
         self._journal.begin({"seed": seed, "anchor": int(np.argmax(self._landscape.spreading.degrees))})
-        self._memo: tuple[list[Answer], Beliefs] | None = None
-        self._labels: np.ndarray | None = None
-        self._answered: list[Answer] | None = None
         self._issued = largest(self._journal.events, "number")
         self._open: dict[tuple[str, int, int | None], int] = {}  # numbers of questions that wait for an answer
 
@@ -258,46 +254,20 @@ class Session:
         """The n rows whose group is least sure."""
         return doubtful_rows(self._beliefs, n)
 
+    def widget(self, things: Any = None) -> Any:
+        """The page of `tightcut ask` in a notebook; `things` says what is shown of the rows.
+
+        Needs anywidget (`pip install "tightcut[widget]"`).
+        """
+        from tightcut.ask.page.widget import make_widget
+
+        return make_widget(self, things)
+
+    def close(self) -> None:
+        """Close the journal. Everything in it is on disk already."""
+        self._journal.close()
+
     # How it works
-
-    @property
-    def _answers(self) -> list[Answer]:
-        if self._answered is None:
-            self._answered = effective_answers(self._journal.events)
-        return self._answered
-
-    @property
-    def _names(self) -> dict[int, str]:
-        return group_names(self._journal.events)
-
-    @property
-    def _beliefs(self) -> Beliefs:
-        return self._believe(self._answers)
-
-    def _believe(self, answers: list[Answer]) -> Beliefs:
-        if self._memo is None or self._memo[0] != answers:
-            evidence = gather(answers, self._journal.header["anchor"])
-            self._memo = answers, believe(self._landscape.spreadings, evidence, self._landscape.teacher)
-        return self._memo[1]
-
-    @property
-    def _leading(self) -> Spreading:
-        """The graph that has the largest say."""
-        spreadings = self._landscape.spreadings
-        return spreadings[int(np.argmax(self._beliefs.say[: len(spreadings)]))]
-
-    def _current_labels(self) -> np.ndarray:
-        if self._labels is None:
-            self._labels = labels_of(self._beliefs, self._landscape.cuts)
-        return self._labels
-
-    def _append(self, event: Event) -> None:
-        self._journal.append(event)
-        self._labels = self._answered = None
-
-    def _next_number(self) -> int:
-        self._issued += 1
-        return self._issued
 
     def _record(self, number: int, kind: str, first: int, second: int | None, choice: Any, **details: Any) -> None:
         event = self._event(number, kind, first, second, choice, self._answers, **details)
@@ -341,9 +311,6 @@ class Session:
         placing = Placing(beliefs)
         step = placing.step(answer.first)
         return {"founds": self._next_group()} if step.open and not step.groups else {}
-
-    def _next_group(self) -> int:
-        return max(0, largest(self._journal.events, "founds")) + 1
 
     def _group_id(self, group: Any) -> int:
         known = [g.id for g in self.groups]

@@ -124,7 +124,7 @@ def _in_terminal(source: Source, journal: Path | None, options: dict[str, Any], 
     session = _session(source, journal, options)
     converse(session, source.things, input, lambda text: click.echo(printable(text)), options["kind"])
     progress = session.progress()
-    session._journal.close()  # noqa: SLF001
+    session.close()
     click.echo(f"{session.n_answers_} answers, {len(session.groups)} groups, {progress.settled:.0%} settled.")
 
 

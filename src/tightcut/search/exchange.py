@@ -133,6 +133,6 @@ def units_of(graph: ConstrainedGraph, labels: np.ndarray, members: np.ndarray) -
     holds = (own[relations.row] == own[relations.col]) == (relations.data < 0)
     ends = relations.row[holds], relations.col[holds]
     _, unit = sp.csgraph.connected_components(sp.coo_array((holds[holds], ends), shape=(n, n)), directed=False)
-    return SignedGraph.from_couplings(couplings, graph.vertex_weights[members], external).merge(
-        unit, np.where(own == own[0], 1, -1).astype(np.int8)
-    )
+    first = np.unique(unit, return_index=True)[1]
+    sign = np.where(own == own[first[unit]], 1, -1).astype(np.int8)
+    return SignedGraph.from_couplings(couplings, graph.vertex_weights[members], external).merge(unit, sign)

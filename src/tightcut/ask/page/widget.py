@@ -26,7 +26,7 @@ def make_widget(session: Session, things: Things | None = None, *, kind: str = "
         import anywidget
         import traitlets
     except ImportError:
-        raise ImportError('The widget needs anywidget: pip install "tightcut[ask]"') from None
+        raise ImportError('The widget needs anywidget: pip install "tightcut[widget]"') from None
     things = things if things is not None else Things.numbered(len(session.labels_))
     desk = Desk(things, kind=kind, address=lambda row: _data_address(things, row))
     desk.begin(session, session._X, affinity=session.affinity)  # noqa: SLF001

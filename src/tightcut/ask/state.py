@@ -1,0 +1,67 @@
+"""What follows from the journal of a session: answers, names, beliefs, labels; computed once for each state of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tightcut.ask.beliefs import Beliefs, believe
+from tightcut.ask.evidence import gather
+from tightcut.ask.history import effective_answers, group_names, largest
+from tightcut.ask.journal import Event, Journal
+from tightcut.ask.labelling import labels_of
+from tightcut.ask.landscape import Landscape
+from tightcut.ask.records import Answer
+from tightcut.ask.spreading import Spreading
+
+
+class State:
+    """A journal and a landscape, and what they say together."""
+
+    _journal: Journal
+    _landscape: Landscape
+    _issued: int
+    _memo: tuple[list[Answer], Beliefs] | None = None
+    _labels: np.ndarray | None = None
+    _answered: list[Answer] | None = None
+
+    @property
+    def _answers(self) -> list[Answer]:
+        if self._answered is None:
+            self._answered = effective_answers(self._journal.events)
+        return self._answered
+
+    @property
+    def _names(self) -> dict[int, str]:
+        return group_names(self._journal.events)
+
+    @property
+    def _beliefs(self) -> Beliefs:
+        return self._believe(self._answers)
+
+    def _believe(self, answers: list[Answer]) -> Beliefs:
+        if self._memo is None or self._memo[0] != answers:
+            evidence = gather(answers, self._journal.header["anchor"])
+            self._memo = answers, believe(self._landscape.spreadings, evidence, self._landscape.teacher)
+        return self._memo[1]
+
+    @property
+    def _leading(self) -> Spreading:
+        """The graph that has the largest say."""
+        spreadings = self._landscape.spreadings
+        return spreadings[int(np.argmax(self._beliefs.say[: len(spreadings)]))]
+
+    def _current_labels(self) -> np.ndarray:
+        if self._labels is None:
+            self._labels = labels_of(self._beliefs, self._landscape.cuts)
+        return self._labels
+
+    def _append(self, event: Event) -> None:
+        self._journal.append(event)
+        self._labels = self._answered = None
+
+    def _next_number(self) -> int:
+        self._issued += 1
+        return self._issued
+
+    def _next_group(self) -> int:
+        return max(0, largest(self._journal.events, "founds")) + 1
