@@ -226,7 +226,8 @@ def test_resume(client, desk, answers, kit):
     again = kit.make_desk(answers)
     resumed = client_of(again)
     after = send(resumed, "view").json()
-    assert ask(resumed) == question
+    # Numbers of questions that nobody answered are not kept.
+    assert {**ask(resumed), "number": 0} == {**question, "number": 0}
     assert {key: after[key] for key in ("answers", "colours")} == {key: before[key] for key in ("answers", "colours")}
     assert after["groups"][0]["name"] == "left"
     kit.close(again)
