@@ -41,6 +41,8 @@ def test_its_commands_are_targets_of_the_makefile():
         assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE)
 
 
-def test_its_picture_is_there_and_small():
-    (picture,) = re.findall(r"!\[[^\]]*\]\((.*?)\)", README.read_text(encoding="utf-8"))
-    assert (ROOT / picture).stat().st_size < 200_000
+def test_its_pictures_are_there_and_small():
+    pictures = re.findall(r"!\[[^\]]*\]\((.*?)\)", README.read_text(encoding="utf-8"))
+    assert len(pictures) == 2
+    for picture in pictures:
+        assert (ROOT / picture).stat().st_size < 200_000
