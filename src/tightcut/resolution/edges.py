@@ -51,7 +51,8 @@ def find_roles(source: Source, columns: Sequence[str] | None) -> Roles:
     score = source.one(SCORE_NAMES)
     if ends is None or score is None:
         if len(source.names) == 3:
-            return Roles(*source.names)
+            first, second, score = source.names
+            return Roles(first, second, score)
         what = "two columns of ids" if ends is None else "a column of probabilities"
         raise InputError(
             f"{source.name} has no columns that are known as {what}; its columns are {listed(source.names)}. Name the two "
@@ -66,7 +67,8 @@ def _named(source: Source, columns: Sequence[str]) -> Roles:
     missing = [name for name in columns if name not in source.names]
     if missing:
         raise InputError(f"{source.name} has no column {listed(missing)}; its columns are {listed(source.names)}.")
-    return Roles(*columns)
+    first, second, score = columns
+    return Roles(first, second, score)
 
 
 def _datasets(source: Source) -> tuple[str, str] | None:

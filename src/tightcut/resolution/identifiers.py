@@ -18,6 +18,7 @@ import numpy as np
 from tightcut.files import InputError
 from tightcut.files.cells import as_text
 from tightcut.resolution.columns import Source
+from tightcut.resolution.keys import distinct_places
 
 WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")  # as Python prints it, and within 64 bits
 
@@ -82,15 +83,17 @@ def number_ids(columns: list[IdColumn]) -> tuple[np.ndarray, list[np.ndarray]]:
     """All distinct ids in order, and each column as positions among them."""
     columns = _of_one_kind(columns)
     if columns and not columns[0].is_text:
-        ids, codes = np.unique(np.concatenate([column.values for column in columns]), return_inverse=True)
+        ids, codes = distinct_places(np.concatenate([column.values for column in columns]))
     else:
         known = dict.fromkeys(chain.from_iterable(column.values for column in columns))
         texts = sorted(known, key=int) if all(map(WHOLE.fullmatch, known)) else sorted(known)
         position = {text: code for code, text in enumerate(texts)}
-        found = [np.fromiter(map(position.__getitem__, column.values), np.int64, len(column.values)) for column in columns]
+        found = [
+            np.fromiter(map(position.__getitem__, column.values), np.int64, len(column.values)) for column in columns
+        ]
         ids, codes = np.array(texts, dtype=object), np.concatenate([np.empty(0, np.int64), *found])
     ends = np.cumsum([len(column.values) for column in columns])[:-1]
-    return ids, np.split(codes.ravel().astype(np.int64), ends) if columns else []
+    return ids, np.split(codes, ends) if columns else []
 
 
 def _of_one_kind(columns: list[IdColumn]) -> list[IdColumn]:

@@ -14,6 +14,7 @@ import numpy as np
 from tightcut._support.interruption import interruptible
 from tightcut.resolution.columns import Columns
 from tightcut.resolution.edges import Evidence
+from tightcut.resolution.keys import distinct_places
 from tightcut.resolution.rules import RULE_NAMES, Rules
 from tightcut.resolution.solver import UnitEdges
 
@@ -46,7 +47,7 @@ class Review:
     def _cut_margins(self, cut: np.ndarray) -> np.ndarray:
         """How much more each cut edge's best alternative would cost; inf where rules leave none."""
         units, labels, unit_labels = self.rules.units, self.labels, self._unit_labels
-        weights = _Sums(self.edges, unit_labels)
+        weights = _Sums(self.edges, unit_labels, units[self.evidence.pairs[cut]])
         margin = np.full(len(cut), np.inf)
         for one, other in (self.evidence.pairs[cut].T, self.evidence.pairs[cut, ::-1].T):
             unit, own, there = units[one], labels[one], labels[other]
@@ -117,14 +118,18 @@ class Review:
             position, between = kernels.weigh_branches(*ends, edges.weight[inside], n)
         weak = between < DOUBTFUL
         chosen = inside[position[weak]]
-        return self._strongest_between_units(edges.first[chosen] * n + edges.second[chosen]), np.maximum(between[weak], 0)
+        return self._strongest_between_units(edges.first[chosen] * n + edges.second[chosen]), np.maximum(
+            between[weak], 0
+        )
 
     def _strongest_between_units(self, wanted: np.ndarray) -> np.ndarray:
         """Of the pairs between two units, the row of the one with the highest score."""
         if len(wanted) == 0:
             return np.empty(0, np.int64)
-        a, b = np.sort(self.rules.units[self.evidence.pairs], axis=1).T
-        keys = a * self.rules.n_units + b
+        units = self.rules.units[self.evidence.pairs]
+        keys = np.minimum(units[:, 0], units[:, 1]) * self.rules.n_units + np.maximum(units[:, 0], units[:, 1])
+        if len(self.rules.joined) == 0:  # each unit is a record, and pairs are in order
+            return np.searchsorted(keys, wanted)
         order = np.lexsort((-self.evidence.weight, keys))
         return order[np.searchsorted(keys[order], wanted)]
 
@@ -140,13 +145,16 @@ class Review:
 
 
 class _Sums:
-    """The evidence between units and clusters, and between clusters; what is forbidden counts 0."""
+    """The evidence between some units and all clusters, and between their clusters; what is forbidden counts 0."""
 
-    def __init__(self, edges: UnitEdges, unit_labels: np.ndarray) -> None:
+    def __init__(self, edges: UnitEdges, unit_labels: np.ndarray, units: np.ndarray) -> None:
         self.width = int(unit_labels.max(initial=0)) + 1
-        weight = np.where(np.isfinite(edges.weight), edges.weight, 0.0)
-        a, b = unit_labels[edges.first], unit_labels[edges.second]
-        ends = np.concatenate([edges.first * self.width + b, edges.second * self.width + a])
+        concerned = np.zeros(self.width, bool)
+        concerned[unit_labels[units]] = True
+        chosen = concerned[unit_labels[edges.first]] & concerned[unit_labels[edges.second]] & np.isfinite(edges.weight)
+        first, second, weight = edges.first[chosen], edges.second[chosen], edges.weight[chosen]
+        a, b = unit_labels[first], unit_labels[second]
+        ends = np.concatenate([first * self.width + b, second * self.width + a])
         self.of_units = _totals(ends, np.concatenate([weight, weight]))
         self.of_clusters = _totals(np.minimum(a, b) * self.width + np.maximum(a, b), weight)
 
@@ -158,8 +166,8 @@ class _Sums:
 
 
 def _totals(keys: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    known, place = np.unique(keys, return_inverse=True)
-    return known, np.bincount(place.ravel(), weight, len(known))
+    known, place = distinct_places(keys)
+    return known, np.bincount(place, weight, len(known))
 
 
 def _read(totals: tuple[np.ndarray, np.ndarray], keys: np.ndarray) -> np.ndarray:

@@ -83,7 +83,9 @@ class Rules:
     def n_groups(self) -> int:
         return len(self.groups.names) + 1
 
-    def between(self, homes: np.ndarray, left: np.ndarray, right: np.ndarray, others: np.ndarray | None = None) -> Found:
+    def between(
+        self, homes: np.ndarray, left: np.ndarray, right: np.ndarray, others: np.ndarray | None = None
+    ) -> Found:
         """The rule that keeps left[k] and right[k] apart, for all k.
 
         Parameters
@@ -101,7 +103,9 @@ class Rules:
             self._find_pairs(found, homes, others, left, right)
         return found
 
-    def _find_pairs(self, found: Found, homes: np.ndarray, others: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+    def _find_pairs(
+        self, found: Found, homes: np.ndarray, others: np.ndarray, left: np.ndarray, right: np.ndarray
+    ) -> None:
         pairs = np.concatenate([self.cannot_link, self.cannot_link[:, ::-1]])
         if len(pairs) == 0:
             return
@@ -109,7 +113,9 @@ class Rules:
         hit, row = _look_up(homes[pairs[:, 0]] * width + others[pairs[:, 1]], left * width + right)
         found.set(hit, CANNOT_LINK, pairs[row, 0], pairs[row, 1])
 
-    def _find_groups(self, found: Found, homes: np.ndarray, others: np.ndarray, left: np.ndarray, right: np.ndarray) -> None:
+    def _find_groups(
+        self, found: Found, homes: np.ndarray, others: np.ndarray, left: np.ndarray, right: np.ndarray
+    ) -> None:
         records, values = self.memberships
         if len(records) == 0:
             return

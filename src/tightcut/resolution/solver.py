@@ -15,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from tightcut._support.interruption import interruptible
 from tightcut.resolution.edges import Evidence
+from tightcut.resolution.keys import distinct
 from tightcut.resolution.rules import Rules
 from tightcut.result import number_by_appearance
 
@@ -59,14 +60,17 @@ def edges_between_units(evidence: Evidence, rules: Rules) -> UnitEdges:
     scored = np.flatnonzero((pairs[:, 0] != pairs[:, 1]) & (evidence.weight != 0))
     if len(rules.joined):
         scored = scored[np.argsort(key[scored], kind="stable")]
-    keys, starts = np.unique(key[scored], return_index=True)
+    starts = np.flatnonzero(np.diff(key[scored], prepend=-1))  # without must-links pairs are in order already
+    keys = key[scored[starts]]
     weights = np.add.reduceat(evidence.weight[scored], starts) if len(starts) else np.empty(0)
     apart = np.sort(rules.units[rules.cannot_link], axis=1)
-    forbidden = np.setdiff1d(apart[:, 0] * n + apart[:, 1], keys)
-    keys, weights = np.append(keys, forbidden), np.append(weights, np.full(len(forbidden), -np.inf))
-    order = np.argsort(keys, kind="stable")
-    first, second = np.divmod(keys[order], n)
-    weights = weights[order]
+    forbidden = distinct(apart[:, 0] * n + apart[:, 1])
+    if len(forbidden):
+        forbidden = forbidden[~np.isin(forbidden, keys, kind="sort")]
+        keys, weights = np.append(keys, forbidden), np.append(weights, np.full(len(forbidden), -np.inf))
+        order = np.argsort(keys, kind="stable")
+        keys, weights = keys[order], weights[order]
+    first, second = np.divmod(keys, n)
     weights[rules.between(rules.units, first, second).any] = -np.inf
     return UnitEdges(first, second, weights)
 
@@ -115,7 +119,7 @@ def _symmetric(
 def _groups(rules: Rules, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The groups of each unit in its place, in the manner of CSR."""
     records, values = rules.memberships
-    keys = np.unique(place[rules.units[records]] * rules.n_groups + values)
+    keys = distinct(place[rules.units[records]] * rules.n_groups + values)
     units, values = np.divmod(keys, rules.n_groups)
     starts = np.searchsorted(units, np.arange(rules.n_units + 1))
     return starts.astype(np.int32), values.astype(np.int32)

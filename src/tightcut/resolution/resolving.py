@@ -16,10 +16,12 @@ from tightcut.files.tables import first_places
 from tightcut.resolution.columns import Columns, Source, read_source
 from tightcut.resolution.edges import Roles, find_roles, find_sides, merge_scores, read_probabilities
 from tightcut.resolution.identifiers import IdColumn, id_column, number_ids
+from tightcut.resolution.keys import distinct
 from tightcut.resolution.review import Review
 from tightcut.resolution.rules import Named, Rules
 from tightcut.resolution.solver import edges_between_units, solve
 
+VALUE_NAMES = {"groups": ("group", "groups", "source"), "labels": ("label", "labels", "cluster", "name")}
 BETWEEN = "-__-"  # how splink writes a dataset and an id as one
 
 
@@ -48,7 +50,7 @@ class Resolution:
         How many of them are proven to have the least disagreement.
     """
 
-    clusters: Columns
+    clusters: Columns = field(repr=False)
     cut_edges: Columns = field(repr=False)
     doubtful: Columns = field(repr=False)
     disagreement: float
@@ -81,7 +83,7 @@ def resolve(
     prior: float = 0.5,
     columns: Sequence[str] | None = None,
 ) -> Resolution:
-    """Find the records that are the same, from scored pairs and rules that must hold.
+    r"""Find the records that are the same, from scored pairs and rules that must hold.
 
     A probability above the prior is evidence that two records are one, below it that they are not, and a pair that is
     not in the table says nothing. The clusters are those that contradict the least evidence and no rule; how many there
@@ -113,8 +115,8 @@ def resolve(
 
     Notes
     -----
-    The weight of a pair is its log odds less those of the prior, :math:`w = \\log\\frac{p}{1 - p} -
-    \\log\\frac{\\pi}{1 - \\pi}`, with p clipped to [1e-6, 1 - 1e-6]: no score is as certain as a rule. Scores of the same pair
+    The weight of a pair is its log odds less those of the prior, :math:`w = \log\frac{p}{1 - p} -
+    \log\frac{\pi}{1 - \pi}`, with p clipped to [1e-6, 1 - 1e-6]: no score is as certain as a rule. Scores of the same pair
     are averaged as log odds. Clusters minimise the positive weight between them plus the negative weight inside them.
 
     Each component of what could join is solved by greedy additive edge contraction, then by moves and exchanges in the
@@ -122,6 +124,9 @@ def resolve(
     clusters. For the others, a packing of contradictory cycles gives the lower bound.
 
     Nothing is random, and the order of the rows does not matter.
+
+    Rules that contradict each other raise `InconsistentConstraintsError`. Its message tells the contradiction in the ids;
+    its `witness` counts the ids of all tables in their order.
 
     Examples
     --------
@@ -152,7 +157,7 @@ def resolve(
     request.add_values("labels", labels)
     ids = request.number()
     rules = request.rules(len(ids))
-    rules.check(lambda record: repr(ids[record]) if isinstance(ids[record], str) else str(ids[record]))
+    rules.check(lambda record: _spell(ids[record]))
     evidence = merge_scores(request.pairs("edges"), request.probability, prior, len(ids))
     between = edges_between_units(evidence, rules)
     solution = solve(between, rules)
@@ -207,10 +212,16 @@ class _Request:
         if isinstance(table, Mapping) and not any(np.ndim(value) for value in table.values()):
             table = list(table.items())
         source = read_source([] if table is None else table, name, ("id", name))
-        if len(source.names) != 2:
-            raise InputError(f"{source.name} needs two columns, the ids and the {name}; it has {listed(source.names)}.")
-        self.columns[name, 0] = id_column(source, source.names[0])
-        self.values[name] = source.cells(source.names[1]).tolist()
+        identifier, value = source.one(["id", "unique_id"]), source.one(VALUE_NAMES[name])
+        if len(source.names) == 2:
+            identifier, value = source.names
+        if identifier is None or value is None:
+            raise InputError(
+                f"{source.name} needs two columns, or columns named id and {VALUE_NAMES[name][0]}; it has "
+                f"{listed(source.names)}."
+            )
+        self.columns[name, 0] = id_column(source, identifier)
+        self.values[name] = source.cells(value).tolist()
 
     def add_groups(self, groups: Any) -> None:
         sides = find_sides(self.source, groups) if isinstance(groups, str) else None
@@ -231,14 +242,16 @@ class _Request:
         pairs = self.pairs("edges")
         own = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
         if len(own):
-            raise InputError(f"{self.source.where(int(own[0]))}: {ids[pairs[own[0], 0]]!r} is paired with itself; remove it.")
+            raise InputError(
+                f"{self.source.where(int(own[0]))}: {_spell(ids[pairs[own[0], 0]])} is paired with itself; remove it."
+            )
         scored = np.zeros(len(ids), bool)
         scored[pairs] = True
         for (name, _), column in self.codes.items():
             if len(column) and len(pairs) and not scored[column].any():
                 raise InputError(
-                    f"No id of {name} occurs in {self.source.name}: they look like {ids[column[0]]!r} there and like "
-                    f"{ids[pairs[0, 0]]!r} here."
+                    f"No id of {name} occurs in {self.source.name}: they look like {_spell(ids[column[0]])} there and like "
+                    f"{_spell(ids[pairs[0, 0]])} here."
                 )
         if ("groups", 0) not in self.codes:
             self.codes["groups", 0] = np.concatenate([pairs[:, 0], pairs[:, 1]])
@@ -253,7 +266,9 @@ class _Request:
             pairs = self.pairs(name)
             own = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
             if len(own):
-                raise InputError(f"{self.columns[name, 0].where(int(own[0]))}: a record is paired with itself; remove it.")
+                raise InputError(
+                    f"{self.columns[name, 0].where(int(own[0]))}: a record is paired with itself; remove it."
+                )
         return Rules(
             n_records, self.pairs("must_link"), self.pairs("cannot_link"), self._named("groups"), self._named("labels")
         )
@@ -266,7 +281,7 @@ class _Request:
         code = {value: position for position, value in enumerate(known)} | dict.fromkeys(missing, -1)
         codes = np.fromiter(map(code.__getitem__, values), np.int64, len(values))
         # NaN is not equal to itself, so a dict may hold several: each is its own key.
-        keys = np.unique(records[codes >= 0] * max(len(known), 1) + codes[codes >= 0])
+        keys = distinct(records[codes >= 0] * max(len(known), 1) + codes[codes >= 0])
         records, codes = np.divmod(keys, max(len(known), 1))
         return Named([repr(value) if isinstance(value, str) else str(value) for value in known], records, codes)
 
@@ -277,7 +292,7 @@ class _Request:
             row = int(twice[0])
             one, other = (named.names[named.values[row + step]] for step in (0, 1))
             raise InputError(
-                f"{self.source.name}: the id {ids[named.records[row]]!r} is in the groups {one} and {other}. Ids must be "
+                f"{self.source.name}: the id {_spell(ids[named.records[row]])} is in the groups {one} and {other}. Ids must be "
                 "unique across groups; or give the groups as a table of ids and groups."
             )
 
@@ -293,6 +308,10 @@ class _Request:
         if (first < len(codes)).all():  # as they were given, numbers or texts
             own = np.concatenate(cells)[first]
         return {"id": ids, "source_dataset": dataset, "unique_id": own}
+
+
+def _spell(identifier: Any) -> str:
+    return repr(identifier) if isinstance(identifier, str) else str(identifier)
 
 
 def _is_unknown(value: Any) -> bool:
