@@ -16,6 +16,7 @@ EPSILON = 1e-9  # gains below this are rounding errors
 MOST_ROUNDS, MOST_SWEEPS = 10, 20
 LARGEST = 600  # vertices of two clusters between which a sequence is tried
 PATIENCE = 20  # moves since the best beginning of a sequence
+WORK_PER_ARC = 300  # arcs and members that exchanges may look at, for each arc of the component
 CLASH = 1e9  # more than any gain
 
 
@@ -28,6 +29,8 @@ def improve_clusters(first, n, graph, groups, mark, label):
     scratch = (np.zeros(n), filled(n, 0), filled(n, 0))
     state = (label, lists, filled(n, -1), np.zeros((2, len(mark)), np.int32))
     active, following = filled(n, 1), filled(n, 0)
+    work = np.zeros(1)
+    work[0] = WORK_PER_ARC * (1000.0 + graph[0][first + n] - graph[0][first])
     for _ in range(MOST_ROUNDS):
         for _ in range(MOST_SWEEPS):
             if not _move_each(first, n, graph, groups, mark, label, lists, scratch, active):
@@ -35,7 +38,7 @@ def improve_clusters(first, n, graph, groups, mark, label):
         changed = False
         for a in range(n):
             if lists[3][a] > 0:
-                changed |= _exchange_with_all(a, first, graph, groups, state, scratch, active, following)
+                changed |= _exchange_with_all(a, first, graph, groups, state, scratch, active, following, work)
         if not changed:
             return
         for a in range(n):
@@ -168,19 +171,19 @@ def _move_each(first, n, graph, groups, mark, label, lists, scratch, active):
 
 
 @compiled
-def _exchange_with_all(a, first, graph, groups, state, scratch, active, following):
+def _exchange_with_all(a, first, graph, groups, state, scratch, active, following, work):
     """Exchanges of cluster a with each later one that has a positive edge to it, and with an empty one."""
     label, lists = state[0], state[1]
     partners = _partners(a, first, graph, label, lists, scratch)
     changed = False
     for b in partners:
         fits = 0 < lists[3][b] <= LARGEST - lists[3][a]
-        if lists[3][a] > 0 and fits and (active[a] or active[b]) and _exchange(a, b, first, graph, groups, state):
+        if lists[3][a] > 0 and fits and (active[a] or active[b]) and _exchange(a, b, first, graph, groups, state, work):
             following[a] = following[b] = 1
             changed = True
     if active[a] and 2 < lists[3][a] <= LARGEST:
         b = _empty_cluster(lists)
-        if _exchange(a, b, first, graph, groups, state):
+        if _exchange(a, b, first, graph, groups, state, work):
             following[a] = following[b] = 1
             changed = True
     return changed
@@ -209,9 +212,11 @@ def _partners(a, first, graph, label, lists, scratch):
 
 
 @compiled
-def _exchange(a, b, first, graph, groups, state):
+def _exchange(a, b, first, graph, groups, state, work):
     """Whether a sequence of moves between clusters a and b makes them better; it is then made."""
     label, lists, position, counts = state
+    if work[0] < 0:
+        return False
     members = filled(lists[3][a] + lists[3][b], 0)
     side = filled(len(members), 0)
     start = filled(len(members), 0)
@@ -224,7 +229,9 @@ def _exchange(a, b, first, graph, groups, state):
             for entry in range(groups[0][first + v], groups[0][first + v + 1]):
                 counts[side[size], groups[1][entry]] += 1
             size += 1
+            work[0] -= graph[0][first + v + 1] - graph[0][first + v]
             v = lists[1][v]
+    work[0] -= PATIENCE * size
     balance, clash = _balances(members, side, position, first, graph)
     order, kept = _best_sequence(members, side, (balance, clash), position, first, graph, groups, counts)
     if _joins(start, members, position, first, graph, groups, counts, kept[1]):

@@ -197,7 +197,9 @@ def numbers_of(source: Source, column: str) -> np.ndarray:
     bad = np.isnan(values)
     if bad.any():
         row = int(np.argmax(bad))
-        raise InputError(f"{source.where(row)}, column {column!r}: {cells[row]!r} is not a number.")
+        raise InputError(
+            f"{source.where(row)}, column {column!r}: {cells[row : row + 1].tolist()[0]!r} is not a number."
+        )
     return values
 
 

@@ -11,6 +11,7 @@ from tightcut.files import InputError
 from tightcut.files.errors import listed
 from tightcut.resolution.columns import Source, numbers_of
 
+ROUNDING = 1e-12  # a weight below this is none
 SURE = 1e-6  # scores are clipped to [SURE, 1 - SURE]
 ID_NAMES = (
     ("unique_id_l", "unique_id_r"),  # splink
@@ -148,4 +149,6 @@ def merge_scores(pairs: np.ndarray, probability: np.ndarray, prior: float, n_rec
         odds = np.add.reduceat(log_odds(score), starts) / counts
         score = np.where(counts == 1, score[starts], 1 / (1 + np.exp(-odds)))
         key = key[starts]
-    return Evidence(np.stack(np.divmod(key, max(n_records, 1)), axis=1), odds - log_odds(prior), score)
+    weight = odds - log_odds(prior)
+    weight[np.abs(weight) < ROUNDING] = 0.0
+    return Evidence(np.stack(np.divmod(key, max(n_records, 1)), axis=1), weight, score)

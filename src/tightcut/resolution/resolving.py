@@ -247,7 +247,8 @@ class _Request:
             )
         scored = np.zeros(len(ids), bool)
         scored[pairs] = True
-        for (name, _), column in self.codes.items():
+        for name in dict.fromkeys(name for name, _ in self.codes):
+            column = np.concatenate([codes for (own, _), codes in self.codes.items() if own == name])
             if len(column) and len(pairs) and not scored[column].any():
                 raise InputError(
                     f"No id of {name} occurs in {self.source.name}: they look like {_spell(ids[column[0]])} there and like "
@@ -262,16 +263,16 @@ class _Request:
         return np.stack([self.codes[name, 0], self.codes[name, 1]], axis=1)
 
     def rules(self, n_records: int) -> Rules:
-        for name in ("must_link", "cannot_link"):
-            pairs = self.pairs(name)
-            own = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
-            if len(own):
-                raise InputError(
-                    f"{self.columns[name, 0].where(int(own[0]))}: a record is paired with itself; remove it."
-                )
-        return Rules(
-            n_records, self.pairs("must_link"), self.pairs("cannot_link"), self._named("groups"), self._named("labels")
-        )
+        must, cannot = (self._rule_pairs(name) for name in ("must_link", "cannot_link"))
+        return Rules(n_records, must, cannot, self._named("groups"), self._named("labels"))
+
+    def _rule_pairs(self, name: str) -> np.ndarray:
+        """The pairs of a rule in one order, so that the first of several does not depend on the rows."""
+        pairs = self.pairs(name)
+        own = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
+        if len(own):
+            raise InputError(f"{self.columns[name, 0].where(int(own[0]))}: a record is paired with itself; remove it.")
+        return np.unique(np.sort(pairs, axis=1), axis=0)
 
     def _named(self, name: str) -> Named:
         records, values = self.codes[name, 0], self.values[name]
