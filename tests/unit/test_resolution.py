@@ -232,6 +232,12 @@ class TestTables:
         assert found.ids.dtype == np.int64
         assert found.labels.tolist() == [0, 0, 1, 1]
 
+    def test_whose_ids_splink_was_told_the_name_of(self):
+        table = dict(zip(("row_id_l", "row_id_r", "match_probability"), SPLINK.values(), strict=True))
+        assert resolve(table | {"name_l": ["x"] * 3, "name_r": ["y"] * 3}).labels.tolist() == [0, 0, 1]
+        with pytest.raises(InputError, match="no columns that are known as two columns of ids"):
+            resolve(table | {"other_id_l": [1] * 3, "other_id_r": [2] * 3})
+
     def test_of_dedupe(self):
         scores = np.array([((7, 8), 0.9), ((8, 9), 0.1)], dtype=[("pairs", "i8", 2), ("score", "f4")])
         assert resolve(scores).labels.tolist() == [0, 0, 1]

@@ -47,8 +47,7 @@ def find_roles(source: Source, columns: Sequence[str] | None) -> Roles:
     """Which columns hold what: those that are named, or the usual names, or the first three of three."""
     if columns is not None:
         return _named(source, columns)
-    lower = {name.lower(): name for name in source.names}
-    ends = next(((lower[a], lower[b]) for a, b in ID_NAMES if a in lower and b in lower), None)
+    ends = _find_ids({name.lower(): name for name in source.names})
     score = source.one(SCORE_NAMES)
     if ends is None or score is None:
         if len(source.names) == 3:
@@ -60,6 +59,14 @@ def find_roles(source: Source, columns: Sequence[str] | None) -> Roles:
             "ids and the probability: columns=(first, second, probability), or --columns FIRST,SECOND,PROBABILITY."
         )
     return Roles(*ends, score, _datasets(source))
+
+
+def _find_ids(known: dict[str, str]) -> tuple[str, str] | None:
+    """Two columns with usual names, or the only ones that splink may have made from a name of an id: row_id_l, row_id_r."""
+    own = [(name, f"{name[:-2]}_r") for name in known if name.endswith("id_l")]
+    usual = [pair for pair in ID_NAMES if pair[0] in known and pair[1] in known]
+    possible = usual or [pair for pair in own if pair[1] in known]
+    return (known[possible[0][0]], known[possible[0][1]]) if usual or len(possible) == 1 else None
 
 
 def _named(source: Source, columns: Sequence[str]) -> Roles:
