@@ -291,6 +291,8 @@ class TestTables:
             ([("a", None, 0.5)], "column 'b': the id is missing"),
             ([("a", "", 0.5)], "the id is missing"),
             ([(1.5, 2, 0.5)], "1.5 is no id"),
+            ([(True, False, 0.5)], "True is no id"),
+            ([(2**70, 1, 0.5)], "does not fit into 64 bits"),
             ([("a", 2, 0.5)], "is text, but .* the whole number 2"),
             ([("a", "b")], r"row 0: expected \(a, b, probability\)"),
             (7, "must be a table"),
@@ -301,6 +303,24 @@ class TestTables:
     def test_that_cannot_be_used(self, rows, message):
         with pytest.raises((ValueError, TypeError), match=message):
             resolve(rows)
+
+    def test_of_pandas_with_its_own_kinds_of_columns(self):
+        pd = pytest.importorskip("pandas")
+        table = pd.DataFrame(
+            {
+                "a": pd.Categorical(["x", "y"]),
+                "b": pd.array(["y", "z"], dtype="string"),
+                "p": pd.array([0.9, 0.8], dtype="Float64"),
+            }
+        )
+        assert resolve(table, groups=pd.Series({"x": 1, "z": 1})).labels.tolist() == [0, 0, 1]
+        table["b"] = pd.array(["y", None], dtype="string")
+        with pytest.raises(InputError, match="row 1, column 'b': the id is missing"):
+            resolve(table)
+        table["a"], table["b"] = pd.array([1, 2], dtype="Int64"), [np.int64(2), np.int64(3)]
+        assert resolve(table).ids.tolist() == [1, 2, 3]
+        with pytest.raises(InputError, match="groups row 0: {} is no name"):
+            resolve(table, groups=[(1, {}), (2, "x")])
 
     def test_rules_about_other_records_altogether_are_refused(self):
         with pytest.raises(InputError, match=r"No id of groups occurs in edges: .* 'ANN' there and like 'ann' here"):

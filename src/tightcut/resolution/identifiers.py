@@ -17,7 +17,7 @@ import numpy as np
 
 from tightcut.files import InputError
 from tightcut.files.cells import as_text
-from tightcut.resolution.columns import Source
+from tightcut.resolution.columns import Source, is_none
 from tightcut.resolution.keys import distinct_places
 
 WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")  # as Python prints it, and within 64 bits
@@ -65,10 +65,11 @@ def id_column(source: Source, column: str) -> IdColumn:
     if kinds <= {str}:
         _refuse(values, lambda text: not text.strip(), where, "the id is missing; every row needs two.")
         return IdColumn(values, False, where)
-    _refuse(values, lambda value: value is None or value != value, where, "the id is missing; every row needs two.")
-    if kinds <= {int, float} and all(float(value).is_integer() for value in values):
-        return IdColumn(np.array(values).astype(np.int64), False, where)
-    _refuse(values, lambda value: not isinstance(value, (int, str)), where, "is no id; use whole numbers or texts.")
+    _refuse(values, is_none, where, "the id is missing; every row needs two.")
+    if kinds <= {int, float} and all(isinstance(value, int) or value.is_integer() for value in values):
+        _refuse(values, lambda value: abs(value) >= 2**63, where, "does not fit into 64 bits; convert the ids to text.")
+        return IdColumn(np.array(list(map(int, values)), dtype=np.int64), False, where)
+    _refuse(values, lambda value: type(value) not in (int, str), where, "is no id; use whole numbers or texts.")
     raise InputError(f"{source.name}, column {column!r}: ids are all whole numbers or all texts, not both.")
 
 

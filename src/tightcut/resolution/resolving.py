@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from tightcut.files import InputError
 from tightcut.files.cells import is_missing
 from tightcut.files.errors import listed
 from tightcut.files.tables import first_places
-from tightcut.resolution.columns import Columns, Source, read_source
+from tightcut.resolution.columns import Columns, Source, is_none, read_source
 from tightcut.resolution.edges import Roles, find_roles, find_sides, merge_scores, read_probabilities
 from tightcut.resolution.identifiers import IdColumn, id_column, number_ids
 from tightcut.resolution.keys import distinct
@@ -98,11 +98,11 @@ def resolve(
         id is DATASET-__-ID, since ids may be unique within a dataset only.
     must_link, cannot_link : sequence of pairs of ids, table of two columns, or path, optional
         Records that are certainly the same, or certainly not.
-    groups : str, mapping from id to group, table of two columns, or path, optional
+    groups : str, mapping or Series from id to group, table of two columns, or path, optional
         No two members of a group are the same, such as the records of a source without duplicates. A name takes the
         groups from the edges: "source" is in the columns source_l and source_r, or source_dataset_l and _r. An empty
         group means none; a table may give one id several groups.
-    labels : mapping from id to label, table of two columns, or path, optional
+    labels : mapping or Series from id to label, table of two columns, or path, optional
         Known identities: equal labels are together, different ones apart. None, NaN, -1 and empty mean unknown.
     prior : float, default=0.5
         The probability that is evidence neither for nor against. Raise it for fewer and safer joins.
@@ -211,6 +211,8 @@ class _Request:
         """Ids and a value of each, from a mapping of single values or a table."""
         if isinstance(table, Mapping) and not any(np.ndim(value) for value in table.values()):
             table = list(table.items())
+        elif getattr(table, "ndim", None) == 1 and hasattr(table, "index"):  # a pandas Series
+            table = list(zip(table.index.tolist(), table.tolist(), strict=True))
         source = read_source([] if table is None else table, name, ("id", name))
         identifier, value = source.one(["id", "unique_id"]), source.one(VALUE_NAMES[name])
         if len(source.names) == 2:
@@ -277,6 +279,9 @@ class _Request:
     def _named(self, name: str) -> Named:
         records, values = self.codes[name, 0], self.values[name]
         unknown = {-1, "-1"} if name == "labels" else set()
+        wrong = next((row for row, value in enumerate(values) if not isinstance(value, Hashable)), None)
+        if wrong is not None:
+            raise InputError(f"{name} row {wrong}: {values[wrong]!r} is no name; use numbers or texts.")
         missing = {value for value in set(values) if _is_unknown(value) or value in unknown}
         known = sorted({*values} - missing, key=lambda value: (type(value).__name__, value))
         code = {value: position for position, value in enumerate(known)} | dict.fromkeys(missing, -1)
@@ -316,4 +321,4 @@ def _spell(identifier: Any) -> str:
 
 
 def _is_unknown(value: Any) -> bool:
-    return value is None or value != value or (isinstance(value, str) and is_missing(value))
+    return is_none(value) or (isinstance(value, str) and is_missing(value))
