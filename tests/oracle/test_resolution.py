@@ -192,11 +192,28 @@ def test_without_enumeration_bounds_hold_and_no_rule_is_broken(n):
             assert solve(weights, exact_size=20, most_nodes=3)[2] <= best + 1e-9
 
 
-def test_no_single_move_or_join_would_help():
+def test_solving_parts_exactly_only_helps():
+    rng = np.random.default_rng(3)
+    gains = []
+    for _ in range(20):
+        weights = signed_graph(rng, 40, 0.3)
+        labels, cost, bound = solve(weights, exact_size=20)
+        together = labels[:, None] == labels
+        finite = np.where(np.isfinite(weights), weights, 0)
+        assert not (together & np.isneginf(weights)).any()
+        assert cost == pytest.approx(np.abs(finite[together != (finite > 0)]).sum() / 2)
+        gains.append(solve(weights, exact_size=0)[1] - cost)
+        assert bound <= cost
+    assert min(gains) > -1e-9
+    assert max(gains) > 0
+
+
+@pytest.mark.parametrize("exact_size", [0, 20])
+def test_no_single_move_or_join_would_help(exact_size):
     rng = np.random.default_rng(5)
     for _ in range(20):
         weights = signed_graph(rng, 30, 0.3)
-        labels, _, _ = solve(weights, exact_size=0)
+        labels, _, _ = solve(weights, exact_size)
         for v in range(30):
             own = weights[v, labels == labels[v]].sum()
             for c in range(labels.max() + 2):

@@ -144,6 +144,33 @@ def test_a_large_component_says_how_far_from_the_best_it_may_be():
     assert 0 < found.lower_bound < found.disagreement <= planted
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_rules_hold_in_large_components(seed):
+    rng = np.random.default_rng(seed)
+    n, truth = 400, np.repeat(np.arange(80), 5)
+    pairs = np.array(list(itertools.combinations(range(n), 2)))
+    same = truth[pairs[:, 0]] == truth[pairs[:, 1]]
+    scored = same | (rng.random(len(pairs)) < 0.02)
+    pairs, same = pairs[scored], same[scored]
+    probability = 1 / (1 + np.exp(-rng.normal(np.where(same, 2, -1), 2)))
+    judged = rng.random(len(pairs)) < 0.05
+    must, cannot = pairs[judged & same], pairs[judged & ~same]
+    source = np.tile(np.arange(5), 80)
+    known = {int(i): f"entity {truth[i]}" for i in rng.choice(n, 40, replace=False)}
+    table = {"a": pairs[:, 0], "b": pairs[:, 1], "probability": probability}
+    groups = {"id": np.arange(n), "group": source}
+    found = resolve(table, must_link=must, cannot_link=cannot, groups=groups, labels=known)
+    labels = found.labels
+    assert found.n_proven < found.n_components
+    assert (labels[must[:, 0]] == labels[must[:, 1]]).all()
+    assert (labels[cannot[:, 0]] != labels[cannot[:, 1]]).all()
+    assert len(set(zip(labels.tolist(), source.tolist(), strict=True))) == n
+    for i, j in itertools.combinations(known, 2):
+        assert (labels[i] == labels[j]) == (known[i] == known[j])
+    planted = np.abs(np.log(probability / (1 - probability))[same != (probability > 0.5)]).sum()
+    assert found.lower_bound <= found.disagreement <= planted
+
+
 def test_a_pair_scored_twice_counts_the_mean_of_its_log_odds():
     twice = resolve([("a", "b", 0.9), ("b", "a", 0.1), ("b", "c", 0.2)])
     assert twice.n_clusters == 3

@@ -25,7 +25,7 @@ def improve_clusters(first, n, graph, groups, mark, label):
     """Move vertices between the clusters of n vertices from `first` on until no move or exchange helps."""
     if n < 2:
         return
-    lists = _member_lists(n, label)
+    lists = member_lists(n, label)
     scratch = (np.zeros(n), filled(n, 0), filled(n, 0))
     state = (label, lists, filled(n, -1), np.zeros((2, len(mark)), np.int32))
     active, following = filled(n, 1), filled(n, 0)
@@ -46,7 +46,7 @@ def improve_clusters(first, n, graph, groups, mark, label):
 
 
 @compiled
-def _member_lists(n, label):
+def member_lists(n, label):
     """Doubly linked lists of the members of n clusters, some empty.
 
     Arrays of heads, next and previous members and sizes, and a stack of the empty clusters, whose height is its last
@@ -63,12 +63,12 @@ def _member_lists(n, label):
             empty[n] += 1
     lists = (head, after, before, count, empty)
     for v in range(n - 1, -1, -1):
-        _link(v, label[v], lists)
+        link(v, label[v], lists)
     return lists
 
 
 @compiled
-def _link(v, c, lists):
+def link(v, c, lists):
     head, after, before = lists[0], lists[1], lists[2]
     after[v], before[v] = head[c], -1
     if head[c] >= 0:
@@ -94,7 +94,7 @@ def _move(v, c, label, lists):
         empty[empty[n]] = own
         empty[n] += 1
     label[v] = c
-    _link(v, c, lists)
+    link(v, c, lists)
 
 
 @compiled

@@ -26,20 +26,20 @@ def pack_cycles(first, n, graph, groups, mark):
     for arc in range(arcs):
         left[arc], negative[arc] = max(weights[begin + arc], 0.0), min(weights[begin + arc], 0.0)
     apart, n_apart = _apart_by_group(first, n, groups, mark)
-    scratch = (filled(n, 0), filled(n, 0), filled(n, -1), filled(n, 0))
+    scratch = (filled(n, 0), filled(n, 0), filled(n, 0), filled(n, 0))
     work = np.zeros(1)
     work[0] = WORK_PER_ARC * (arcs + 100.0)
     bound = 0.0
-    for length in (2, n):
+    for triangles in (True, False):
         for v in range(n):
             for arc in range(indptr[first + v], indptr[first + v + 1]):
                 u = indices[arc] - first
                 if u > v and negative[arc - begin] < -EPSILON:
-                    packed = _pack(v, u, -negative[arc - begin], length, first, graph, left, scratch, work)
+                    packed = _pack(v, u, -negative[arc - begin], triangles, first, graph, left, scratch, work)
                     negative[arc - begin] += packed
                     bound += packed
         for row in range(n_apart):
-            bound += _pack(apart[row, 0], apart[row, 1], np.inf, length, first, graph, left, scratch, work)
+            bound += _pack(apart[row, 0], apart[row, 1], np.inf, triangles, first, graph, left, scratch, work)
     return bound
 
 
@@ -68,12 +68,14 @@ def _apart_by_group(first, n, groups, mark):
 
 
 @compiled
-def _pack(v, u, capacity, length, first, graph, left, scratch, work):
-    """How much can be taken from paths of positive edges between v and u with at most `length` edges."""
+def _pack(v, u, capacity, triangles, first, graph, left, scratch, work):
+    """How much can be taken from paths of positive edges between v and u: those of two edges, or any."""
+    if triangles:
+        return _pack_triangles(v, u, capacity, first, graph, left)
     begin = graph[0][first]
     through, source = scratch[0], scratch[1]
     packed = 0.0
-    while capacity - packed > EPSILON and work[0] > 0 and _find_path(v, u, length, first, graph, left, scratch, work):
+    while capacity - packed > EPSILON and work[0] > 0 and _find_path(v, u, first, graph, left, scratch, work):
         smallest = capacity - packed
         x = u
         while x != v:
@@ -81,37 +83,67 @@ def _pack(v, u, capacity, length, first, graph, left, scratch, work):
             x = source[x]
         x = u
         while x != v:
-            left[through[x] - begin] -= smallest
-            left[_arc(x, source[x], first, graph) - begin] = left[through[x] - begin]
+            _take(smallest, source[x], x, through[x], first, graph, left)
             x = source[x]
         packed += smallest
     return packed
 
 
 @compiled
-def _find_path(v, u, length, first, graph, left, scratch, work):
+def _pack_triangles(v, u, capacity, first, graph, left):
+    """The common neighbours of v and u, found in their sorted rows."""
+    indptr, indices, _ = graph
+    begin, packed = indptr[first], 0.0
+    one, other = indptr[first + v], indptr[first + u]
+    while one < indptr[first + v + 1] and other < indptr[first + u + 1] and capacity - packed > EPSILON:
+        if indices[one] < indices[other]:
+            one += 1
+        elif indices[one] > indices[other]:
+            other += 1
+        else:
+            smallest = min(left[one - begin], left[other - begin], capacity - packed)
+            if smallest > EPSILON:
+                x = indices[one] - first
+                _take(smallest, v, x, one, first, graph, left)
+                _take(smallest, u, x, other, first, graph, left)
+                packed += smallest
+            one += 1
+            other += 1
+    return packed
+
+
+@compiled
+def _take(amount, v, u, arc, first, graph, left):
+    """Lower what is left of the edge between v and u, whose arc from v is given, in both directions."""
+    begin = graph[0][first]
+    left[arc - begin] -= amount
+    left[_arc(u, v, first, graph) - begin] = left[arc - begin]
+
+
+@compiled
+def _find_path(v, u, first, graph, left, scratch, work):
     """Breadth-first from v to u; fills the arc `through` which, and the `source` from which, vertices were reached."""
     indptr, indices, _ = graph
-    through, source, depth, queue = scratch
+    through, source, seen, queue = scratch
     begin = indptr[first]
-    depth[v] = 0
+    seen[v] = 1
     queue[0] = v
     head, tail, found = 0, 1, False
-    while head < tail and not found and depth[queue[head]] < length:
+    while head < tail and not found:
         x = queue[head]
         head += 1
         work[0] -= indptr[first + x + 1] - indptr[first + x]
         for arc in range(indptr[first + x], indptr[first + x + 1]):
             y = indices[arc] - first
-            if depth[y] < 0 and left[arc - begin] > EPSILON:
-                depth[y], through[y], source[y] = depth[x] + 1, arc, x
+            if seen[y] == 0 and left[arc - begin] > EPSILON:
+                seen[y], through[y], source[y] = 1, arc, x
                 queue[tail] = y
                 tail += 1
                 if y == u:
                     found = True
                     break
     for t in range(tail):
-        depth[queue[t]] = -1
+        seen[queue[t]] = 0
     return found
 
 

@@ -8,6 +8,7 @@ from tightcut._kernels.compiled import compiled
 from tightcut._kernels.enumeration import best_partition
 from tightcut._kernels.joining import contract_greedily, filled
 from tightcut._kernels.moving import improve_clusters
+from tightcut._kernels.neighbourhoods import solve_neighbourhoods
 from tightcut._kernels.packing import pack_cycles
 
 EPSILON = 1e-9
@@ -26,7 +27,8 @@ def resolve_components(starts, indptr, indices, weights, group_starts, group_val
     group_starts, group_values : int32 arrays
         Groups of each vertex, 0 to n_groups - 1. Vertices that share one are never in one cluster.
     exact_size, most_nodes : int
-        Components of at most so many vertices are solved by branch and bound, if so many nodes are enough.
+        Components of at most so many vertices are solved by branch and bound, if so many nodes are enough. With 0, no
+        part of a component is solved in this way, either.
     """
     graph, groups = (indptr, indices, weights), (group_starts, group_values)
     count = len(starts) - 1
@@ -45,6 +47,10 @@ def resolve_components(starts, indptr, indices, weights, group_starts, group_val
             bound = 0.0
             if n <= exact_size:
                 cost, bound = _solve_exactly(first, n, graph, groups, label, cost, most_nodes)
+            if cost > bound + EPSILON and exact_size > 0:
+                if solve_neighbourhoods(first, n, graph, groups, label):
+                    improve_clusters(first, n, graph, groups, mark, label)
+                    cost = _cost(first, n, graph, label)
             if cost > bound + EPSILON:
                 bound = max(bound, min(cost, pack_cycles(first, n, graph, groups, mark)))
             costs[c], bounds[c] = cost, bound
