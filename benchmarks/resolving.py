@@ -169,7 +169,7 @@ def row(data: Planted, rules: str, method: str, call) -> dict:
         labels[:] = np.arange(data.n_records) + found.n_clusters  # records that occur in no pair are alone
         labels[found.ids] = found.labels
     precision, recall = precision_and_recall(data.entity, labels)
-    proven = "" if isinstance(found, np.ndarray) else f"{found.n_proven / found.n_components:.2%}"
+    proven = "" if isinstance(found, np.ndarray) else f"{found.n_proven:,} of {found.n_components:,}"
     return {
         "rules": rules,
         "method": method,
@@ -280,7 +280,7 @@ def main() -> None:
     notes = [
         f"- {N_FAMILIES:,} families of {data.entity[-1] + 1:,} entities, {data.n_records:,} records.",
         f"- {len(data.pairs):,} scored pairs.",
-        "- Precision and recall are those of pairs of records. `proven`: components whose clusters are proven to be best.",
+        "- Precision and recall are those of pairs of records. `proven`: components that are proven to be solved best.",
         f"- `some pairs known`: {KNOWN:.0%} of neighbouring records were judged, as must-links and cannot-links.",
         "- `s` is for the whole call, with the tables of cut edges and of doubtful decisions, after compilation. Compiling,",
         f"  with the imports, takes {compiled:.0f} s once.",

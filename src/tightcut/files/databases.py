@@ -63,7 +63,7 @@ def write_columns(file: Path, table: str, columns: Mapping[str, np.ndarray], *, 
     """Create the table, or replace it."""
     check_writable(file, table, force=force)
     with _connected(file, read_only=False) as connection:
-        connection.register("tightcut_columns", dict(columns))
+        tightcut_columns = dict(columns)  # noqa: F841 - DuckDB finds variables by their names
         connection.execute(f"CREATE OR REPLACE TABLE {_quoted(table)} AS SELECT * FROM tightcut_columns")  # noqa: S608
 
 
