@@ -15,10 +15,6 @@ SPLINK = {"unique_id_l": [1, 2, 1], "unique_id_r": [2, 3, 3], "match_probability
 CHAIN = [("ann", "anna", 0.99), ("anna", "anne", 0.7), ("ann", "anne", 0.02)]
 
 
-def same_partition(one, other):
-    return len(set(zip(one, other, strict=True))) == len(set(one)) == len(set(other))
-
-
 @st.composite
 def scored_pairs(draw, most=12):
     n = draw(st.integers(2, most))
@@ -35,13 +31,11 @@ def problems(draw):
     ids = sorted({i for row in rows for i in row[:2]})
     truth = {i: draw(st.integers(0, 3)) for i in ids}
     judged = draw(st.lists(st.sampled_from(list(itertools.combinations(ids, 2))), max_size=5))
-    seen: dict[tuple[int, int], int] = {}
-    groups = {i: seen.setdefault((truth[i], draw(st.integers(0, 2))), i) for i in ids}
     rules = {
         "must_link": [pair for pair in judged if truth[pair[0]] == truth[pair[1]]],
         "cannot_link": [pair for pair in judged if truth[pair[0]] != truth[pair[1]]],
         # Within an entity every record has a group of its own; different entities may share groups.
-        "groups": {i: sum(truth[j] == truth[i] for j in ids if j < i) for i in groups if draw(st.booleans())},
+        "groups": {i: sum(truth[j] == truth[i] for j in ids if j < i) for i in ids if draw(st.booleans())},
         "labels": {i: f"entity {truth[i]}" for i in ids if draw(st.integers(0, 3)) == 0},
     }
     return rows, rules
