@@ -94,6 +94,19 @@ data_options = together(
         help="Whether DATA is a graph: see tightcut cluster --help.  [default: detected]",
     ),
 )
+value_options = together(
+    option(
+        "--encode",
+        multiple=True,
+        metavar="COL,...",
+        help="Columns of categories: each value becomes a column of 0 and 1; repeatable.",
+    ),
+    choice(
+        "--missing",
+        "error drop mean",
+        "Where values are missing: stop, give the row no label, or fill in the mean of the column.",
+    ),
+)
 constraint_options = together(
     option(
         "--constraints",

@@ -29,6 +29,7 @@ SHOWN = 20
     help="How many of the most expensive are solved again without them; the others are estimated.",
 )
 @opt.data_options
+@opt.value_options
 @opt.graph_options
 @opt.limit_option
 @opt.search_options

@@ -31,6 +31,7 @@ EDGES_LOOKED_AT, FEWEST_PRICED = 20_000_000, 50
 @opt.spreadsheet_option
 @opt.option("--report", type=opt.FILE, metavar="HTML", help="Write a page with a map, typical members and prices.")
 @opt.data_options
+@opt.value_options
 @opt.graph_options
 @opt.limit_option
 @opt.choice(
@@ -58,9 +59,11 @@ def cluster(
 ) -> None:
     """Cluster the rows of DATA, or the vertices of a graph.
 
-    DATA is a table of numbers (CSV, TSV, Parquet), an array (NPY, or X in NPZ), or a graph: a Matrix Market file (MTX),
-    a sparse matrix (NPZ of scipy), or a table whose header begins with source,target. With --graph any table of two or
-    three columns is a list of edges, and a square table or array a matrix of similarities.
+    DATA is a table of numbers (CSV, TSV, Parquet, Feather, XLSX, JSONL, FILE.db::TABLE of SQLite, FILE.duckdb::TABLE), an
+    array (NPY, or X in NPZ), cells (H5AD, or FILE.h5ad::X_pca), or a graph: a Matrix Market file (MTX), a sparse matrix
+    (NPZ of scipy), or a table whose header begins with source,target. With --graph any table of two or three columns is a
+    list of edges, and a square table or array a matrix of similarities. Files may be packed (.gz, .zst); - is standard
+    input.
 
     PAIRS is a table with a header: two columns of identifiers (or of row numbers from 0, without --id), a column `type`
     that says must or cannot (same, different, 1, 0, ...), and perhaps a column `belief` in (0, 1].
@@ -96,10 +99,9 @@ def _write(
 ) -> None:
     from tightcut.files.writing import print_rows, write_rows
 
-    header, names = [problem.data.id_name, "cluster"], problem.data.ids
+    header, rows = [problem.data.id_name, "cluster"], problem.data.in_file_order(model.labels_.tolist())
     if to_stdout and sys.stdout.isatty():
-        header, names = list(map(printable, header)), list(map(printable, names))
-    rows = zip(names, model.labels_.tolist(), strict=True)
+        header, rows = list(map(printable, header)), ((printable(name), label) for name, label in rows)
     if to_stdout:
         print_rows(sys.stdout, header, rows, spreadsheet=spreadsheet)
     elif table is not None:
@@ -160,13 +162,13 @@ def _page_facts(problem: Problem, model: COSC, options: dict[str, Any], prices: 
 
 
 def _facts(problem: Problem, model: COSC, seconds: float) -> dict[str, Any]:
-    sizes, n_pairs = _sizes(model), model.constraints_.n_pairs
+    sizes, n_pairs, without = _sizes(model), model.constraints_.n_pairs, len(problem.data.left_out)
     shown = ", ".join(f"{size:,}" for size in sizes[:SIZES_SHOWN]) + (", ..." if len(sizes) > SIZES_SHOWN else "")
     violated = f"{model.n_violations_:,} of {n_pairs:,} constraints"
     if model.violated_belief_ != model.n_violations_:
         violated += f" (belief {model.violated_belief_:g})"
     return {
-        "points": f"{problem.data.n_rows:,}",
+        "points": f"{problem.data.n_rows:,}" + (f", {without:,} without a label" if without else ""),
         "clusters": f"{len(sizes):,} of {shown} points",
         "cut": f"{model.cut_:.6g} ({CRITERIA[model.criterion]})",
         "violated": violated if n_pairs else "no constraints given",
@@ -179,6 +181,7 @@ def _summary(problem: Problem, model: COSC, seconds: float) -> dict[str, Any]:
     return {
         "data": str(problem.data.path),
         "n_points": problem.data.n_rows,
+        "n_left_out": len(problem.data.left_out),
         "n_edges": model.affinity_matrix_.nnz // 2,
         "neighbor_recall": None if problem.data.is_graph else model.neighbor_recall_,
         "n_clusters": model.n_clusters_,
