@@ -20,7 +20,7 @@ from tightcut._support.interruption import interruptible
 from tightcut.clustering import Settings, cluster
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph
-from tightcut.inputs import gather_constraints, read_similarities, seed_of, warn_if_disconnected
+from tightcut.inputs import check_n_clusters, gather_constraints, read_similarities, seed_of, warn_if_disconnected
 from tightcut.neighbors import SEARCHES, SYMMETRIZE, KnnSettings, check_points, cross_affinity, knn_graph
 from tightcut.progress import ProgressLine
 from tightcut.result import ClusteringResult
@@ -41,8 +41,8 @@ class COSC(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int or "auto", default=2
-        Number of clusters; none is empty. "auto" takes the number after which the graph's eigenvalues jump most, never
-        fewer than the cannot-links need; `n_clusters_reason_` says why.
+        Number of clusters; none is empty. "auto" chooses by the graph and the constraints, never fewer than the
+        cannot-links need; `n_clusters_reason_` says why and how surely.
     criterion : {"ncut", "rcut"}, default="ncut"
         Normalized cut balances the clusters' total degree, ratio cut their number of points.
     affinity : {"knn", "precomputed"}, default="knn"
@@ -324,10 +324,7 @@ pairs as possible.
         check_choice("affinity", self.affinity, ("knn", "precomputed"))
         check_choice("neighbors", self.neighbors, SEARCHES)
         check_choice("symmetrize", self.symmetrize, SYMMETRIZE)
-        if self.n_clusters != "auto":
-            check_scalar(self.n_clusters, "n_clusters", Integral, min_val=1)
-            if isinstance(self.n_clusters, bool):  # an int to Python
-                raise TypeError(f"n_clusters must be an instance of int, not bool; got {self.n_clusters}.")
+        check_n_clusters(self.n_clusters)
         check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
         Settings(self.max_violations, self.method, self.effort, self.influence, self.n_jobs, self.device)
 

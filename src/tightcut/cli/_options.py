@@ -32,7 +32,15 @@ class NumberOr(click.ParamType):
         self.word, self.number, self.name = word, number, number.name
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
-        return self.word if value == self.word else self.number.convert(value, param, ctx)
+        from tightcut._support.choices import did_you_mean_number
+
+        if value == self.word:
+            return self.word
+        try:
+            return self.number.convert(value, param, ctx)
+        except click.BadParameter as error:
+            hint = did_you_mean_number(value, self.word)
+            self.fail(f"{error.message}{hint or f' It may also be the word {self.word}.'}", param, ctx)
 
 
 class Finite(click.FloatRange):

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.files.errors import InputError, did_you_mean, listed, parsing
+from tightcut._support.choices import did_you_mean
+from tightcut.files.errors import InputError, listed, parsing
 from tightcut.files.formats import needs
 from tightcut.files.sources import Source
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import Any
 
 NAMES_SHOWN = 12
@@ -55,17 +54,3 @@ def listed(names: Iterable[str], limit: int = NAMES_SHOWN) -> str:
     quoted = [repr(name) for name in names]
     hidden = len(quoted) - limit
     return ", ".join(quoted[:limit]) + (f" and {hidden} more" if hidden > 0 else "")
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A suggestion to append to a message, or nothing.
-
-    Examples
-    --------
-    >>> from tightcut.files.errors import did_you_mean
-    >>> did_you_mean("hieght", ["weight", "height", "age"])
-    " Did you mean 'height'?"
-    """
-    by_case = {other.lower(): other for other in known}
-    close = get_close_matches(name.lower(), by_case, n=1)
-    return f" Did you mean {by_case[close[0]]!r}?" if close else ""

@@ -6,9 +6,10 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from tightcut._support.choices import did_you_mean
 from tightcut.files import parquet, text
 from tightcut.files.cells import as_text
-from tightcut.files.errors import InputError, did_you_mean, listed, parsing
+from tightcut.files.errors import InputError, listed, parsing
 from tightcut.files.sources import Source
 
 

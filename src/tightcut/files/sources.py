@@ -11,7 +11,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import IO
 
-from tightcut.files.errors import InputError, did_you_mean, parsing
+from tightcut._support.choices import did_you_mean
+from tightcut.files.errors import InputError, parsing
 
 PACKINGS = {".gz": "gzip", ".zst": "Zstandard"}
 # How the content of standard input begins, which has no name to tell its kind; all else is CSV.

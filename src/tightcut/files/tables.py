@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from tightcut._support.choices import did_you_mean
 from tightcut.files.cells import as_number, as_text, complaint, is_missing, is_nearly_a_number, is_number
-from tightcut.files.errors import InputError, did_you_mean, listed
+from tightcut.files.errors import InputError, listed
 from tightcut.files.formats import READERS, TABLES
 from tightcut.files.sources import Source, check_readable
 
