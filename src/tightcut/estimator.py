@@ -23,7 +23,7 @@ from tightcut.graph import Graph
 from tightcut.inputs import check_n_clusters, gather_constraints, read_similarities, seed_of, warn_if_disconnected
 from tightcut.neighbors import SEARCHES, SYMMETRIZE, KnnSettings, check_points, cross_affinity, knn_graph
 from tightcut.progress import ProgressLine
-from tightcut.result import ClusteringResult
+from tightcut.result import ClusteringResult, warn_if_lopsided
 
 if TYPE_CHECKING:
     from tightcut.audit import Audit
@@ -250,6 +250,7 @@ pairs as possible.
             progress=progress,
             device=self.device,
         )
+        warn_if_lopsided(graph, result.labels, known)
         # Nothing above touches the model: a fit that raises leaves the last one as it was.
         validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
         self._training_points = points

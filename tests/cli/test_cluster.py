@@ -294,3 +294,13 @@ def test_notes_about_the_graph_and_constant_columns(run, folder):
     assert "Raise --n-neighbors for a denser graph.\n" in err
     _, _, err = run("cluster far.csv -k 2")
     assert "Note: columns with the same value in every row make no difference: '3'." in err
+
+
+def test_a_lopsided_clustering_is_noted_in_words_of_the_command_line(run, folder):
+    from sklearn.datasets import load_iris
+
+    np.savetxt(folder / "iris.csv", load_iris().data, delimiter=",")
+    _, out, err = run("cluster iris.csv -k 3 --seed 0")
+    assert "100" in out
+    assert "Note: cluster 1 has 17 of 150 points, the largest cluster 100" in err
+    assert "Try another -k, --criterion rcut with a larger --n-neighbors, or a few pairs (--constraints)." in err
