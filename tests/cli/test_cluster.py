@@ -229,16 +229,23 @@ def test_files_that_would_overwrite_each_other(run, folder, options):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemError])
-def test_a_failure_leaves_no_file(run, folder, monkeypatch, error):
+def test_labels_are_safe_before_the_report_begins(run, folder, monkeypatch, error):
     def fail(*_, **__):
         raise error from KeyboardInterrupt()
 
-    monkeypatch.setattr("tightcut.report.render", fail)
     before = set(folder.iterdir())
-    code, _, err = run(f"{MOONS} -o labels.csv --report report.html")
-    assert code == 130
-    assert "interrupted" in err
+    with monkeypatch.context() as patch:
+        patch.setattr("tightcut.COSC.fit", fail)
+        assert run(f"{MOONS} -o labels.csv")[0] == 130
     assert set(folder.iterdir()) == before
+    for place in ("tightcut.COSC.audit", "tightcut.report.render"):
+        with monkeypatch.context() as patch:
+            patch.setattr(place, fail)
+            code, _, err = run(f"{MOONS} --constraints pairs.csv -o labels.csv --report report.html --force")
+        assert code == 130
+        assert "Wrote labels.csv; the report follows." in err
+        assert "interrupted" in err
+        assert set(folder.iterdir()) - before == {folder / "labels.csv"}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
@@ -304,3 +311,64 @@ def test_a_lopsided_clustering_is_noted_in_words_of_the_command_line(run, folder
     assert "100" in out
     assert "Note: cluster 1 has 17 of 150 points, the largest cluster 100" in err
     assert "Try another -k, --criterion rcut with a larger --n-neighbors, or a few pairs (--constraints)." in err
+
+
+def test_the_cut_with_and_without_pairs(run, folder):
+    _, out, _ = run(f"{MOONS} --constraints pairs.csv --json")
+    with_pairs = json.loads(out)
+    _, out, _ = run(f"{MOONS} --json")
+    free = json.loads(out)
+    assert free["cut_without_pairs"] is None
+    assert with_pairs["cut_without_pairs"] == pytest.approx(free["cut"])
+    assert f"; {free['cut']:.6g} without pairs)" in run(f"{MOONS} --constraints pairs.csv")[1]
+    (folder / "dear.csv").write_text("a,b,type\nm00,m01,cannot\nm10,m11,cannot\n")
+    assert (
+        "times as large as without them. Some may be wrong: tightcut audit" in run(f"{MOONS} --constraints dear.csv")[2]
+    )
+
+
+def test_prices_can_be_left_out(run, folder, monkeypatch):
+    monkeypatch.setattr("tightcut.COSC.audit", None)
+    monkeypatch.setattr("tightcut.audit.cut_without_constraints", None)
+    code, out, _ = run(f"{MOONS} --constraints pairs.csv --report report.html --no-prices --json")
+    assert code == 0
+    assert json.loads(out)["cut_without_pairs"] is None
+    assert 'id="prices"' not in (folder / "report.html").read_text()
+
+
+def test_violated_pairs_are_named(run, folder):
+    (folder / "pairs.csv").write_text("a,b,type\nm00,m01,must\nm00,m01,cannot\nm05,m45,cannot\n")
+    for command in (f"{MOONS} --max-violations fewest", MOONS.replace("cluster", "audit") + " --max-violations fewest"):
+        code, out, _ = run(f"{command} --constraints pairs.csv")
+        assert code == 0
+        after = out[out.index("violated") :]
+        assert "m00 must-link m01" in after or "m00 cannot-link m01" in after
+    lines = out.splitlines()
+    assert "(1 violated ones first):" in lines[0]
+    assert lines[1].split()[2] == "violated"
+
+
+def test_the_time_includes_the_report(run, monkeypatch):
+    from tightcut import report
+
+    def slow(*given, **named):
+        time.sleep(0.5)
+        return report.report.render(*given, **named)
+
+    monkeypatch.setattr("tightcut.report.render", slow)
+    _, out, _ = run(f"{MOONS} --report report.html --json")
+    assert json.loads(out)["seconds"] >= 0.5
+
+
+def test_pictures_and_maps_of_a_report(run, folder):
+    rng = np.random.default_rng(0)
+    np.save(folder / "pixels.npy", rng.random((40, 12)) + 3 * (np.arange(40) < 20)[:, None])
+    assert run("cluster pixels.npy -k 2 --images 3x4 --map pca --report page.html")[0] == 0
+    page = (folder / "page.html").read_text()
+    assert "principal components of 12 columns" in page
+    assert "data:image/png" in page
+    code, _, err = run("cluster pixels.npy -k 2 --images 5x5 --report other.html")
+    assert code == 1
+    assert "--images 5x5: pixels.npy has rows of 12 values, which does not fit." in err
+    assert run("cluster pixels.npy -k 2 --images big --report other.html")[0] == 2
+    assert run("cluster pixels.npy -k 2 --images 3x4")[0] == 2

@@ -51,6 +51,16 @@ class Finite(click.FloatRange):
         return number if math.isfinite(number) else self.fail(f"{value} is not a finite number.", param, ctx)
 
 
+def picture_shape(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    """8x8 as (8, 8)."""
+    if value is None:
+        return None
+    height, _, width = value.lower().partition("x")
+    if not (height.isdecimal() and width.isdecimal() and int(height) and int(width)):
+        raise click.BadParameter(f"{value!r} is not a size such as 28x28.")
+    return int(height), int(width)
+
+
 def option(*names: str, **settings: Any) -> Decorator:
     """`click.option` that shows its default, if it has one."""
     return click.option(
