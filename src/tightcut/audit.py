@@ -36,7 +36,7 @@ from tightcut.search.two_clusters import TwoClusters, vote
 
 SOLVING_EFFORT, FEW_CLUSTERS = 0.3, 10
 # An estimate looks at every edge, every pair, and every vertex in every cluster: this limits all of them to some seconds.
-MOST_PAIRS, FEWEST_PAIRS, WORK = 2000, 50, 20_000_000
+MOST_PAIRS, FEWEST_PAIRS, WORK = 2000, 20, 20_000_000
 
 
 def audit(
@@ -44,7 +44,7 @@ def audit(
     constraints: Constraints,
     labels: Any,
     *,
-    n_solved: int = 10,
+    n_solved: int | None = None,
     max_pairs: int | None = None,
     effort: float | None = None,
     influence: float = 0.0,
@@ -60,8 +60,8 @@ def audit(
     constraints : Constraints
     labels : array-like of shape (n,)
         The present clustering. Constraints that it violates cost nothing.
-    n_solved : int, default=10
-        How many of the most expensive, by the estimate, are solved anew.
+    n_solved : int, optional
+        How many of the most expensive, by the estimate, are solved anew; by default 10, or 3 with more than ten clusters.
     max_pairs : int, optional
         How many are estimated at most: first those that the clustering without constraints violates, then those whose
         ends are tied to other clusters most strongly. By default 2000, or as many as take seconds on a large graph.
@@ -97,6 +97,7 @@ def audit(
     rng = as_generator(random_state)
     n_clusters = int(present.max()) + 1
     effort = _solving_effort(n_clusters) if effort is None else effort
+    n_solved = (10 if n_clusters <= FEW_CLUSTERS else 3) if n_solved is None else n_solved
     if max_pairs is None:
         max_pairs = min(
             MOST_PAIRS, max(FEWEST_PAIRS, WORK // (graph.n_edges + constraints.n_pairs + n_clusters * graph.n_vertices))

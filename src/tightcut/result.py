@@ -164,7 +164,7 @@ class Audit(Sequence[ConstraintPrice]):
 
 
 def warn_if_lopsided(graph: Graph, labels: np.ndarray, constraints: Constraints) -> None:
-    """Warn of a cluster far smaller than its share that is tied to the others, unless a cannot-link may have forced it.
+    """Warn of a cluster far smaller than its share that is tied to the others, where no constraint may have forced it.
 
     Examples
     --------
@@ -180,11 +180,10 @@ def warn_if_lopsided(graph: Graph, labels: np.ndarray, constraints: Constraints)
     """
     sizes = np.bincount(labels)
     share = len(labels) / len(sizes)
-    if len(sizes) == 1 or share < FEWEST_EXPECTED:
+    if len(sizes) == 1 or share < FEWEST_EXPECTED or not constraints.is_empty:
         return
     leaving, volume = cluster_cuts(graph, labels)
-    forced = np.bincount(labels[constraints.cannot_link.ravel()], minlength=len(sizes)) > 0
-    small = (sizes < SMALL_SHARE * share) & (SMALL_RATIO * sizes < sizes.max()) & (leaving > TIED * volume) & ~forced
+    small = (sizes < SMALL_SHARE * share) & (SMALL_RATIO * sizes < sizes.max()) & (leaving > TIED * volume)
     if small.any():
         cluster = int(np.argmin(np.where(small, sizes, len(labels))))
         part = float(leaving[cluster] / volume[cluster])

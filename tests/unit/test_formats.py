@@ -333,3 +333,14 @@ def test_pairs_from_a_workbook(tmp_path):
     pairs = read_pairs(tmp_path / "pairs.xlsx")
     assert pairs.names == ["ann", "bob", "1", "2"]
     assert pairs.must.tolist() == [True, False]
+
+
+def test_a_file_without_parts(tmp_path):
+    (tmp_path / "a.csv").write_text(CSV)
+    with pytest.raises(InputError, match="a.csv holds nothing that could be named; leave out ::people"):
+        read_data(f"{tmp_path}/a.csv::people")
+
+
+def test_two_colons_in_the_name_of_a_file(tmp_path):
+    (tmp_path / "a::b.csv").write_text(CSV)
+    assert read_table(tmp_path / "a::b.csv").n_rows == 2

@@ -25,8 +25,9 @@ SHOWN = 20
     "--solve",
     "n_solved",
     type=click.IntRange(0),
-    default=10,
-    help="How many of the most expensive are solved again without them; the others are estimated.",
+    metavar="N",
+    help="How many of the most expensive are solved again without them; the others are estimated.  [default: 10, or 3 if K "
+    "is above 10]",
 )
 @opt.data_options
 @opt.value_options
@@ -38,7 +39,7 @@ def audit(
     data: Path,
     output: Path | None,
     spreadsheet: bool,
-    n_solved: int,
+    n_solved: int | None,
     as_json: bool,
     force: bool,
     quiet: bool,

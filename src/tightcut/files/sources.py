@@ -14,6 +14,7 @@ from typing import IO
 from tightcut._support.choices import did_you_mean
 from tightcut.files.errors import InputError, parsing
 
+WITH_PARTS = {".xlsx", ".db", ".sqlite", ".sqlite3", ".duckdb", ".h5ad"}
 PACKINGS = {".gz": "gzip", ".zst": "Zstandard"}
 # How the content of standard input begins, which has no name to tell its kind; all else is CSV.
 BEGINNINGS = {
@@ -137,6 +138,8 @@ def check_readable(given: str | Path | Source) -> None:
         raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
     if not start:
         raise InputError(f"{path} is empty.")
+    if source.part is not None and source.suffix not in WITH_PARTS:
+        raise InputError(f"{path} holds nothing that could be named; leave out ::{source.part}")
 
 
 @cache
