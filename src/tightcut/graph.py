@@ -15,13 +15,15 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from tightcut._support.display import html_view
+
 CACHED_LIMIT = 50_000  # vertices
 SYMMETRY_TOLERANCE = 1e-6
 LARGEST_WEIGHT = 1e100  # and one over it: products of sums of weights stay finite and above 0
 HASHED_AT_ONCE = 1 << 15  # entries; what a check works on fits the cache
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Graph:
     """An undirected weighted graph with vertex weights.
 
@@ -47,6 +49,13 @@ class Graph:
 
     weights: sp.csr_array
     vertex_weights: np.ndarray
+
+    def __repr__(self) -> str:
+        return f"Graph({self.n_vertices:,} vertices, {self.n_edges:,} edges)"
+
+    def _repr_html_(self) -> str:
+        facts = {"vertices": f"{self.n_vertices:,}", "edges": f"{self.n_edges:,}"}
+        return html_view("Graph", facts | {"edge weight": f"{self.weights.sum() / 2:.6g}"})
 
     @classmethod
     def from_affinity(cls, affinity: Any, vertex_weights: Any = "degree") -> Graph:

@@ -73,7 +73,7 @@ def test_parquet_and_duckdb(run, edges):
     assert "already has a table 'clusters'. Use --force" in err
     assert run("resolve data.duckdb::edges -o data.duckdb::clusters --force")[0] == 0
     assert "Did you mean 'edges'?" in run("resolve data.duckdb::edgse")[2]
-    assert "name a table of it" in run("resolve data.duckdb")[2]
+    assert "::edges" in run("resolve data.duckdb")[2]
 
 
 def test_a_contradiction_has_its_own_exit_code_and_writes_nothing(run, edges):
@@ -121,8 +121,8 @@ def test_without_duckdb_the_extra_is_named(run, edges, monkeypatch):
 
     monkeypatch.setitem(sys.modules, "duckdb", None)
     (edges / "data.duckdb").write_bytes(b"x")
-    assert 'pip install "tightcut[duckdb]"' in run("resolve data.duckdb::edges")[2]
-    assert 'pip install "tightcut[duckdb]"' in run("resolve edges.csv -o new.duckdb::clusters")[2]
+    assert 'pip install "tightcut[files]"' in run("resolve data.duckdb::edges")[2]
+    assert 'pip install "tightcut[files]"' in run("resolve edges.csv -o new.duckdb::clusters")[2]
 
 
 def test_a_damaged_database_is_an_error(run, edges):
@@ -130,4 +130,4 @@ def test_a_damaged_database_is_an_error(run, edges):
     (edges / "data.duckdb").write_bytes(b"not a database" * 100)
     code, _, err = run("resolve data.duckdb::edges")
     assert code == 1
-    assert "cannot be used as a DuckDB file" in err
+    assert "is damaged, or not a DuckDB database" in err

@@ -27,8 +27,8 @@ FLOORS = [
     {"relaxation"},
     {"search"},
     {"gpu"},  # a plug-in: what is below it imports it where it is used, inside a function
-    {"clustering", "result", "inputs", "audit", "scaling", "estimator"},
-    {"alignment", "metrics", "plots", "report", "files", "datasets", "warmup"},
+    {"clustering", "result", "inputs", "audit", "report", "scaling", "estimator"},
+    {"alignment", "metrics", "plots", "files", "datasets", "warmup"},
     {"experiments", "ask", "demo", "resolution"},
     {"cli", "__main__"},
 ]

@@ -102,9 +102,7 @@ class Placing:
         as often before tells how far that order can be trusted.
         """
         late = sum(number >= denials for number in self.denials) + 0.5
-        return denials >= DENIALS and late < LATE * (
-            late + len(self.founders) + 0.5
-        )
+        return denials >= DENIALS and late < LATE * (late + len(self.founders) + 0.5)
 
     def unplaced(self) -> list[int]:
         """Rows that were asked about and need more answers, the one asked about last first."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from tightcut.files import databases, parquet
 from tightcut.files.errors import InputError
-from tightcut.files.tables import TEXT_SUFFIXES
+from tightcut.files.formats import TEXT_SUFFIXES
 from tightcut.files.writing import atomic_writer, check_writable, write_rows
 
 

@@ -1,4 +1,4 @@
-"""Tables of DuckDB files, addressed as FILE.duckdb::TABLE."""
+"""Tables written into DuckDB files, addressed as FILE.duckdb::TABLE."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tightcut.files.errors import InputError, check_readable, did_you_mean, listed
+from tightcut.files.errors import InputError
 
-SUFFIXES = (".duckdb", ".ddb")
+SUFFIX = ".duckdb"
 
 
 def address(path: Path) -> tuple[Path, str] | None:
@@ -25,24 +25,13 @@ def address(path: Path) -> tuple[Path, str] | None:
     ('edges', None)
     """
     file, mark, table = str(path).rpartition("::")
-    if mark and file.lower().endswith(SUFFIXES):
+    if mark and file.lower().endswith(SUFFIX):
         if not table.strip():
             raise InputError(f"{path}: name a table of the file: {file}::TABLE")
         return Path(file), table
-    if str(path).lower().endswith(SUFFIXES):
+    if str(path).lower().endswith(SUFFIX):
         raise InputError(f"{path} is a database; name a table of it: {path}::TABLE")
     return None
-
-
-def read_columns(file: Path, table: str) -> tuple[list[str], list[np.ndarray]]:
-    """Names and cells of all columns; empty cells are None."""
-    check_readable(file)
-    with _connected(file, read_only=True) as connection:
-        _check_known(connection, file, table)
-        columns = connection.sql(f"SELECT * FROM {_quoted(table)}").fetchnumpy()  # noqa: S608 (quoted)
-    if len(next(iter(columns.values()))) == 0:
-        raise InputError(f"{file}::{table} holds no rows.")
-    return list(columns), [_unmasked(column) for column in columns.values()]
 
 
 def check_writable(file: Path, table: str, *, force: bool) -> None:
@@ -71,7 +60,7 @@ def _duckdb(file: Path) -> Any:
     try:
         import duckdb
     except ImportError:
-        raise InputError(f'{file}: DuckDB files need duckdb: pip install "tightcut[duckdb]"') from None
+        raise InputError(f'{file}: DuckDB files need duckdb: pip install "tightcut[files]"') from None
     return duckdb
 
 
@@ -91,25 +80,6 @@ def _tables(connection: Any) -> list[str]:
     return [name for (name,) in names]
 
 
-def _check_known(connection: Any, file: Path, table: str) -> None:
-    known = _tables(connection)
-    if table not in known:
-        raise InputError(
-            f"{file} has no table {table!r}; it has {listed(known) or 'none'}.{did_you_mean(table, known)}"
-        )
-
-
 def _quoted(name: str) -> str:
     doubled = name.replace('"', '""')
     return f'"{doubled}"'
-
-
-def _unmasked(column: np.ndarray) -> np.ndarray:
-    if not np.ma.isMaskedArray(column):
-        return column
-    values = np.ma.getdata(column)
-    mask = np.ma.getmaskarray(column)
-    if mask.any():
-        values = values.astype(object)
-        values[mask] = None
-    return values
