@@ -11,6 +11,7 @@ import numpy as np
 from tightcut._support.choices import check_choice
 from tightcut._support.compiling import compiling_reported
 from tightcut._support.interruption import interruptible
+from tightcut._support.rounding import BELIEF_ROUNDING
 from tightcut.constraints import Constraints
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.gpu.device import resolve_device
@@ -90,7 +91,8 @@ def cluster(
     n_clusters : int, default=2
     max_violations : float or "fewest", default=0
         Units of belief that may be violated. 0 satisfies every constraint, whatever its belief, or raises
-        InconsistentConstraintsError with the contradiction. "fewest" violates as little as possible.
+        InconsistentConstraintsError with the contradiction. "fewest" violates as little as possible. Sums of beliefs are
+        compared up to 1e-9: pairs of belief 0.1 and 0.2 may both be violated where 0.3 is allowed.
     method : {"search", "paper"}, default="search"
         "search" looks for the smallest cut into all clusters at once. "paper" is the algorithm of the paper: RatioDCA
         with FISTA from random starts under a rising penalty; for more than two clusters it splits in two again and
@@ -275,7 +277,7 @@ def _by_the_paper(
 
 def _one_cluster(graph: Graph, constraints: Constraints, limit: float | None) -> ClusteringResult:
     """All points together: every cannot-link is violated."""
-    if limit is not None and constraints.cannot_link_belief.sum() > limit:
+    if limit is not None and constraints.cannot_link_belief.sum() > limit + BELIEF_ROUNDING:
         i, j = constraints.cannot_link[0].tolist()
         raise InconsistentConstraintsError(
             [("cannot", i, j)],
