@@ -87,8 +87,9 @@ class COSC(ClusterMixin, BaseEstimator):
         Cluster of each sample, 0, ..., n_clusters - 1, numbered by first appearance.
     cut_ : float
         Sum over clusters of cut(C, rest) / vol(C), what was minimised.
-    n_violations_, violated_belief_ : int, float
-        Number of violated pairs and their total belief; 0 unless `max_violations` or `method="paper"` allowed some.
+    n_violations_, violated_belief_, violated_belief_bound_ : int, float, float or None
+        Number of violated pairs and their total belief, 0 unless `max_violations` or `method="paper"` allowed some; and
+        the least belief that must be violated, where it is known, see `ClusteringResult`.
     violated_must_link_, violated_cannot_link_ : ndarray of shape (m, 2)
         The pairs themselves.
     affinity_matrix_, vertex_weights_ : csr_array of shape (n_samples, n_samples), ndarray of shape (n_samples,)
@@ -261,12 +262,10 @@ pairs as possible.
         return self
 
     def _keep(self, result: ClusteringResult) -> None:
-        self.labels_ = result.labels
-        self.cut_ = result.cut
-        self.n_violations_ = result.violations.n_violations
-        self.violated_belief_ = result.violations.belief
-        self.violated_must_link_ = result.violations.must_link
-        self.violated_cannot_link_ = result.violations.cannot_link
+        self.labels_, self.cut_, violations = result.labels, result.cut, result.violations
+        self.n_violations_, self.violated_belief_ = violations.n_violations, violations.belief
+        self.violated_belief_bound_ = result.violated_belief_bound
+        self.violated_must_link_, self.violated_cannot_link_ = violations.must_link, violations.cannot_link
         for name, value in (("history_", result.history), ("hierarchy_", result.hierarchy)):
             if value is not None:
                 setattr(self, name, value)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tightcut._support.rounding import BELIEF_ROUNDING
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, print_facts, print_json, printable
 from tightcut.cli._problem import Problem, check_targets, graph_of, read_problem
@@ -165,6 +166,10 @@ def _facts(problem: Problem, model: COSC, seconds: float) -> dict[str, Any]:
     violated = f"{model.n_violations_:,} of {n_pairs:,} constraints"
     if model.violated_belief_ != model.n_violations_:
         violated += f" (belief {model.violated_belief_:g})"
+    if model.n_violations_ and model.violated_belief_bound_:
+        bound = model.violated_belief_bound_
+        fewest = model.violated_belief_ <= bound + BELIEF_ROUNDING
+        violated += ", no clustering violates less" if fewest else f"; every clustering violates at least {bound:g}"
     return {
         "points": f"{problem.data.n_rows:,}",
         "clusters": f"{len(sizes):,} of {shown} points",
@@ -189,6 +194,7 @@ def _summary(problem: Problem, model: COSC, seconds: float) -> dict[str, Any]:
         "n_cannot_link": model.constraints_.n_cannot_link,
         "n_violations": model.n_violations_,
         "violated_belief": model.violated_belief_,
+        "violated_belief_bound": model.violated_belief_bound_,
         "violated_must_link": [[ids[i], ids[j]] for i, j in model.violated_must_link_.tolist()],
         "violated_cannot_link": [[ids[i], ids[j]] for i, j in model.violated_cannot_link_.tolist()],
         "seconds": round(seconds, 3),
