@@ -241,3 +241,23 @@ def test_deep_nesting(blobs, tmp_path, text):
     path.write_text(text)
     with pytest.raises(ValueError, match="no JSON"):
         Session(blobs[0], answers=path)
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+def test_two_sessions_of_one_journal(blobs, tmp_path, resumed):
+    """The second to write is told so, and nothing that was acknowledged is lost."""
+    X, _ = blobs
+    path = tmp_path / "answers.jsonl"
+    if resumed:
+        with_answer = Session(X, answers=path, random_state=0)
+        with_answer.answer(with_answer.question(), "same")
+        with_answer.close()
+    first, second = (Session(X, answers=path, random_state=0) for _ in range(2))
+    first.answer(first.question(), "same")
+    for act in (lambda: second.answer(second.question(), "different"), lambda: second.name(0, "Anna")):
+        with pytest.raises(ValueError, match="Another session has written"):
+            act()
+    first.answer(first.question(), "different")
+    first.close()
+    second.close()
+    assert Session(X, answers=path).answers == first.answers

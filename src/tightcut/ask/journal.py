@@ -50,6 +50,7 @@ class Journal:
         self.header: Event = {}
         self.events: list[Event] = []
         self._file: IO[bytes] | None = None
+        self._end = 0  # of the file, as long as nobody else writes to it
         if self.path is None or not self.path.exists():
             return
         known = _read_lines(self.path)
@@ -65,9 +66,12 @@ class Journal:
             self.header = {"format": FORMAT, "event": "data", "time": now(), **self.identity, **header}
         if self.path is None:
             return
-        if not new:
+        if new:
+            self.path.write_bytes(b"")
+        else:
             _drop_torn_line(self.path)
-        self._file = self.path.open("wb" if new else "ab")
+        self._file = self.path.open("ab")
+        self._end = self._file.tell()
         if new:
             self._write(self.header)
 
@@ -87,7 +91,12 @@ class Journal:
             return
         if self._file is None:
             raise ValueError(f"The journal {self.path} is closed; open it again with Session.load.")
-        end = self._file.tell()
+        end = os.fstat(self._file.fileno()).st_size
+        if end != self._end:
+            raise ValueError(
+                f"Another session has written to {self.path}, so this answer does not count. Close one of the two, and open "
+                "the journal again in the other."
+            )
         try:
             self._file.write(line)
             self._file.flush()
@@ -98,6 +107,7 @@ class Journal:
             os.truncate(self.path, end)
             self._file = self.path.open("ab")
             raise
+        self._end = end + len(line)
 
 
 def now() -> str:
