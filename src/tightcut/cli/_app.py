@@ -20,7 +20,7 @@ from tightcut.cli._console import printable
 BAD_INPUT, INCONSISTENT = 1, 3
 
 # The module of each command.
-COMMANDS = {name: name for name in ("cluster", "ask", "check", "audit", "tradeoff", "evaluate", "reproduce")}
+COMMANDS = {name: name for name in ("cluster", "resolve", "ask", "check", "audit", "tradeoff", "evaluate", "reproduce")}
 COMMANDS |= dict.fromkeys(("datasets", "demo", "warmup", "info"), "about")
 EPILOG = """\b
 Exit codes:
