@@ -84,6 +84,8 @@ class COSC(ClusterMixin, BaseEstimator):
         Sum over clusters of cut(C, rest) / vol(C), what was minimised.
     n_violations_, violated_belief_, violated_must_link_, violated_cannot_link_ : int, float, two ndarrays of pairs
         What is violated; nothing unless `max_violations` or `method="paper"` allowed some.
+    violated_belief_bound_ : float or None
+        The least belief that must be violated, where it is known; see `ClusteringResult`.
     affinity_matrix_, vertex_weights_ : csr_array of shape (n_samples, n_samples), ndarray of shape (n_samples,)
         The edge weights that were cut, and the weights that the clusters were balanced by.
     constraints_ : Constraints
@@ -253,12 +255,10 @@ pairs as possible.
         return self
 
     def _keep(self, result: ClusteringResult) -> None:
-        self.labels_ = result.labels
-        self.cut_ = result.cut
-        self.n_violations_ = result.violations.n_violations
-        self.violated_belief_ = result.violations.belief
-        self.violated_must_link_ = result.violations.must_link
-        self.violated_cannot_link_ = result.violations.cannot_link
+        self.labels_, self.cut_, violations = result.labels, result.cut, result.violations
+        self.n_violations_, self.violated_belief_ = violations.n_violations, violations.belief
+        self.violated_belief_bound_ = result.violated_belief_bound
+        self.violated_must_link_, self.violated_cannot_link_ = violations.must_link, violations.cannot_link
         for name, value in (("history_", result.history), ("hierarchy_", result.hierarchy)):
             if value is not None:
                 setattr(self, name, value)

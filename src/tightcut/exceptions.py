@@ -21,7 +21,8 @@ class InconsistentConstraintsError(ValueError):
     message : str, optional
         Replaces the sentence made from the witness.
     proven : bool, default=True
-        False where a search gave up, which proves nothing.
+        Whether it is certain that no clustering does; False where a search gave up. A proof need not have a witness: an
+        exhaustive search, a bound of the solver, and must-links that join too many points have none that is short.
     best_labels : ndarray, optional
         The labels with the fewest violations that the search came across.
     n_clusters : int, optional

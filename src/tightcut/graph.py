@@ -64,7 +64,8 @@ class Graph:
         Parameters
         ----------
         affinity : array-like or sparse matrix of shape (n, n)
-            Finite, non-negative and symmetric up to rounding. The diagonal is ignored.
+            Finite, non-negative and symmetric up to rounding. The diagonal is ignored, but must be
+            finite, too.
         vertex_weights : {"degree", "ones"} or array-like of shape (n,), default="degree"
             An isolated vertex has no degree; it is given the smallest positive one, so that it still counts.
         """
@@ -160,7 +161,14 @@ def validate_affinity(affinity: Any) -> sp.csr_array:
         raise ValueError(f"An affinity matrix must be square; this one has shape {matrix.shape}.")
     if np.iscomplexobj(matrix):
         raise ValueError("An affinity matrix must be real; this one holds complex numbers.")
-    matrix = without_diagonal(matrix.astype(np.float64, copy=False))
+    matrix = matrix.astype(np.float64, copy=False)
+    diagonal = matrix.diagonal()
+    if not np.isfinite(diagonal).all():
+        place = int(np.argmin(np.isfinite(diagonal)))
+        raise ValueError(
+            f"The affinity matrix holds {diagonal[place]:g} at ({place}, {place}). The diagonal has no effect; set it to 0."
+        )
+    matrix = without_diagonal(matrix)
     if matrix.nnz == 0:
         return matrix
     smallest, largest = float(matrix.data.min()), float(matrix.data.max())

@@ -41,6 +41,10 @@ class ClusteringResult:
         Sum over clusters of cut(C, rest) / vol(C).
     violations : Violations
         The violated pairs, their number and their total belief.
+    violated_belief_bound : float or None
+        No clustering into as many clusters violates less belief than this: where it equals `violated_belief`, that is
+        proven to be the least. None where nothing is known. With `max_violations="fewest"` and pairs that contradict
+        each other it is known if the extra `tightcut[exact]` is installed.
     history : tuple of float or None
         For two clusters: the penalised cut F at the start of the final RatioDCA and after each of its steps.
     hierarchy : tuple of ndarray or None
@@ -50,6 +54,7 @@ class ClusteringResult:
     labels: np.ndarray
     cut: float
     violations: Violations
+    violated_belief_bound: float | None = None
     history: tuple[float, ...] | None = None
     hierarchy: tuple[np.ndarray, ...] | None = None
 

@@ -3,6 +3,7 @@
 from tightcut._kernels.coarsening import connected_regions, contract, heavy_edge_matching
 from tightcut._kernels.colouring import colour_by_tabu, colour_exactly, complete_labels, peel
 from tightcut._kernels.fista import fista_steps
+from tightcut._kernels.front import enter_front, walk_front
 from tightcut._kernels.minimum_cut import UNREACHED, reverse_arcs, route_excess, total_variation_prox
 from tightcut._kernels.partition import (
     agglomerate,
@@ -25,6 +26,7 @@ __all__ = [
     "connected_regions",
     "contract",
     "cut_changes",
+    "enter_front",
     "fista_steps",
     "heavy_edge_matching",
     "measure",
@@ -41,5 +43,6 @@ __all__ = [
     "tabu_search",
     "total_variation",
     "total_variation_prox",
+    "walk_front",
     "weigh_branches",
 ]

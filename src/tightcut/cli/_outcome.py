@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from tightcut._support.rounding import BELIEF_ROUNDING
 from tightcut.cli._problem import Problem, graph_of
 
 if TYPE_CHECKING:
@@ -73,6 +74,10 @@ class Outcome:
         violated = f"{model.n_violations_:,} of {model.constraints_.n_pairs:,} constraints"
         if model.violated_belief_ != model.n_violations_:
             violated += f" (belief {model.violated_belief_:g})"
+        if model.n_violations_ and model.violated_belief_bound_:
+            bound = model.violated_belief_bound_
+            fewest = model.violated_belief_ <= bound + BELIEF_ROUNDING
+            violated += ", no clustering violates less" if fewest else f"; every clustering violates at least {bound:g}"
         without = "" if self.free_cut is None else f"; {self.free_cut:.6g} without pairs"
         unlabelled = f", {len(data.left_out):,} without a label" if data.left_out else ""
         return {
@@ -100,6 +105,7 @@ class Outcome:
             "n_cannot_link": model.constraints_.n_cannot_link,
             "n_violations": model.n_violations_,
             "violated_belief": model.violated_belief_,
+            "violated_belief_bound": model.violated_belief_bound_,
             "violated_must_link": [[data.ids[i], data.ids[j]] for i, j in model.violated_must_link_.tolist()],
             "violated_cannot_link": [[data.ids[i], data.ids[j]] for i, j in model.violated_cannot_link_.tolist()],
             "seconds": round(seconds, 3),
