@@ -9,13 +9,18 @@ from tightcut._support.warning import warn
 from tightcut.exceptions import DisconnectedGraphWarning
 from tightcut.neighbors.affinity import SMALLEST_BRIDGE, KnnSettings, gaussian_similarity, symmetrized
 from tightcut.neighbors.distances import pair_half_squares, rank_others
-from tightcut.neighbors.index import Neighbors, make_index
+from tightcut.neighbors.index import make_index
 from tightcut.neighbors.points import Points, apply_metric, unit_scale
+from tightcut.neighbors.projected import ProjectedNeighbors
 
 
 def extended_affinity(
-    affinity: sp.csr_array, points: Points, n_old: int, settings: KnnSettings, index: Neighbors | None = None
-) -> sp.csr_array:
+    affinity: sp.csr_array,
+    points: Points,
+    n_old: int,
+    settings: KnnSettings,
+    index: ProjectedNeighbors | None = None,
+) -> tuple[sp.csr_array, ProjectedNeighbors | None]:
     r"""The graph of the first `n_old` points with edges for the others.
 
     Parameters
@@ -27,12 +32,14 @@ def extended_affinity(
     n_old : int
     settings : KnnSettings
         Those of the graph.
-    index : Neighbors, optional
-        An index over all the points.
+    index : ProjectedNeighbors, optional
+        What the last extension returned.
 
     Returns
     -------
-    csr_array of shape (n, n)
+    affinity : csr_array of shape (n, n)
+    index : ProjectedNeighbors or None
+        For the next extension.
 
     Notes
     -----
@@ -47,17 +54,16 @@ def extended_affinity(
     >>> from tightcut.neighbors import KnnSettings, knn_affinity
     >>> from tightcut.neighbors.extension import extended_affinity
     >>> line = np.array([[0.0], [1.0], [3.0], [3.5]])
-    >>> grown = extended_affinity(knn_affinity(line[:3], 1), line, 3, KnnSettings(1))
+    >>> grown, _ = extended_affinity(knn_affinity(line[:3], 1), line, 3, KnnSettings(1))
     >>> grown.toarray().round(4)[3].tolist()
     [0.0, 0.0, 0.0183, 0.0]
     """
     points = apply_metric(points, settings.metric)
     n, scale = points.shape[0], unit_scale(points)
     k = min(settings.n_neighbors, n - 1)
-    if index is None:
-        index = make_index(points, settings.neighbors, n_jobs=settings.n_jobs)
-    new = points[n_old:]
-    found = index.kneighbors(new, n_neighbors=k + 1)[1]
+    new, index = points[n_old:], _projected_index(points, settings, index)
+    search = index or make_index(points, settings.neighbors, n_jobs=settings.n_jobs)
+    found = search.kneighbors(new, n_neighbors=k + 1)[1]
     rank = _rank_sparse if sp.issparse(points) else rank_others
     distances, neighbors = rank(new, points, found, scale, n_old)
     rows = np.repeat(np.arange(n_old, n), k)
@@ -74,7 +80,16 @@ def extended_affinity(
     if settings.connect:
         grown = _connect(grown, points, n_old, sigma, distances[:, -1], settings)
     grown.sort_indices()
-    return grown
+    return grown, index
+
+
+def _projected_index(
+    points: Points, settings: KnnSettings, index: ProjectedNeighbors | None
+) -> ProjectedNeighbors | None:
+    if sp.issparse(points) or settings.neighbors not in {"auto", "blocked"}:
+        return None
+    grown = None if index is None else index.grown(points)
+    return grown or ProjectedNeighbors.make(points, settings.n_neighbors, settings.n_jobs)
 
 
 def enlarged(affinity: sp.csr_array, n: int) -> sp.csr_array:

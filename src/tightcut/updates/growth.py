@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,33 +15,48 @@ from tightcut.graph import Graph
 from tightcut.neighbors.points import is_memory_mapped
 
 if TYPE_CHECKING:
+    from tightcut.neighbors.projected import ProjectedNeighbors
     from tightcut.updates.living import Living
 
+# ruff: noqa: SLF001 (a model's own parts)
 
-def grown(model: Living, X_new: Any, vertex_weights: Any) -> tuple[Graph, Any]:
-    """The graph of a model's points and the new ones, and all the points; None with `affinity="precomputed"`."""
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """The graph of old and new points, and all the points; None with `affinity="precomputed"`.
+
+    `index` is for the search of the next new points' neighbours, where one is of use.
+    """
+
+    graph: Graph
+    points: Any
+    index: ProjectedNeighbors | None
+
+
+def grown(model: Living, X_new: Any, vertex_weights: Any) -> Growth:
+    """What becomes of a model's graph with new points."""
     criterion = "degree" if model.criterion == "ncut" else "ones"
     own = Graph.from_affinity(model.affinity_matrix_, criterion).vertex_weights
     given = not np.array_equal(own, model.vertex_weights_)
     if vertex_weights is not None and (X_new is None or not given):
         raise ValueError("vertex_weights is for new points, of a model that was fitted with weights of your own.")
     if X_new is None:
-        return Graph(model.affinity_matrix_, model.vertex_weights_), model._training_points  # noqa: SLF001
+        return Growth(Graph(model.affinity_matrix_, model.vertex_weights_), model._training_points, model._index)
     if given and vertex_weights is None:
         raise ValueError("The model was fitted with vertex_weights; give those of the new points, too.")
-    affinity, points = _grown_affinity(model, X_new)
+    affinity, points, index = _grown_affinity(model, X_new)
     if vertex_weights is None:
-        return Graph.from_affinity(affinity, criterion), points
+        return Growth(Graph.from_affinity(affinity, criterion), points, index)
     weights, n_new = np.asarray(vertex_weights, dtype=np.float64), affinity.shape[0] - len(model.labels_)
     if weights.shape != (n_new,):
         raise ValueError(f"vertex_weights must have one entry per new point, {n_new}; got shape {weights.shape}.")
-    return Graph.from_affinity(affinity, np.append(model.vertex_weights_, weights)), points
+    return Growth(Graph.from_affinity(affinity, np.append(model.vertex_weights_, weights)), points, index)
 
 
-def _grown_affinity(model: Living, X_new: Any) -> tuple[sp.csr_array, Any]:
-    old = model._training_points  # noqa: SLF001
+def _grown_affinity(model: Living, X_new: Any) -> tuple[sp.csr_array, Any, ProjectedNeighbors | None]:
+    old = model._training_points
     if old is None:
-        return _with_new_rows(model.affinity_matrix_, X_new), None
+        return _with_new_rows(model.affinity_matrix_, X_new), None, None
     if is_memory_mapped(old):
         raise ValueError(
             "The model was fitted to points that are read from a file in blocks; update holds all points in memory. "
@@ -48,8 +64,10 @@ def _grown_affinity(model: Living, X_new: Any) -> tuple[sp.csr_array, Any]:
         )
     from tightcut.neighbors.extension import extended_affinity
 
-    points = np.concatenate([old, model._read_new(X_new)])  # noqa: SLF001
-    return extended_affinity(model.affinity_matrix_, points, len(old), model._knn_settings()), points  # noqa: SLF001
+    points = np.concatenate([old, model._read_new(X_new)])
+    settings = model._knn_settings()
+    affinity, index = extended_affinity(model.affinity_matrix_, points, len(old), settings, model._index)
+    return affinity, points, index
 
 
 def for_all_points(values: Any, n_old: int, n: int, name: str) -> Any:

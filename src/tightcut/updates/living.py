@@ -15,18 +15,18 @@ from tightcut._support.interruption import interruptible
 from tightcut.clustering import Settings, as_generator
 from tightcut.constraints import Constraints
 from tightcut.constraints.violations import Violations
-from tightcut.graph import Graph
 from tightcut.inputs import gather_constraints, seed_of
 from tightcut.relaxation.objective import normalized_cut
 from tightcut.result import ClusteringResult
 from tightcut.search.release import satisfied
 from tightcut.updates.archive import ArchiveError, read_archive, write_archive
 from tightcut.updates.changes import Changes, list_changes
-from tightcut.updates.growth import for_all_points, grown, on_more_points
+from tightcut.updates.growth import Growth, for_all_points, grown, on_more_points
 from tightcut.updates.local import Effort, Situation, settle
 
 if TYPE_CHECKING:
     from tightcut.neighbors import KnnSettings
+    from tightcut.neighbors.projected import ProjectedNeighbors
 
 KEEP = ("named", "all", "none")
 TRANSIENT = ("_index",)  # what can be made again and is not written
@@ -51,6 +51,7 @@ class Living:
     n_features_in_: int
     _training_points: Any
     _n_ids: int
+    _index: ProjectedNeighbors | None = None
 
     if TYPE_CHECKING:
         affinity: str
@@ -145,8 +146,8 @@ class Living:
         if not isinstance(full, bool):
             raise TypeError(f"full must be True or False; got {full!r}.")
         with interruptible():
-            graph, points = grown(self, X_new, vertex_weights)
-            n, n_old = graph.n_vertices, len(self.labels_)
+            growth = grown(self, X_new, vertex_weights)
+            n, n_old = growth.graph.n_vertices, len(self.labels_)
             fresh = gather_constraints(
                 Constraints.from_pairs(n, must_link, cannot_link),
                 constraints,
@@ -157,7 +158,7 @@ class Living:
             before = np.append(self.labels_, np.full(n - n_old, -1))
             ids, codes = np.unique(self.labels_, return_inverse=True)
             situation = Situation(
-                graph,
+                growth.graph,
                 held,
                 np.isin(np.arange(n), np.concatenate([fresh.must_link, fresh.cannot_link])),
                 np.append(codes, np.full(n - n_old, -1)),
@@ -172,7 +173,7 @@ class Living:
         names = {cluster: name for cluster, name in self.names_.items() if (labels == cluster).any()}
         changes = list_changes(before, labels, held, fresh, names)
         # Nothing above touches the model: an update that raises leaves it as it was.
-        self._adopt(graph, points, labels, everything)
+        self._adopt(growth, labels, everything)
         self._n_ids, self.names_, self.changes_ = n_ids, names, changes
         return self
 
@@ -290,14 +291,15 @@ class Living:
         given[~kept] = self._n_ids + np.arange(n_born)
         return given[place], self._n_ids + n_born
 
-    def _adopt(self, graph: Graph, points: Any, labels: np.ndarray, constraints: Constraints) -> None:
+    def _adopt(self, growth: Growth, labels: np.ndarray, constraints: Constraints) -> None:
+        graph, self._index = growth.graph, growth.index
         ids, codes = np.unique(labels, return_inverse=True)
         if len(ids) != self.n_clusters_:
             self.n_clusters_reason_ = f"{len(ids)} are left after an update; the fit had {self.n_clusters_}."
         if self._training_points is None:
             self.n_features_in_ = graph.n_vertices
             vars(self).pop("feature_names_in_", None)
-        self._training_points, self.labels_, self.n_clusters_ = points, labels, len(ids)
+        self._training_points, self.labels_, self.n_clusters_ = growth.points, labels, len(ids)
         self.affinity_matrix_, self.vertex_weights_ = graph.weights, graph.vertex_weights
         self.constraints_, self.cut_ = constraints, normalized_cut(graph, codes)
         self._note_violations(constraints.violations(labels))
