@@ -214,7 +214,7 @@ pairs as possible.
         vertex_weights : array-like of shape (n_samples,), optional
             Positive; balance the clusters by these weights instead of those that `criterion` names.
         init : array-like of shape (n_samples,), optional
-            A clustering to improve.
+            A clustering to improve; clusters keep its numbers.
 
         Raises
         ------

@@ -16,7 +16,7 @@ class ClusteringResult:
     Attributes
     ----------
     labels : ndarray of shape (n,)
-        Cluster of each vertex, 0, ..., k - 1, numbered by first appearance.
+        Cluster of each vertex, 0, ..., k - 1, numbered by first appearance, or as in `init`.
     cut : float
         Sum over clusters of cut(C, rest) / vol(C).
     violations : Violations
@@ -48,3 +48,27 @@ def number_by_appearance(labels: np.ndarray) -> np.ndarray:
     rank = np.empty(len(first), np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
     return rank[inverse]
+
+
+def number_like(labels: np.ndarray, given: np.ndarray) -> np.ndarray:
+    """The same partition, with the numbers of the given one where clusters have most in common, and new ones elsewhere.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tightcut.result import number_like
+    >>> number_like(np.array([0, 0, 1, 1, 2]), np.array([7, 7, 7, 3, 3])).tolist()
+    [7, 7, 3, 3, 8]
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    numbers, old = np.unique(given, return_inverse=True)
+    found, new = np.unique(labels, return_inverse=True)
+    common = np.bincount(new * len(numbers) + old, minlength=len(found) * len(numbers)).reshape(len(found), -1)
+    rows, columns = linear_sum_assignment(common, maximize=True)
+    paired = common[rows, columns] > 0
+    result = np.full(len(found), -1)
+    result[rows[paired]] = numbers[columns[paired]]
+    unpaired = result < 0
+    result[unpaired] = numbers.max() + 1 + np.arange(int(unpaired.sum()))
+    return result[new]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tightcut.cli import _options as opt
-from tightcut.cli._console import Console, print_facts, print_json, printable
+from tightcut.cli._console import Console, print_facts, print_json
+from tightcut.cli._labels import read_labels, write_labels
+from tightcut.cli._models import Rows, check_model_target
 from tightcut.cli._problem import Problem, check_targets, graph_of, read_problem
 
 if TYPE_CHECKING:
@@ -30,6 +31,13 @@ EDGES_LOOKED_AT, FEWEST_PRICED = 20_000_000, 50
 @opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write labels; - for standard output.")
 @opt.spreadsheet_option
 @opt.option("--report", type=opt.FILE, metavar="HTML", help="Write a page with a map, typical members and prices.")
+@opt.option("--save", type=opt.FILE, metavar="MODEL", help="Write the model, for tightcut update, predict and ask.")
+@opt.option(
+    "--init",
+    type=opt.FILE,
+    metavar="CSV",
+    help="Labels of an earlier run to improve. Clusters keep their numbers and names.",
+)
 @opt.data_options
 @opt.graph_options
 @opt.limit_option
@@ -51,6 +59,8 @@ def cluster(
     output: Path | None,
     spreadsheet: bool,
     report: Path | None,
+    save: Path | None,
+    init: Path | None,
     as_json: bool,
     force: bool,
     quiet: bool,
@@ -71,39 +81,36 @@ def cluster(
     if options["method"] == "paper" and (options["influence"] > 0 or options["max_violations"] == "fewest"):
         raise click.UsageError("--method paper takes neither --influence nor --max-violations fewest.")
     table = None if to_stdout else output
-    check_targets([data, options["constraints"]], table, report, force=force)
+    sources = [data, options["constraints"], init]
+    check_targets(sources, table, report, force=force)
+    check_model_target(save, [*sources, table, report], force=force)
     started = time.perf_counter()
     problem = read_problem(data, Console(quiet=quiet), options)
-    model = problem.fit(options)
+    known, names = (None, {}) if init is None else read_labels(init, problem.data.ids, data)
+    model = problem.fit(options, known)
+    for cluster_id, name in names.items():
+        if (model.labels_ == cluster_id).any():
+            model.name(cluster_id, name)
     seconds = time.perf_counter() - started
     # Drawn before anything is written: a failure leaves no file.
     page = None if report is None else _page(problem, model, options, seconds)
-    _write(problem, model, table, to_stdout=to_stdout, spreadsheet=spreadsheet, force=force)
+    write_labels(
+        problem.data.id_name, problem.data.ids, model.labels_, model.names_, table,
+        to_stdout=to_stdout, spreadsheet=spreadsheet, force=force,
+    )  # fmt: skip
     if report is not None:
         from tightcut.files import atomic_writer
 
         with atomic_writer(report, force=force) as stream:
             stream.write(page)
-    files = {"labels": table, "report": report}
+    if save is not None:
+        Rows.of_problem(problem).note_on(model)
+        model.save(save)
+    files = {"labels": table, "report": report, "model": save}
     if as_json:
         print_json({**_summary(problem, model, seconds), **{name: path and str(path) for name, path in files.items()}})
     elif not to_stdout:
         print_facts({**_facts(problem, model, seconds), **{name: path for name, path in files.items() if path}})
-
-
-def _write(
-    problem: Problem, model: COSC, table: Path | None, *, to_stdout: bool, spreadsheet: bool, force: bool
-) -> None:
-    from tightcut.files.writing import print_rows, write_rows
-
-    header, names = [problem.data.id_name, "cluster"], problem.data.ids
-    if to_stdout and sys.stdout.isatty():
-        header, names = list(map(printable, header)), list(map(printable, names))
-    rows = zip(names, model.labels_.tolist(), strict=True)
-    if to_stdout:
-        print_rows(sys.stdout, header, rows, spreadsheet=spreadsheet)
-    elif table is not None:
-        write_rows(table, header, rows, force=force, spreadsheet=spreadsheet)
 
 
 def _page(problem: Problem, model: COSC, options: dict[str, Any], seconds: float) -> str:
@@ -124,6 +131,7 @@ def _page(problem: Problem, model: COSC, options: dict[str, Any], seconds: float
         model.constraints_,
         points=problem.points,
         ids=problem.data.ids,
+        names=model.names_,
         prices=prices,
         title=f"Clusters of {problem.data.path.stem}",
         criterion=CRITERIA[model.criterion],
@@ -199,4 +207,4 @@ def _summary(problem: Problem, model: COSC, seconds: float) -> dict[str, Any]:
 def _sizes(model: COSC) -> list[int]:
     import numpy as np
 
-    return np.bincount(model.labels_).tolist()
+    return np.unique(model.labels_, return_counts=True)[1].tolist()

@@ -21,6 +21,7 @@ from tightcut.neighbors.threads import Workers, single_threaded_blas
 EXTRA = 6  # candidates beyond k that are ranked for the first bound
 NEAR = 8  # cells whose points are candidates for the first bound
 CELL, QUERY_CELL = 1024, 256
+SAMPLE = 10_000  # points that tell how many components to keep
 SAME = 1 + 1e-12  # more than two sums of the same squares can differ by, relatively
 
 
@@ -39,9 +40,12 @@ class ProjectedNeighbors:
         if is_memory_mapped(points):
             return None
         scale = unit_scale(points)
-        projection = useful_projection(points, n_neighbors, scale)
-        if projection is None:
+        rows = np.random.default_rng(0).choice(len(points), min(SAMPLE, len(points)), replace=False)
+        chosen = useful_projection(points[np.sort(rows)], n_neighbors, scale)
+        if chosen is None:
             return None
+        with single_threaded_blas():
+            projection = chosen.of(points, scale)
         return cls(points, projection, near_cells(projection.points, np.arange(len(points)), CELL, 1.0), scale, n_jobs)
 
     def grown(self, points: np.ndarray) -> ProjectedNeighbors | None:

@@ -20,7 +20,10 @@ from tightcut.constraints import Constraints
 from tightcut.constraints.violations import Violations
 from tightcut.graph import Graph
 from tightcut.relaxation.objective import cluster_cuts
+from tightcut.report.changes import change_section
 from tightcut.report.map import MARKERS, N_COLOURS, draw_map, key
+from tightcut.report.parts import section, shorten, table
+from tightcut.updates import Changes
 
 TYPICAL, BORDERLINE = 5, 3  # members named per cluster
 PRICES_SHOWN = 20
@@ -49,9 +52,10 @@ class Subject:
     """What a report is about; `points` are drawn, or the graph is laid out by its eigenvectors."""
 
     graph: Graph
-    labels: np.ndarray
+    labels: np.ndarray  # 0, ..., k - 1
     constraints: Constraints
     ids: Sequence[str]
+    titles: Sequence[str]  # of the clusters: their names, or numbers
     points: np.ndarray | None = None
 
 
@@ -62,6 +66,8 @@ def render(
     *,
     points: Any = None,
     ids: Sequence[Any] | None = None,
+    names: Mapping[int, str] | None = None,
+    changes: Changes | None = None,
     prices: Audit | None = None,
     title: str = "Clustering",
     criterion: str = "normalized cut",
@@ -74,13 +80,17 @@ def render(
     ----------
     graph : Graph
     labels : array-like of shape (n,)
-        Clusters 0, ..., k - 1.
+        The number of each point's cluster.
     constraints : Constraints, optional
     points : array-like of shape (n, d), optional
         For the map: more than two features are projected on their principal components. Without points the map is a
         spectral layout of the graph.
     ids : sequence, optional
         Names of the points; row numbers if not given.
+    names : mapping, optional
+        Names of clusters, by number.
+    changes : Changes, optional
+        What `COSC.update` has changed.
     prices : Audit, optional
         What `tightcut.audit.audit` returns; adds the price of each constraint.
     title, criterion, created : str
@@ -104,15 +114,18 @@ def render(
     """
     n = graph.n_vertices
     labels = np.asarray(labels)
-    names = list(map(str, range(n) if ids is None else ids))
-    if labels.shape != (n,) or len(names) != n:
-        raise ValueError(f"labels and ids must have one entry per vertex, {n}; got {labels.shape} and {len(names)}.")
+    rows = list(map(str, range(n) if ids is None else ids))
+    if labels.shape != (n,) or len(rows) != n:
+        raise ValueError(f"labels and ids must have one entry per vertex, {n}; got {labels.shape} and {len(rows)}.")
     known = Constraints.from_pairs(n) if constraints is None else constraints
-    subject = Subject(graph, labels, known, names, None if points is None else np.asarray(points))
+    numbers, codes = np.unique(labels, return_inverse=True)
+    titles = [(names or {}).get(number, str(number)) for number in numbers.tolist()]
+    subject = Subject(graph, codes, known, rows, titles, None if points is None else np.asarray(points))
     violations = known.violations(labels)
     sections = [
         _map_section(subject, [] if prices is None else _costly(prices)),
         _cluster_section(subject),
+        change_section(changes, rows, names or {}),
         _violation_section(subject, violations),
         _price_section(subject, prices),
         _fact_section(subject, facts or {}),
@@ -169,7 +182,8 @@ def _map_section(subject: Subject, costly: list[ConstraintPrice]) -> str:
     svg, caption = draw_map(subject.graph, subject.labels, subject.constraints, subject.ids, subject.points, costly)
     known, sizes = subject.constraints, np.bincount(subject.labels)
     entries = [
-        f"<li>{key(cluster)} cluster {cluster} ({size:,})</li>" for cluster, size in enumerate(sizes[:CLUSTERS_SHOWN])
+        f"<li>{key(cluster)} cluster {escape(shorten(subject.titles[cluster]))} ({size:,})</li>"
+        for cluster, size in enumerate(sizes[:CLUSTERS_SHOWN])
     ]
     violations = known.violations(subject.labels)
     lines = [
@@ -181,7 +195,7 @@ def _map_section(subject: Subject, costly: list[ConstraintPrice]) -> str:
     ]
     entries += [f"<li>{_line(kind)} {text} ({count:,})</li>" for kind, text, count in lines if count]
     repeat = " Colours and shapes repeat." if len(sizes) > N_COLOURS else ""
-    return _section(
+    return section(
         "map",
         "Map",
         f'<figure>{svg}<ul class="legend">{"".join(entries)}</ul>'
@@ -200,7 +214,7 @@ def _cluster_section(subject: Subject) -> str:
         members = order[labels[order] == cluster]
         border = [point for point in members[::-1][:BORDERLINE] if share[point] < 1]
         rows.append(
-            f'<th scope="row">{key(cluster)} {cluster}</th><td class="n">{len(members):,} '
+            f'<th scope="row">{key(cluster)} {escape(shorten(subject.titles[cluster]))}</th><td class="n">{len(members):,} '
             f"<small>{len(members) / len(labels):.0%}</small></td>"
             f'<td class="n">{cut:.3g}</td><td>{_chips(subject, members[:TYPICAL])}</td>'
             f"<td>{_chips(subject, border) or NONE}</td>"
@@ -213,7 +227,7 @@ def _cluster_section(subject: Subject) -> str:
         "smallest."
     )
     headings = ("Cluster", "Points#", "Cut#", "Most typical members", "At the border")
-    return _section("clusters", "Clusters", _table(caption, headings, rows))
+    return section("clusters", "Clusters", table(caption, headings, rows))
 
 
 def _violation_section(subject: Subject, violations: Violations) -> str:
@@ -223,13 +237,13 @@ def _violation_section(subject: Subject, violations: Violations) -> str:
     pairs += [("cannot", pair) for pair in violations.cannot_link.tolist()]
     rows = [
         f'<td>{_line(f"{kind} violated")} {kind}-link</td><td class="pair">{_chips(subject, pair)}</td>'
-        f'<td class="n">{subject.labels[pair[0]]}</td><td class="n">{subject.labels[pair[1]]}</td>'
+        f'<td class="n">{_title(subject, pair[0])}</td><td class="n">{_title(subject, pair[1])}</td>'
         for kind, pair in pairs[:VIOLATIONS_SHOWN]
     ]
     hidden = len(pairs) - len(rows)
     caption = f"Total belief violated: {violations.belief:g}." + (f" {hidden:,} more are not shown." if hidden else "")
     headings = ("Type", "Pair", "Cluster of the first#", "of the second#")
-    return _section("violations", "Violated constraints", _table(caption, headings, rows))
+    return section("violations", "Violated constraints", table(caption, headings, rows))
 
 
 def _price_section(subject: Subject, prices: Audit | None) -> str:
@@ -250,8 +264,8 @@ def _price_section(subject: Subject, prices: Audit | None) -> str:
     caption = f"Prices are savings that were found, so they are lower bounds. Of {len(prices):,} constraints: {tally}. "
     caption += f"{free:,} cost nothing" + (f", {hidden:,} more are not shown." if hidden else ".")
     headings = ("Type", "Pair", "Belief#", "Price, of the cut#", '<span class="quiet">relative</span>', "How found")
-    body = _table(caption, headings, rows) if shown else f"<p>{ALL_FREE}</p>"
-    return _section("prices", "Price of each constraint", f"<p>{ABOUT_PRICES}</p>{body}")
+    body = table(caption, headings, rows) if shown else f"<p>{ALL_FREE}</p>"
+    return section("prices", "Price of each constraint", f"<p>{ABOUT_PRICES}</p>{body}")
 
 
 def _fact_section(subject: Subject, facts: Mapping[str, Any]) -> str:
@@ -260,20 +274,7 @@ def _fact_section(subject: Subject, facts: Mapping[str, Any]) -> str:
     if not known.is_empty:
         lines["Constraints"] = f"{known.n_must_link:,} must-links, {known.n_cannot_link:,} cannot-links"
     rows = [f'<th scope="row">{escape(name)}</th><td>{escape(str(value))}</td>' for name, value in lines.items()]
-    return _section("subject", "What was clustered", _table("Data, graph and settings.", (), rows, "facts"))
-
-
-def _section(name: str, title: str, body: str) -> str:
-    return f'<section id="{name}"><h2>{title}</h2>{body}</section>'
-
-
-def _table(caption: str, headings: Sequence[str], rows: Iterable[str], name: str = "") -> str:
-    """A table of rows of cells; a heading that ends with # is that of a column of numbers."""
-    columns = [(text.removesuffix("#"), "n" if text.endswith("#") else "") for text in headings]
-    cells = [f'<th scope="col" class="{kind}">{text}</th>' for text, kind in columns]
-    head = f"<thead><tr>{''.join(cells)}</tr></thead>" if headings else ""
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
-    return f'<div class="scroll"><table class="{name}"><caption>{caption}</caption>{head}<tbody>{body}</tbody></table></div>'
+    return section("subject", "What was clustered", table("Data, graph and settings.", (), rows, "facts"))
 
 
 def _costly(prices: Audit) -> list[ConstraintPrice]:
@@ -284,17 +285,8 @@ def _chips(subject: Subject, points: Iterable[int]) -> str:
     return "".join(f'<span class="id">{escape(shorten(subject.ids[point]))}</span>' for point in points)
 
 
-def shorten(text: str, limit: int = 40) -> str:
-    """The text, cut in the middle if it is long.
-
-    Examples
-    --------
-    >>> from tightcut.report import shorten
-    >>> shorten("a-rather-long-identifier", 11)
-    'a-rat…ifier'
-    """
-    half = (limit - 1) // 2
-    return text if len(text) <= limit else f"{text[:half]}…{text[-half:]}"
+def _title(subject: Subject, point: int) -> str:
+    return escape(shorten(subject.titles[subject.labels[point]]))
 
 
 def _line(kind: str) -> str:

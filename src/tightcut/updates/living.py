@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 KEEP = ("named", "all", "none")
 TRANSIENT = ("_index",)  # what can be made again and is not written
-ROWS = "_rows"  # what the command line notes of the rows of a file
 
 
 class Living:
@@ -51,6 +50,7 @@ class Living:
     n_features_in_: int
     _training_points: Any
     _n_ids: int
+    _rows: dict[str, Any]  # what the command line knows of the rows
     _index: ProjectedNeighbors | None = None
 
     if TYPE_CHECKING:
@@ -273,7 +273,7 @@ class Living:
             if value is not None:
                 setattr(self, name, value)
         self._n_ids, self.names_, self.changes_ = int(self.labels_.max()) + 1, {}, Changes()
-        for name in (*TRANSIENT, ROWS):
+        for name in (*TRANSIENT, "_rows"):
             vars(self).pop(name, None)
 
     def _note_violations(self, violations: Violations) -> None:

@@ -60,7 +60,7 @@ def read_source(
     if path.suffix.lower() in TEXT_SUFFIXES | {".parquet", ".pq"}:
         return _from_table(path, options, show, images)
     content = read_data(path, options)
-    return Source(path.stem, content.affinity, _with_images(Things(content.ids), images, path), "precomputed")
+    return Source(path.stem, content.affinity, with_images(Things(content.ids), images, path), "precomputed")
 
 
 def _digits() -> Source:
@@ -75,9 +75,9 @@ def _from_array(path: Path, options: DataOptions, images: Sequence[str]) -> Sour
     """Pictures, rows of pixels, points, or a sparse matrix, which is a graph."""
     if path.suffix.lower() == ".npz" and read_sparse(path) is not None:
         content = read_data(path, options)
-        return Source(path.stem, content.affinity, _with_images(Things(content.ids), images, path), "precomputed")
+        return Source(path.stem, content.affinity, with_images(Things(content.ids), images, path), "precomputed")
     pixels = read_npy(path) if path.suffix.lower() == ".npy" else read_npz(path, lambda _: False)[0]
-    shape = _pixel_shape(images)
+    shape = pixel_shape(images)
     if shape is not None and pixels.ndim == 2:
         if pixels.shape[1] % (shape[0] * shape[1]):
             raise InputError(
@@ -92,10 +92,10 @@ def _from_array(path: Path, options: DataOptions, images: Sequence[str]) -> Sour
         return Source(path.stem, X, Things(names, pictures=ArrayPictures(pixels)))
     content = read_data(path, options)
     if content.affinity is not None:
-        return Source(path.stem, content.affinity, _with_images(Things(content.ids), images, path), "precomputed")
+        return Source(path.stem, content.affinity, with_images(Things(content.ids), images, path), "precomputed")
     points = np.asarray(content.points)
     fields = {f"column {name}": points[:, i].tolist() for i, name in enumerate(content.columns[:FIELDS_SHOWN])}
-    return Source(path.stem, points, _with_images(Things(content.ids, fields=fields), images, path))
+    return Source(path.stem, points, with_images(Things(content.ids, fields=fields), images, path))
 
 
 def _from_table(path: Path, options: DataOptions, show: list[str], images: Sequence[str]) -> Source:
@@ -117,13 +117,13 @@ def _from_table(path: Path, options: DataOptions, show: list[str], images: Seque
     )
     things = Things(content.ids, texts, {} if not show and images else columns)
     names = None if image_column is None else table.texts(image_column)
-    things = _with_images(things, [name for name in images if name != image_column], path, names)
+    things = with_images(things, [name for name in images if name != image_column], path, names)
     words = [name for name in words if name != content.id_name]
     note = f"Columns without numbers are shown and not clustered by: {listed(words)}."
     return Source(path.stem, content.points, things, notes=(*content.notes, note) if words else content.notes)
 
 
-def _with_images(things: Things, images: Sequence[str], path: Path, names: list[str] | None = None) -> Things:
+def with_images(things: Things, images: Sequence[str], path: Path, names: list[str] | None = None) -> Things:
     """Pictures from a folder, by the rows' own names or by the file names of a column."""
     if not images and names is None:
         return things
@@ -140,7 +140,7 @@ def _with_images(things: Things, images: Sequence[str], path: Path, names: list[
     return replace(things, pictures=pictures)
 
 
-def _pixel_shape(images: Sequence[str]) -> tuple[int, int] | None:
+def pixel_shape(images: Sequence[str]) -> tuple[int, int] | None:
     match = re.fullmatch(r"([1-9]\d{0,4})x([1-9]\d{0,4})", images[0]) if images else None
     return None if match is None else (int(match[1]), int(match[2]))
 
