@@ -12,6 +12,8 @@ from tightcut.cli._console import printable
 if TYPE_CHECKING:
     import numpy as np
 
+NAMES = "cluster_name"  # the column; one of identifiers may be called name
+
 
 def write_labels(
     id_name: str,
@@ -27,7 +29,7 @@ def write_labels(
     """Write the table into a file, or to standard output; neither, if there is no file and `to_stdout` is False."""
     from tightcut.files.writing import print_rows, write_rows
 
-    header = [id_name, "cluster", *(["name"] if names else [])]
+    header = [id_name, "cluster", *([NAMES] if names else [])]
     rows: list[list[Any]] = [[name, label] for name, label in zip(ids, labels.tolist(), strict=True)]
     if names:
         for row in rows:
@@ -52,7 +54,7 @@ def read_labels(path: Path, ids: Sequence[str], source: Path) -> tuple[np.ndarra
         raise InputError(
             f"{path} needs a column of identifiers and a column named cluster; it has {list(table.names)}."
         )
-    column = next(name for name in table.names if name not in {"cluster", "name"})
+    column = next(name for name in table.names if name not in {"cluster", NAMES})
     values = table.numbers(["cluster"])[:, 0]
     bad = np.flatnonzero((values < 0) | (values != np.floor(values)) | (values > 2**53))
     if len(bad):
@@ -62,8 +64,8 @@ def read_labels(path: Path, ids: Sequence[str], source: Path) -> tuple[np.ndarra
     if missing is not None:
         raise InputError(f"{path} has no cluster for {missing!r}, a row of {source}.")
     names: dict[int, str] = {}
-    if "name" in table.names:
-        for row, (cluster, name) in enumerate(zip(values.astype(np.int64).tolist(), table.texts("name"), strict=True)):
+    if NAMES in table.names:
+        for row, (cluster, name) in enumerate(zip(values.astype(np.int64).tolist(), table.texts(NAMES), strict=True)):
             if name.strip() and names.setdefault(cluster, name.strip()) != name.strip():
-                raise InputError(f"{table.where(row, 'name')}: cluster {cluster} is named {names[cluster]!r} above.")
+                raise InputError(f"{table.where(row, NAMES)}: cluster {cluster} is named {names[cluster]!r} above.")
     return np.array([given[name] for name in ids], dtype=np.int64), names

@@ -99,11 +99,13 @@ def update(
     )  # fmt: skip
     _write_others(fitted, rows, changes, report, page, spreadsheet=spreadsheet, force=force)
     fitted.save(save or model)
-    files = {"labels": table, "changes": changes, "report": report, "model": save or model}
+    files = {"labels": table, "changes_file": changes, "report": report, "model": save or model}
     if as_json:
         print_json(_summary(fitted, rows, seconds) | {name: path and str(path) for name, path in files.items()})
     elif not to_stdout:
-        print_facts(_facts(fitted, named, seconds) | {name: path for name, path in files.items() if path})
+        print_facts(
+            _facts(fitted, named, seconds) | {name.replace("_", " "): path for name, path in files.items() if path}
+        )
 
 
 def _updated(
