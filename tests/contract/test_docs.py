@@ -43,7 +43,9 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
     """
     pytest.importorskip("matplotlib").use("Agg")
     for package in ("anndata", "distributed", "networkx", "pandas"):
-        if f"import {package}" in page.read_text(encoding="utf-8") or f"from {package}" in page.read_text(encoding="utf-8"):
+        if f"import {package}" in page.read_text(encoding="utf-8") or f"from {package}" in page.read_text(
+            encoding="utf-8"
+        ):
             pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)
     namespace, printed = {}, ""

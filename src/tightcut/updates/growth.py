@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_non_negative
 
 from tightcut.constraints import Constraints
-from tightcut.graph import Graph
+from tightcut.graph import Graph, validate_vertex_weights
 from tightcut.neighbors.points import is_memory_mapped
 
 if TYPE_CHECKING:
@@ -36,8 +36,7 @@ class Growth:
 def grown(model: Living, X_new: Any, vertex_weights: Any) -> Growth:
     """What becomes of a model's graph with new points."""
     criterion = "degree" if model.criterion == "ncut" else "ones"
-    own = Graph.from_affinity(model.affinity_matrix_, criterion).vertex_weights
-    given = not np.array_equal(own, model.vertex_weights_)
+    given = not np.array_equal(validate_vertex_weights(criterion, model.affinity_matrix_), model.vertex_weights_)
     if vertex_weights is not None and (X_new is None or not given):
         raise ValueError("vertex_weights is for new points, of a model that was fitted with weights of your own.")
     if X_new is None:

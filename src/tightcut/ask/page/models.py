@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 WHO = "the saved model"
 
 
-def model_source(
-    model: COSC, path: Path, ids: Sequence[str], fields: dict[str, Any], images: Sequence[str]
-) -> Source:
+def model_source(model: COSC, path: Path, ids: Sequence[str], fields: dict[str, Any], images: Sequence[str]) -> Source:
     """What a person is asked about: the points of the model, or its graph where it was made of one.
 
     Parameters
