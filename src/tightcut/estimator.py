@@ -321,9 +321,10 @@ pairs as possible.
     def _read(self, X: Any, progress: ProgressLine | None) -> tuple[Any, np.ndarray | None, float]:
         """The similarities, and where they are those of points, the points and the share of true neighbours."""
         if self.affinity == "precomputed":
+            self._neighbors_found = None
             return read_similarities(X, self), None, 1.0
         points = check_points(X, accept_sparse=False, ensure_min_samples=2, estimator=self)
-        graph = knn_graph(points, self._knn_settings(), progress)
+        self._neighbors_found = graph = knn_graph(points, self._knn_settings(), progress)
         return graph.affinity, points, graph.recall
 
     def _read_new(self, X: Any) -> np.ndarray:

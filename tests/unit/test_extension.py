@@ -64,12 +64,10 @@ def test_edges_of_new_points_are_those_of_the_definition(symmetrize, metric, spa
     nearest = np.argsort(distances, axis=1)[:, :k]
     for j in range(n_old, n):
         expected[j, nearest[j]] = np.exp(-4 * (distances[j, nearest[j]] / distances[j, nearest[j, -1]]) ** 2)
+    near = np.argsort(distances, axis=1)[:, : 2 * k]
     for j in range(n_old, n):
-        for i in nearest[j][nearest[j] < n_old]:
-            # The neighbours that i knows: those of its edges, and new points that have met it.
-            met = [other for other in range(n_old, n) if i in nearest[other]]
-            known = np.append(np.flatnonzero(old[[i]].toarray()), met)
-            sigma = np.sort(distances[i, known])[k - 1]
+        for i in near[j][near[j] < n_old]:
+            sigma = np.sort(distances[i, :n_old])[k - 1]
             if distances[i, j] <= sigma:
                 expected[i, j] = np.exp(-4 * (distances[i, j] / sigma) ** 2) if sigma > 0 else 1.0
     both = (expected + expected.T) / 2 if symmetrize == "mean" else np.maximum(expected, expected.T)

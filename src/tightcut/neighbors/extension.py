@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -13,14 +15,32 @@ from tightcut.neighbors.index import make_index
 from tightcut.neighbors.points import Points, apply_metric, unit_scale
 from tightcut.neighbors.projected import ProjectedNeighbors
 
+REACH = 2  # times k: neighbours of a new point that may count it among theirs
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbourhoods:
+    """What is known of the neighbourhoods of some points, beyond the graph.
+
+    Attributes
+    ----------
+    scales : ndarray of shape (n,)
+        The distance of each point to its k-th neighbour, when its edges were made.
+    index : ProjectedNeighbors or None
+        For the neighbours of further points, where one is of use.
+    """
+
+    scales: np.ndarray
+    index: ProjectedNeighbors | None = None
+
 
 def extended_affinity(
     affinity: sp.csr_array,
     points: Points,
     n_old: int,
     settings: KnnSettings,
-    index: ProjectedNeighbors | None = None,
-) -> tuple[sp.csr_array, ProjectedNeighbors | None]:
+    known: Neighbourhoods | None = None,
+) -> tuple[sp.csr_array, Neighbourhoods]:
     r"""The graph of the first `n_old` points with edges for the others.
 
     Parameters
@@ -32,21 +52,21 @@ def extended_affinity(
     n_old : int
     settings : KnnSettings
         Those of the graph.
-    index : ProjectedNeighbors, optional
-        What the last extension returned.
+    known : Neighbourhoods, optional
+        Those of the old points; without them they are found from the edges.
 
     Returns
     -------
     affinity : csr_array of shape (n, n)
-    index : ProjectedNeighbors or None
-        For the next extension.
+    known : Neighbourhoods
+        Of all points, for the next extension.
 
     Notes
     -----
-    A new point j has edges to its k nearest among all points, weighted as in `knn_affinity`. An old point i among them
-    weighs the edge too if j is now among the k nearest of i. Edges between old points stay what they are, so the graph
-    has a few that a graph made anew would no longer have, and lacks those of old points that have a new neighbour which
-    does not count them among its own.
+    A new point j has edges to its k nearest among all points, weighted as in `knn_affinity`. An old point i among the
+    2 k nearest of j weighs the edge too if j lies within :math:`\sigma_i`, the distance to the k-th neighbour that i
+    had when it came. Edges between old points stay what they are: the graph has a few that a graph made anew would no
+    longer have.
 
     Examples
     --------
@@ -56,31 +76,30 @@ def extended_affinity(
     >>> line = np.array([[0.0], [1.0], [3.0], [3.5]])
     >>> grown, _ = extended_affinity(knn_affinity(line[:3], 1), line, 3, KnnSettings(1))
     >>> grown.toarray().round(4)[3].tolist()
-    [0.0, 0.0, 0.0183, 0.0]
+    [0.0, 0.0, 0.7788, 0.0]
     """
     points = apply_metric(points, settings.metric)
     n, scale = points.shape[0], unit_scale(points)
     k = min(settings.n_neighbors, n - 1)
-    new, index = points[n_old:], _projected_index(points, settings, index)
+    if known is None:
+        known = Neighbourhoods(_scales(affinity, points, min(settings.n_neighbors, n_old - 1), scale))
+    new, index = points[n_old:], _projected_index(points, settings, known.index)
     search = index or make_index(points, settings.neighbors, n_jobs=settings.n_jobs)
-    found = search.kneighbors(new, n_neighbors=k + 1)[1]
+    found = search.kneighbors(new, n_neighbors=min(REACH * k, n - 1) + 1)[1]
     rank = _rank_sparse if sp.issparse(points) else rank_others
     distances, neighbors = rank(new, points, found, scale, n_old)
-    rows = np.repeat(np.arange(n_old, n), k)
-    columns, lengths = neighbors.ravel(), distances.ravel()
-    directed = gaussian_similarity(distances, distances[:, -1:]).ravel()
-    old = columns < n_old
-    met = sp.csr_array((np.ones(int(old.sum())), (columns[old], rows[old])), shape=(n, n))
-    sigma = _scales(enlarged(affinity, n), met, points, min(settings.n_neighbors, n_old - 1), scale)
-    back = np.where(lengths[old] <= sigma[columns[old]], gaussian_similarity(lengths[old], sigma[columns[old]]), 0.0)
-    ends = np.append(rows, columns[old]), np.append(columns, rows[old])
-    added = sp.csr_array((np.append(directed, back), ends), shape=(n, n))
-    added.eliminate_zeros()
+    sigma = np.append(known.scales, distances[:, k - 1])
+    rows = np.broadcast_to(np.arange(n_old, n)[:, None], neighbors.shape)
+    own = gaussian_similarity(distances, distances[:, k - 1 : k])[:, :k]
+    back = (neighbors < n_old) & (distances <= sigma[neighbors])
+    weights = gaussian_similarity(distances[back], sigma[neighbors[back]])
+    ends = np.append(rows[:, :k], neighbors[back]), np.append(neighbors[:, :k], rows[back])
+    added = sp.csr_array((np.append(own, weights), ends), shape=(n, n))
     grown = sp.csr_array(enlarged(affinity, n) + symmetrized(added, settings.symmetrize))
     if settings.connect:
-        grown = _connect(grown, points, n_old, sigma, distances[:, -1], settings)
+        grown = _connect(grown, points, n_old, sigma, settings)
     grown.sort_indices()
-    return grown, index
+    return grown, Neighbourhoods(sigma, index)
 
 
 def _projected_index(
@@ -108,27 +127,22 @@ def _rank_sparse(
     return np.sqrt(2 * pair_half_squares(new, np.arange(len(found)), points, neighbors, scale)) / scale, neighbors
 
 
-def _scales(affinity: sp.csr_array, met: sp.csr_array, points: Points, k: int, scale: float) -> np.ndarray:
-    """The distance of each old point that new ones have met to its k-th neighbour; infinite for all others.
+def _scales(affinity: sp.csr_array, points: Points, k: int, scale: float) -> np.ndarray:
+    """The distance of each vertex to its k-th neighbour, from its edges.
 
-    An old point has edges to its k nearest, and to those that count it among theirs, which are no nearer than the k-th.
+    A vertex has edges to its k nearest, and to those that count it among theirs, which are no nearer than the k-th.
     """
-    sigma = np.full(points.shape[0], np.inf)
-    chosen = np.flatnonzero(np.diff(met.indptr))
-    edges = sp.csr_array(affinity[chosen] + met[chosen])
-    counts = np.diff(edges.indptr)
-    sources = np.repeat(np.arange(len(chosen)), counts)
-    half_squares = pair_half_squares(points, chosen[sources], points, edges.indices[:, None].astype(np.int64), scale)
-    ordered = half_squares.ravel()[np.lexsort((half_squares.ravel(), sources))]
+    n, counts = affinity.shape[0], np.diff(affinity.indptr)
+    sources = np.repeat(np.arange(n), counts)
+    half_squares = pair_half_squares(points, sources, points, affinity.indices[:, None].astype(np.int64), scale).ravel()
+    ordered = half_squares[np.lexsort((half_squares, sources))]
     some = counts > 0
-    last = edges.indptr[:-1] + np.minimum(k, counts) - 1
-    sigma[chosen[some]] = np.sqrt(2 * ordered[last[some]]) / scale
+    sigma = np.zeros(n)
+    sigma[some] = np.sqrt(2 * ordered[(affinity.indptr[:-1] + np.minimum(k, counts) - 1)[some]]) / scale
     return sigma
 
 
-def _connect(
-    grown: sp.csr_array, points: Points, n_old: int, sigma: np.ndarray, own: np.ndarray, settings: KnnSettings
-) -> sp.csr_array:
+def _connect(grown: sp.csr_array, points: Points, n_old: int, sigma: np.ndarray, settings: KnnSettings) -> sp.csr_array:
     """Join what holds new points only to the nearest old point, by the shortest link of each component."""
     n = grown.shape[0]
     vertex = np.maximum(np.arange(n) - n_old + 1, 0)  # 0 stands for all old points
@@ -143,8 +157,7 @@ def _connect(
     order = np.lexsort((lengths, component[1:][apart]))
     first = order[np.unique(component[1:][apart][order], return_index=True)[1]]
     left, right = n_old + apart[first], nearest[first]
-    ends = np.where(np.isfinite(sigma[right]), sigma[right], 0.0)
-    weights = gaussian_similarity(lengths[first], np.maximum(own[apart[first]], ends))
+    weights = gaussian_similarity(lengths[first], np.maximum(sigma[left], sigma[right]))
     bridges = sp.csr_array((np.maximum(weights, SMALLEST_BRIDGE), (left, right)), shape=(n, n))
     warn(DisconnectedGraphWarning(int(count), len(first)))
     return sp.csr_array(grown + bridges + bridges.T)

@@ -7,6 +7,7 @@ projections are within it are measured. New points are projected on the same com
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,10 +30,27 @@ class ProjectedNeighbors:
     """An index over points (see `tightcut.neighbors.index.Neighbors`), for queries; `make` says whether it is of use."""
 
     def __init__(
-        self, points: np.ndarray, projection: Projection, cells: Cells, scale: float, n_jobs: int | None
+        self,
+        points: np.ndarray,
+        projection: Projection,
+        scale: float,
+        n_jobs: int | None = None,
+        cells: Cells | None = None,
     ) -> None:
-        self._points, self._projection, self._cells = points, projection, cells
+        self._points, self._projection, self._known_cells = points, projection, cells
         self._scale, self._n_jobs = scale, n_jobs
+
+    @cached_property
+    def _cells(self) -> Cells:
+        if self._known_cells is not None:
+            return self._known_cells
+        return near_cells(self._projection.points, np.arange(len(self._points)), CELL, 1.0)
+
+    @classmethod
+    def over(cls, index: Any, n_jobs: int | None = None) -> ProjectedNeighbors | None:
+        """The index over the points of a `BlockedNeighbors`, with the projection that it has used; None without one."""
+        projection = getattr(index, "projection", None)
+        return None if projection is None else cls(index.points, projection, index.scale, n_jobs)
 
     @classmethod
     def make(cls, points: np.ndarray, n_neighbors: int, n_jobs: int | None = None) -> ProjectedNeighbors | None:
@@ -46,7 +64,7 @@ class ProjectedNeighbors:
             return None
         with single_threaded_blas():
             projection = chosen.of(points, scale)
-        return cls(points, projection, near_cells(projection.points, np.arange(len(points)), CELL, 1.0), scale, n_jobs)
+        return cls(points, projection, scale, n_jobs)
 
     def grown(self, points: np.ndarray) -> ProjectedNeighbors | None:
         """The index over these points, the first of which are those it has; None if it must be made anew."""
@@ -64,7 +82,7 @@ class ProjectedNeighbors:
             np.concatenate([self._cells.centres, more.centres]),
             np.concatenate([self._cells.offsets, more.offsets]),
         )
-        return ProjectedNeighbors(points, projection, cells, self._scale, self._n_jobs)
+        return ProjectedNeighbors(points, projection, self._scale, self._n_jobs, cells)
 
     def kneighbors(self, X: np.ndarray, n_neighbors: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Distances to the nearest points and their numbers, nearest first; the smaller number first among equals."""

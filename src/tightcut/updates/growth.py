@@ -15,7 +15,7 @@ from tightcut.graph import Graph, validate_vertex_weights
 from tightcut.neighbors.points import is_memory_mapped
 
 if TYPE_CHECKING:
-    from tightcut.neighbors.projected import ProjectedNeighbors
+    from tightcut.neighbors.extension import Neighbourhoods
     from tightcut.updates.living import Living
 
 # ruff: noqa: SLF001 (a model's own parts)
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 class Growth:
     """The graph of old and new points, and all the points; None with `affinity="precomputed"`.
 
-    `index` is for the search of the next new points' neighbours, where one is of use.
+    `neighbourhoods` are those of all points, where they have grown.
     """
 
     graph: Graph
     points: Any
-    index: ProjectedNeighbors | None
+    neighbourhoods: Neighbourhoods | None = None
 
 
 def grown(model: Living, X_new: Any, vertex_weights: Any) -> Growth:
@@ -40,19 +40,19 @@ def grown(model: Living, X_new: Any, vertex_weights: Any) -> Growth:
     if vertex_weights is not None and (X_new is None or not given):
         raise ValueError("vertex_weights is for new points, of a model that was fitted with weights of your own.")
     if X_new is None:
-        return Growth(Graph(model.affinity_matrix_, model.vertex_weights_), model._training_points, model._index)
+        return Growth(Graph(model.affinity_matrix_, model.vertex_weights_), model._training_points)
     if given and vertex_weights is None:
         raise ValueError("The model was fitted with vertex_weights; give those of the new points, too.")
-    affinity, points, index = _grown_affinity(model, X_new)
+    affinity, points, known = _grown_affinity(model, X_new)
     if vertex_weights is None:
-        return Growth(Graph.from_affinity(affinity, criterion), points, index)
+        return Growth(Graph.from_affinity(affinity, criterion), points, known)
     weights, n_new = np.asarray(vertex_weights, dtype=np.float64), affinity.shape[0] - len(model.labels_)
     if weights.shape != (n_new,):
         raise ValueError(f"vertex_weights must have one entry per new point, {n_new}; got shape {weights.shape}.")
-    return Growth(Graph.from_affinity(affinity, np.append(model.vertex_weights_, weights)), points, index)
+    return Growth(Graph.from_affinity(affinity, np.append(model.vertex_weights_, weights)), points, known)
 
 
-def _grown_affinity(model: Living, X_new: Any) -> tuple[sp.csr_array, Any, ProjectedNeighbors | None]:
+def _grown_affinity(model: Living, X_new: Any) -> tuple[sp.csr_array, Any, Neighbourhoods | None]:
     old = model._training_points
     if old is None:
         return _with_new_rows(model.affinity_matrix_, X_new), None, None
@@ -61,12 +61,13 @@ def _grown_affinity(model: Living, X_new: Any) -> tuple[sp.csr_array, Any, Proje
             "The model was fitted to points that are read from a file in blocks; update holds all points in memory. "
             "Fit it to an array in memory, or to a precomputed graph."
         )
-    from tightcut.neighbors.extension import extended_affinity
+    from tightcut.neighbors.extension import Neighbourhoods, extended_affinity
 
     points = np.concatenate([old, model._read_new(X_new)])
     settings = model._knn_settings()
-    affinity, index = extended_affinity(model.affinity_matrix_, points, len(old), settings, model._index)
-    return affinity, points, index
+    known = None if model._scales is None else Neighbourhoods(model._scales, model._index)
+    affinity, known = extended_affinity(model.affinity_matrix_, points, len(old), settings, known)
+    return affinity, points, known
 
 
 def for_all_points(values: Any, n_old: int, n: int, name: str) -> Any:

@@ -25,11 +25,11 @@ from tightcut.updates.growth import Growth, for_all_points, grown, on_more_point
 from tightcut.updates.local import Effort, Situation, settle
 
 if TYPE_CHECKING:
-    from tightcut.neighbors import KnnSettings
+    from tightcut.neighbors import KnnGraph, KnnSettings
     from tightcut.neighbors.projected import ProjectedNeighbors
 
 KEEP = ("named", "all", "none")
-TRANSIENT = ("_index",)  # what can be made again and is not written
+TRANSIENT = ("_index", "_neighbors_found")  # what can be made again and is not written
 
 
 class Living:
@@ -51,7 +51,9 @@ class Living:
     _training_points: Any
     _n_ids: int
     _rows: dict[str, Any]  # what the command line knows of the rows
-    _index: ProjectedNeighbors | None = None
+    _scales: np.ndarray | None  # distances to the k-th neighbours
+    _index: ProjectedNeighbors | None = None  # for neighbours of new points
+    _neighbors_found: KnnGraph | None = None  # by the fit that is under way
 
     if TYPE_CHECKING:
         affinity: str
@@ -273,8 +275,14 @@ class Living:
             if value is not None:
                 setattr(self, name, value)
         self._n_ids, self.names_, self.changes_ = int(self.labels_.max()) + 1, {}, Changes()
+        found = self._neighbors_found
         for name in (*TRANSIENT, "_rows"):
             vars(self).pop(name, None)
+        self._scales = None
+        if found is not None:
+            from tightcut.neighbors.projected import ProjectedNeighbors
+
+            self._scales, self._index = found.distances[:, -1].copy(), ProjectedNeighbors.over(found.index, self.n_jobs)
 
     def _note_violations(self, violations: Violations) -> None:
         self.n_violations_, self.violated_belief_ = violations.n_violations, violations.belief
@@ -292,7 +300,9 @@ class Living:
         return given[place], self._n_ids + n_born
 
     def _adopt(self, growth: Growth, labels: np.ndarray, constraints: Constraints) -> None:
-        graph, self._index = growth.graph, growth.index
+        graph = growth.graph
+        if growth.neighbourhoods is not None:
+            self._scales, self._index = growth.neighbourhoods.scales, growth.neighbourhoods.index
         ids, codes = np.unique(labels, return_inverse=True)
         if len(ids) != self.n_clusters_:
             self.n_clusters_reason_ = f"{len(ids)} are left after an update; the fit had {self.n_clusters_}."
@@ -312,7 +322,7 @@ class Living:
             n, points = len(self.labels_), self._training_points
             lengths = {self.constraints_.n_points, len(self.vertex_weights_), *self.affinity_matrix_.shape}
             if points is not None:
-                lengths.add(points.shape[0])
+                lengths |= {points.shape[0], *(() if self._scales is None else self._scales.shape)}
             integers = self.labels_.ndim == 1 and self.labels_.dtype.kind == "i" and self.labels_.min() >= 0
             consistent = lengths == {n} and integers and int(self.labels_.max()) < self._n_ids
             consistent = consistent and self.affinity_matrix_.data.dtype == np.float64 and isinstance(self.names_, dict)
