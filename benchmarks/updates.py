@@ -39,7 +39,7 @@ def main() -> None:
     notes = [
         "- " + " ".join(__doc__.split("\n\n")[2].splitlines()),
         "- Old images are all in clusters with names, and move only if answers force them to.",
-        "- The first update also builds the index that the later ones search.",
+        "- A model that was loaded from a file also builds the index of its points in its first update, once.",
     ]
     write("updates", rows, notes, "python -m benchmarks.updates")
 
