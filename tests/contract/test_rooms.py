@@ -28,8 +28,8 @@ FLOORS = [
     {"search"},
     {"gpu"},  # a plug-in: what is below it imports it where it is used, inside a function
     {"clustering", "result", "inputs", "audit", "scaling", "estimator", "updates"},
-    {"metrics", "plots", "report", "files", "datasets", "warmup"},
-    {"experiments", "ask", "demo"},
+    {"alignment", "metrics", "plots", "report", "files", "datasets", "warmup"},
+    {"experiments", "ask", "demo", "resolution"},
     {"cli", "__main__"},
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

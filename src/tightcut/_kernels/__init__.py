@@ -11,7 +11,9 @@ from tightcut._kernels.partition import (
     refine_partition,
     relation_inside,
 )
+from tightcut._kernels.resolving import resolve_components
 from tightcut._kernels.spins import measure, near_the_cut, refine, tabu_search
+from tightcut._kernels.splitting import weigh_branches
 from tightcut._kernels.thresholding import cut_changes, total_variation
 
 __all__ = [
@@ -33,9 +35,11 @@ __all__ = [
     "refine",
     "refine_partition",
     "relation_inside",
+    "resolve_components",
     "reverse_arcs",
     "route_excess",
     "tabu_search",
     "total_variation",
     "total_variation_prox",
+    "weigh_branches",
 ]

@@ -20,7 +20,8 @@ from tightcut.cli._console import printable
 BAD_INPUT, INCONSISTENT = 1, 3
 
 # The module of each command.
-COMMANDS = {name: name for name in ("cluster", "update", "ask", "check", "audit", "tradeoff", "evaluate", "reproduce")}
+NAMED = ("cluster", "update", "resolve", "ask", "check", "audit", "tradeoff", "evaluate", "reproduce")
+COMMANDS = {name: name for name in NAMED}
 COMMANDS |= {"predict": "update"}
 COMMANDS |= dict.fromkeys(("datasets", "demo", "warmup", "info"), "about")
 EPILOG = """\b

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tightcut.files import parquet, text
+from tightcut.files import databases, parquet, text
 from tightcut.files.cells import as_number, as_text, complaint, is_missing, is_nearly_a_number, is_number
 from tightcut.files.errors import InputError, check_readable, did_you_mean, listed
 
@@ -219,7 +219,9 @@ class Table:
 
 
 def read_table(path: Path, options: TableOptions | None = None) -> Table:
-    r"""Read CSV, TSV or Parquet. Text may be separated by commas, semicolons, tabs or bars: the first line decides.
+    r"""Read CSV, TSV, Parquet or FILE.duckdb::TABLE.
+
+    Text may be separated by commas, semicolons, tabs or bars: the first line decides.
 
     Examples
     --------
@@ -233,6 +235,10 @@ def read_table(path: Path, options: TableOptions | None = None) -> Table:
     >>> people.names, people.numbers(["height"]).tolist()
     (('name', 'height'), [[1.7], [1.82]])
     """
+    place = databases.address(path)
+    if place is not None:
+        names, arrays = databases.read_columns(*place)
+        return Table(path, _column_names(path, names), tuple(arrays))
     check_readable(path)
     options, suffix = options or TableOptions(), path.suffix.lower()
     if suffix in parquet.SUFFIXES:
