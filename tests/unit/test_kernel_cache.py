@@ -2,6 +2,7 @@
 
 import ctypes
 import errno
+import gc
 import importlib
 import io
 import os
@@ -17,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numba.core.dispatcher import Dispatcher
+from numba.core.errors import TypingError
 
 import tightcut
 from tightcut import _kernels
@@ -260,6 +262,60 @@ def test_processes_may_compile_at_once(kernels):
     assert {process.communicate()[0][:2] for process in processes} == {"7 "}
     assert len(files(kernels)) == 2
     assert run() == (7, 1, [])
+
+
+FIRST_FIT = """
+import warnings
+import numpy as np
+from numba.core import event
+from tightcut import COSC
+
+warnings.simplefilter("ignore")
+with event.install_recorder("numba:compile") as compiling:
+    COSC(3, random_state=0).fit(np.random.default_rng(0).normal(size=(150, 4)))
+kernels = [event.data["dispatcher"].py_func.__qualname__ for _, event in compiling.buffer if event.is_start]
+print(len(kernels), *sorted(set(kernels)))
+"""
+
+
+@pytest.mark.slow
+def test_a_first_fit_compiles_only_what_a_small_problem_needs(tmp_path):
+    """Each kernel, and each part of numpy that a kernel uses, is a tenth of a second that a new user waits."""
+    environment = os.environ | {
+        "NUMBA_CACHE_DIR": str(tmp_path),
+        "PYTHONPATH": str(Path(tightcut.__file__).parents[1]),
+    }
+    report = subprocess.run([sys.executable, "-c", FIRST_FIT], env=environment, capture_output=True, text=True)
+    count, *kernels = report.stdout.split()
+    assert 0 < int(count) <= 55, "the 66 of before took two seconds more"
+    assert "refine_partition" in kernels
+    assert not {"peel", "complete_labels", "full", "array_sum_impl"} & set(kernels)
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_garbage_collection_waits_for_the_compiler_and_is_left_as_it_was(tmp_path, monkeypatch, enabled):
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path))
+    seen = []
+    monkeypatch.setattr(cache, "report_compiling", lambda: seen.append(gc.isenabled()))
+
+    @compiled
+    def halve(x):
+        return x / 2
+
+    @compiled
+    def fail(x):
+        return x.nothing_of_that_name
+
+    before = gc.isenabled()
+    (gc.enable if enabled else gc.disable)()
+    try:
+        assert halve(3.0) == 1.5
+        with pytest.raises(TypingError):
+            fail(3.0)
+        assert gc.isenabled() == enabled
+    finally:
+        (gc.enable if before else gc.disable)()
+    assert seen == [False, False]
 
 
 @pytest.mark.usefixtures("kernels")

@@ -16,9 +16,10 @@ def heavy_edge_matching(indptr, indices, coupling, mass, order, heaviest, apart_
     lists as apart are matched (pass an empty graph if there are none).
     """
     n = len(mass)
-    partner = np.full(n, -1, np.int32)
-    sign = np.ones(n, np.int8)
-    forbidden = np.full(n, -1, np.int32)
+    partner, forbidden = _unset(n), _unset(n)
+    sign = np.empty(n, np.int8)
+    for u in range(n):
+        sign[u] = 1
     for u in order:
         if partner[u] >= 0:
             continue
@@ -46,7 +47,7 @@ def heavy_edge_matching(indptr, indices, coupling, mass, order, heaviest, apart_
 def connected_regions(indptr, indices, code):
     """Number the connected regions of equal code 0, 1, ... by their first vertex. O(arcs)."""
     n = len(code)
-    region = np.full(n, -1, np.int32)
+    region = _unset(n)
     stack = np.empty(n, np.int32)
     count = 0
     for first in range(n):
@@ -79,7 +80,7 @@ def contract(indptr, indices, coupling, unit, sign, n_units):
     out_indptr = np.zeros(n_units + 1, np.int32)
     out_indices = np.empty(len(indices), np.int32)
     positive, negative = np.empty(len(indices)), np.empty(len(indices))
-    place = np.full(n_units, -1, np.int32)  # of the arc to each unit, if it is one of the present unit's
+    place = _unset(n_units)  # of the arc to each unit, if it is one of the present unit's
     offset, size = 0.0, 0
     for u in range(n_units):
         first = size
@@ -110,15 +111,24 @@ def contract(indptr, indices, coupling, unit, sign, n_units):
 
 
 @compiled
+def _unset(n):
+    """As many times -1. `np.full` takes twice as long to compile."""
+    out = np.empty(n, np.int32)
+    for u in range(n):
+        out[u] = -1
+    return out
+
+
+@compiled
 def _members(unit, n_units):
     """The vertices of each unit: (start, members)."""
-    start = np.zeros(n_units + 1, np.int64)
+    start, cursor = np.zeros(n_units + 1, np.int64), np.empty(n_units, np.int64)
     for u in unit:
         start[u + 1] += 1
     for u in range(n_units):
+        cursor[u] = start[u]
         start[u + 1] += start[u]
     members = np.empty(len(unit), np.int32)
-    cursor = start[:-1].copy()
     for v in range(len(unit)):
         members[cursor[unit[v]]] = v
         cursor[unit[v]] += 1
@@ -128,14 +138,16 @@ def _members(unit, n_units):
 @compiled
 def _transposed(indptr, indices, data):
     """The transpose of a square matrix without its zeros: of a symmetric one the same arcs, sorted, with no sort."""
-    out_indptr = np.zeros_like(indptr)
-    for a in range(indptr[-1]):
+    n = len(indptr) - 1
+    out_indptr, cursor = np.zeros(n + 1, np.int32), np.empty(n, np.int32)
+    for a in range(indptr[n]):
         out_indptr[indices[a] + 1] += data[a] != 0.0
-    for u in range(len(indptr) - 1):
+    for u in range(n):
+        cursor[u] = out_indptr[u]
         out_indptr[u + 1] += out_indptr[u]
-    cursor = out_indptr[:-1].copy()
-    out_indices, out_data = np.empty(out_indptr[-1], np.int32), np.empty(out_indptr[-1])
-    for u in range(len(cursor)):
+    size = np.int64(out_indptr[n])
+    out_indices, out_data = np.empty(size, np.int32), np.empty(size)
+    for u in range(n):
         for a in range(indptr[u], indptr[u + 1]):
             if data[a] != 0.0:
                 at = cursor[indices[a]]

@@ -40,6 +40,15 @@ def relation_inside(indptr, indices, weights, labels):
 
 
 @compiled
+def _sum_of_ratios(leaving, volume):
+    """Sum of leaving / volume over the clusters. Arithmetic on whole arrays would take longer to compile."""
+    total = 0.0
+    for c in range(len(leaving)):
+        total += leaving[c] / volume[c]
+    return total
+
+
+@compiled
 def near_boundary(indptr, indices, labels, a, b, rel_indptr, limit):
     """About `limit` vertices of clusters a and b that are nearest to their boundary and have no relation."""
     n = len(labels)
@@ -151,7 +160,8 @@ def refine_partition(
     best = np.inf
     for _ in range(max_passes):
         measure_partition(indptr, indices, weights, mass, labels, leaving, volume, count)
-        current = (leaving / volume).sum() + price * relation_inside(rel_indptr, rel_indices, rel_weights, labels)
+        current = _sum_of_ratios(leaving, volume)
+        current += price * relation_inside(rel_indptr, rel_indices, rel_weights, labels)
         before = current
         size = _enter_boundary(graph, price, state, towards, clash, key, heap, place)
         n_touched, n_best, since_best, best = 0, 0, 0, current
@@ -198,9 +208,10 @@ def agglomerate(joint, leaving, volume, relation, price, k):
     remembers its best partner among those after it, and looks for another only when that one is merged: about O(m^2).
     """
     m = len(leaving)
-    labels = np.arange(m).astype(np.int32)
-    alive = np.ones(m, np.bool_)
+    labels, alive = np.empty(m, np.int32), np.empty(m, np.bool_)
     partner, change = np.empty(m, np.int32), np.empty(m)
+    for a in range(m):
+        labels[a], alive[a] = a, True
     for a in range(m):
         partner[a], change[a] = _best_partner(a, alive, joint, leaving, volume, relation, price)
     for _ in range(m - k):

@@ -36,6 +36,9 @@ class Colourability:
 def find_colouring(graph: ConstrainedGraph, k: int, rng: np.random.Generator, effort: float = 1.0) -> Colourability:
     """Give each vertex one of k colours so that no relation joins equal ones."""
     conflicts = conflict_graph(graph)
+    if conflicts.nnz == 0:  # one colour will do, and no kernel is compiled to find it
+        attempt = np.zeros(graph.n_vertices, np.int32)
+        return Colourability(attempt, attempt, True, [])
     order, core = kernels.peel(conflicts.indptr, conflicts.indices, k)
     hard = np.flatnonzero(core)
     inner = sp.csr_array(conflicts[hard][:, hard])
