@@ -5,23 +5,22 @@ It builds the graph, gathers the constraints and calls `tightcut.cluster`; nothi
 
 from __future__ import annotations
 
-from functools import partial
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import Tags, check_scalar
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tightcut._support.choices import check_choice
 from tightcut._support.interruption import interruptible
-from tightcut.clustering import Settings, cluster
+from tightcut.choosing.choose import Problem
+from tightcut.choosing.parameters import check_parameters, wanted
+from tightcut.choosing.prepare import prepare, read_graphs
+from tightcut.clustering import as_generator, cluster
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph
-from tightcut.inputs import gather_constraints, read_similarities, seed_of, warn_if_disconnected
-from tightcut.neighbors import SEARCHES, SYMMETRIZE, KnnSettings, check_points, cross_affinity, knn_graph
+from tightcut.inputs import gather_constraints, seed_of, warn_if_disconnected
+from tightcut.prediction import Prediction
 from tightcut.progress import ProgressLine
 from tightcut.result import ClusteringResult
 
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 VERTEX_WEIGHTS = {"ncut": "degree", "rcut": "ones"}
 
 
-class COSC(ClusterMixin, BaseEstimator):
+class COSC(Prediction, ClusterMixin, BaseEstimator):
     """Constrained 1-spectral clustering (Rangapuram and Hein, 2012): a small cut that respects what you know.
 
     You know that some points belong together (must-links) and that some do not (cannot-links). Points become a
@@ -47,14 +46,25 @@ class COSC(ClusterMixin, BaseEstimator):
         Normalized cut balances the clusters' total degree, ratio cut their number of points.
     affinity : {"knn", "precomputed"}, default="knn"
         Build the graph of `tightcut.knn_affinity`, or take X as a symmetric matrix of similarities, sparse or dense.
-        Features are not scaled: where their units differ, put a `StandardScaler` before. (The command line does.)
-    n_neighbors : int, default=10
-        Neighbours per point; for `affinity="knn"`.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        How far apart points are; "cosine" compares directions, as suits tf-idf and many embeddings.
+    scale : {"auto", "none", "standard", "quantile"}, default="auto"
+        Columns as they are, divided by their standard deviation, or replaced by their quantiles. "auto" takes quantiles
+        where units differ so much that few columns would decide the distances, else none, unless the pairs say
+        otherwise; see Notes.
+    learn_distances : bool or "auto", default="auto"
+        Whether must-links stretch and shrink directions, as `tightcut.MustLinkScaler` does. "auto" means no, unless the
+        pairs speak for it.
+    n_neighbors : int or "auto", default="auto"
+        Neighbours per point; for `affinity="knn"`. "auto" is 10, or what the pairs choose.
     neighbors : {"auto", "tree", "blocked", "approximate"}, default="auto"
         How neighbours are searched for, see `tightcut.knn_affinity`; all but "approximate" are exact.
-    symmetrize : {"maximum", "mean"}, default="maximum"
+    symmetrize : {"auto", "maximum", "mean"}, default="auto"
         Whether an edge between points of which only one counts the other among its nearest weighs as much as any, as in
-        the paper, or half; see `tightcut.knn_affinity`.
+        the paper, or half; see `tightcut.knn_affinity`. "auto" is "mean", or what the pairs choose.
+    diffusion : int or "auto", default="auto"
+        Steps of a random walk by which the graph is smoothed; see `tightcut.knn_affinity`. "auto" is 2, or what the
+        pairs choose.
     max_violations : float or "fewest", default=0
         How much may be violated, in units of belief (pairs, where every belief is 1). 0 satisfies every constraint, or
         raises `InconsistentConstraintsError`, which carries the contradiction. "fewest" violates as little as possible.
@@ -64,10 +74,10 @@ class COSC(ClusterMixin, BaseEstimator):
         and for more than two clusters it splits in two again and again, which may violate cannot-links.
     effort : float, default=1.0
         How long to search; 0 is a single quick start, 0.3 is quick, 5 is thorough.
-    influence : float, default=0.0
-        How strongly a cannot-link also counts for the neighbours of its two points. 0 returns the smallest cut. Few
-        pairs go further with 1: the smallest cut may satisfy them by moving single points away from their neighbours,
-        and leave two classes together. Every constraint is satisfied with either.
+    influence : float or "auto", default="auto"
+        How strongly a cannot-link also counts for the neighbours of its two points. 0 returns the smallest cut, which
+        may satisfy few pairs by moving single points away from their neighbours, and leave two classes together. Every
+        constraint is satisfied with either. "auto" is 0.5 from five clusters on and 0 below, or what the pairs choose.
     connect : bool, default=True
         Join the components of a disconnected nearest-neighbour graph by their shortest links, with a warning. False
         takes the graph as it is, without one. A precomputed affinity is always taken as it is; True warns.
@@ -102,6 +112,9 @@ class COSC(ClusterMixin, BaseEstimator):
     neighbor_recall_ : float
         With `affinity="knn"`: the share of true neighbours among those found. 1, unless `neighbors="approximate"`:
         then measured on a random sample of points.
+    choice_ : tightcut.choosing.Choice
+        What was chosen: `choice_.setting` has every setting, `choice_.reason` says why in words, and
+        `choice_.to_dataframe()` how well each candidate told pairs that were held out.
     n_clusters_, n_clusters_reason_ : int, str
         Number of clusters, chosen or given, and why that many.
     n_features_in_, feature_names_in_ : int, ndarray
@@ -116,6 +129,12 @@ class COSC(ClusterMixin, BaseEstimator):
 
     *Not promised.* The problem is NP-hard and the search a heuristic: the cut need not be the smallest there is. Nor
     is the smallest cut the truth; constraints are how you say what the graph does not know.
+
+    *Choosing.* What is "auto" has a default that the columns and the number of clusters decide. With at least ten
+    must-links and ten cannot-links that others do not imply, candidates cluster the points without a quarter of the
+    pairs, four times, and are asked about these; the default is left only for one that tells clearly more of them. This
+    costs less than six plain fits. Give a value to any of these parameters and it is taken. `method="paper"` takes the
+    paper's values for what is "auto": ``scale="none", n_neighbors=10, symmetrize="maximum", diffusion=0, influence=0``.
 
     *Cross-validation.* Pairs are row numbers of the very X that `fit` receives, and a fold renumbers its rows. Inside
     cross-validation, give what is sliced with the samples: `partial_labels`, `cannot_link_groups`, `vertex_weights`.
@@ -147,13 +166,17 @@ pairs as possible.
         *,
         criterion: str = "ncut",
         affinity: str = "knn",
-        n_neighbors: int = 10,
+        metric: str = "euclidean",
+        scale: str = "auto",
+        learn_distances: bool | str = "auto",
+        n_neighbors: int | str = "auto",
         neighbors: str = "auto",
-        symmetrize: str = "maximum",
+        symmetrize: str = "auto",
+        diffusion: int | str = "auto",
         max_violations: float | str = 0,
         method: str = "search",
         effort: float = 1.0,
-        influence: float = 0.0,
+        influence: float | str = "auto",
         connect: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -163,9 +186,13 @@ pairs as possible.
         self.n_clusters = n_clusters
         self.criterion = criterion
         self.affinity = affinity
+        self.metric = metric
+        self.scale = scale
+        self.learn_distances = learn_distances
         self.n_neighbors = n_neighbors
         self.neighbors = neighbors
         self.symmetrize = symmetrize
+        self.diffusion = diffusion
         self.max_violations = max_violations
         self.method = method
         self.effort = effort
@@ -219,44 +246,51 @@ pairs as possible.
         InconsistentConstraintsError
             If the constraints contradict each other, or leave a cluster empty; see `max_violations`.
         """
-        from tightcut.search.choose_k import choose_n_clusters
-
-        self._check_parameters()
+        check_parameters(self, VERTEX_WEIGHTS)
         weights = VERTEX_WEIGHTS[self.criterion] if vertex_weights is None else vertex_weights
         progress = ProgressLine() if self.verbose else None
+        seed = seed_of(self.random_state)
+        seed = as_generator(seed) if isinstance(seed, np.random.RandomState) else seed
         with interruptible():
-            affinity, points, recall = self._read(X, progress)
-            graph = Graph.from_affinity(affinity, weights)
-        if self.connect:
-            warn_if_disconnected(graph)
-        pairs = Constraints.from_pairs(graph.n_vertices, must_link, cannot_link, must_link_belief, cannot_link_belief)
+            graphs = read_graphs(X, self, progress)
+        n = graphs.n_points
+        pairs = Constraints.from_pairs(n, must_link, cannot_link, must_link_belief, cannot_link_belief)
         known = gather_constraints(pairs, constraints, partial_labels, cannot_link_groups)
-        if self.n_clusters == "auto":
-            choice = choose_n_clusters(graph, known)
-            n_clusters, reason = choice.n_clusters, choice.reason
-        else:
-            n_clusters, reason = int(self.n_clusters), "n_clusters was given."
+        with interruptible():
+            made = prepare(
+                Problem(graphs, known, 0, weights, self.max_violations),
+                wanted(self),
+                self.n_clusters,
+                np.random.default_rng(seed).spawn(1)[0],
+                by_the_paper=self.method == "paper",
+                n_jobs=self.n_jobs,
+            )
+        if self.connect:
+            warn_if_disconnected(made.graph)
+        if progress is not None:
+            progress.say(made.choice.reason)
         result = cluster(
-            graph,
+            made.graph,
             known,
-            n_clusters,
+            made.n_clusters,
             max_violations=self.max_violations,
             method=self.method,
             effort=self.effort,
-            influence=self.influence,
+            influence=made.choice.setting.influence,
             init=init,
             n_jobs=self.n_jobs,
-            random_state=seed_of(self.random_state),
+            random_state=seed,
             progress=progress,
             device=self.device,
         )
         # Nothing above touches the model: a fit that raises leaves the last one as it was.
         validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
-        self._training_points = points
-        if points is not None:
-            self.neighbor_recall_ = recall
-        self.n_clusters_, self.n_clusters_reason_ = n_clusters, reason
-        self.affinity_matrix_, self.vertex_weights_, self.constraints_ = graph.weights, graph.vertex_weights, known
+        self._training_points, self._view = made.points, made.view
+        if made.points is not None:
+            self.neighbor_recall_ = made.recall
+        self.n_clusters_, self.n_clusters_reason_ = made.n_clusters, made.n_clusters_reason
+        self.affinity_matrix_, self.vertex_weights_ = made.graph.weights, made.graph.vertex_weights
+        self.constraints_, self.choice_ = known, made.choice
         self._keep(result)
         return self
 
@@ -277,29 +311,6 @@ pairs as possible.
         """The labels of `fit`, whose keywords it takes."""
         return self.fit(X, y, **fit_params).labels_
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Clusters of new points, by the weighted vote of their nearest training points.
-
-        The training clustering stays as it is, and no constraint reaches new points. Votes are weighed like the edges of
-        the graph.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features), or similarities of shape (n_new, n_samples)
-            New points; with `affinity="precomputed"` their similarities to the training samples.
-        """
-        check_is_fitted(self)
-        if self._training_points is None:
-            similarity = validate_data(self, X, accept_sparse="csr", ensure_non_negative=True, reset=False)
-            neighbor_weights = sp.csr_array(similarity)
-        else:
-            points = check_points(X, partial(validate_data, self, reset=False), accept_sparse=False)
-            neighbor_weights = cross_affinity(points, self._training_points, self._knn_settings())
-        n = len(self.labels_)
-        # A coo_array checks its indices, whatever became of labels_ since.
-        members = sp.coo_array((np.ones(n), (np.arange(n), self.labels_)), shape=(n, self.n_clusters_)).tocsr()
-        return np.asarray((neighbor_weights @ members).argmax(axis=1)).ravel()
-
     def audit(self, **settings: Any) -> Audit:
         """The price of each constraint: how much the cut would fall without it, most expensive first.
 
@@ -309,42 +320,12 @@ pairs as possible.
 
         check_is_fitted(self)
         graph = Graph(self.affinity_matrix_, self.vertex_weights_)
-        own = {"influence": self.influence, "n_jobs": self.n_jobs}
+        own = {"influence": self.choice_.setting.influence, "n_jobs": self.n_jobs}
         return audit(graph, self.constraints_, self.labels_, **(own | settings))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         precomputed = self.affinity == "precomputed"
-        tags.input_tags.pairwise = tags.input_tags.sparse = tags.input_tags.positive_only = precomputed
+        tags.input_tags.pairwise = tags.input_tags.positive_only = precomputed
+        tags.input_tags.sparse = True
         return tags
-
-    def _check_parameters(self) -> None:
-        """Refuse a wrong setting before any time is spent on the graph."""
-        check_choice("criterion", self.criterion, VERTEX_WEIGHTS)
-        check_choice("affinity", self.affinity, ("knn", "precomputed"))
-        check_choice("neighbors", self.neighbors, SEARCHES)
-        check_choice("symmetrize", self.symmetrize, SYMMETRIZE)
-        if self.n_clusters != "auto":
-            check_scalar(self.n_clusters, "n_clusters", Integral, min_val=1)
-            if isinstance(self.n_clusters, bool):  # an int to Python
-                raise TypeError(f"n_clusters must be an instance of int, not bool; got {self.n_clusters}.")
-        check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
-        Settings(self.max_violations, self.method, self.effort, self.influence, self.n_jobs, self.device)
-
-    def _read(self, X: Any, progress: ProgressLine | None) -> tuple[Any, np.ndarray | None, float]:
-        """The similarities, and where they are those of points, the points and the share of true neighbours."""
-        if self.affinity == "precomputed":
-            return read_similarities(X, self), None, 1.0
-        points = check_points(X, accept_sparse=False, ensure_min_samples=2, estimator=self)
-        graph = knn_graph(points, self._knn_settings(), progress)
-        return graph.affinity, points, graph.recall
-
-    def _knn_settings(self) -> KnnSettings:
-        return KnnSettings(
-            self.n_neighbors,
-            neighbors=self.neighbors,
-            symmetrize=self.symmetrize,
-            connect=self.connect,
-            n_jobs=self.n_jobs,
-            device=self.device,
-        )

@@ -27,7 +27,7 @@ FLOORS = [
     {"relaxation"},
     {"search"},
     {"gpu"},  # a plug-in: what is below it imports it where it is used, inside a function
-    {"clustering", "result", "inputs", "audit", "scaling", "estimator"},
+    {"clustering", "result", "inputs", "audit", "scaling", "choosing", "prediction", "estimator"},
     {"metrics", "plots", "report", "files", "datasets", "warmup"},
     {"experiments", "ask", "demo"},
     {"cli", "__main__"},

@@ -1,0 +1,84 @@
+"""A diffused graph: points are as similar as a few steps of a random walk make them."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from tightcut.graph import without_diagonal
+
+LARGEST = 30  # edges kept from each point
+KEPT_ON_THE_WAY = 4 * LARGEST  # per row after each step
+
+
+def diffused(affinity: sp.csr_array, steps: int, largest: int = LARGEST) -> sp.csr_array:
+    r"""The similarities after some lazy steps of a random walk, the largest of each row.
+
+    Parameters
+    ----------
+    affinity : csr_array of shape (n, n)
+        Symmetric, non-negative, no diagonal.
+    steps : int
+        0 leaves the graph as it is.
+    largest : int, default=30
+        Edges kept from each point, before both directions are averaged.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        Symmetric, no diagonal, sorted indices.
+
+    Notes
+    -----
+    With :math:`P = D^{-1} W` a lazy step is :math:`L = (I + P) / 2`. Of each row of :math:`L^t` the largest entries off
+    the diagonal are kept, and :math:`(L^t + L^{tT}) / 2` is the new graph. Edges across a thin place between two
+    clusters, which few short ways go through, become weaker than edges that many ways go around.
+
+    A connected graph stays connected: an edge without which it would fall apart keeps the weight of one step.
+
+    Between steps only the largest entries of each row are kept on, four times as many as in the end: O(n) entries at any
+    time.
+
+    Examples
+    --------
+    Two triangles and an edge between them. After two steps it weighs less than an edge inside:
+
+    >>> import numpy as np
+    >>> import scipy.sparse as sp
+    >>> from tightcut.neighbors.diffusion import diffused
+    >>> triangle = np.ones((3, 3)) - np.eye(3)
+    >>> W = np.kron(np.eye(2), triangle)
+    >>> W[2, 3] = W[3, 2] = 1
+    >>> diffused(sp.csr_array(W), 2).toarray()[2].round(3).tolist()
+    [0.26, 0.26, 0.0, 0.167, 0.035, 0.035]
+    """
+    if steps == 0:
+        return affinity
+    degrees = np.asarray(affinity.sum(axis=1)).ravel()
+    shares = 0.5 / np.where(degrees > 0, degrees, 1.0)
+    step = sp.csr_array(sp.diags_array(shares) @ affinity + sp.diags_array(np.where(degrees > 0, 0.5, 1.0)))
+    walk = step
+    for _ in range(steps - 1):
+        walk = largest_of_each_row(sp.csr_array(walk @ step), KEPT_ON_THE_WAY)
+    kept = largest_of_each_row(without_diagonal(walk), largest)
+    both = sp.csr_array(kept + kept.T) / 2
+    torn = sp.csgraph.connected_components(both, directed=False)[1]
+    rows = np.repeat(np.arange(len(degrees)), np.diff(affinity.indptr))
+    lost = np.flatnonzero(torn[rows] != torn[affinity.indices])  # edges of the graph that alone held two parts together
+    if len(lost):
+        weights = (shares[rows[lost]] + shares[affinity.indices[lost]]) / 2 * affinity.data[lost]
+        both = sp.csr_array(both + sp.csr_array((weights, (rows[lost], affinity.indices[lost])), shape=both.shape))
+    both.sort_indices()
+    return both
+
+
+def largest_of_each_row(matrix: sp.csr_array, count: int) -> sp.csr_array:
+    """The largest entries of each row, at most so many; the first of equal ones."""
+    lengths = np.diff(matrix.indptr)
+    if lengths.max(initial=0) <= count:
+        return matrix
+    rows = np.repeat(np.arange(matrix.shape[0]), lengths)
+    order = np.lexsort((matrix.indices, -matrix.data, rows))
+    place = np.arange(len(order)) - np.repeat(matrix.indptr[:-1], lengths)
+    chosen = order[place < count]
+    return sp.csr_array((matrix.data[chosen], (rows[chosen], matrix.indices[chosen])), shape=matrix.shape)
