@@ -3,8 +3,8 @@
 1. The columns say how they are scaled (`judge_columns`). Everything else has a default.
 2. Candidates that differ in one or two settings cut the graph without a quarter of the pairs, four times, in short
    searches, and are compared on the pairs that they were not shown (`hold_out`).
-3. A candidate that tells these better than the default by more than a standard error takes its place; the best of them
-   if there are several. First the distances are chosen, then the graph and the influence.
+3. A candidate that tells these better than the default by more than two standard errors takes its place; the best of
+   them if there are several. First the distances are chosen, then the graph and the influence.
 
 All candidates together cost less than a few plain fits: a search of effort 0 is a single start, and where there are many
 points they are compared on a sample of `SAMPLE` of them.
@@ -34,7 +34,7 @@ from tightcut.graph import Graph
 Graphs: TypeAlias = PointGraphs | GivenGraph
 
 FEWEST = 10  # pairs of each kind that must be asked about
-CLEAR = 1.0  # standard errors by which a candidate must be better than the default
+CLEAR = 2.0  # standard errors by which a candidate must be better than the default; of many, one is better by chance
 SAMPLE = 5_000  # points on which candidates are compared
 MOST_LEARNED = 300  # features up to which learned distances are tried: the map is a matrix of their number squared
 
@@ -93,7 +93,8 @@ def default_setting(wanted: Mapping[str, Any], graphs: Graphs, n_clusters: int) 
             own["scale"], why = "none", "cosine distances compare directions"
         else:
             own["scale"], why = judge_columns(graphs.points)
-        told = f"Columns {SCALED_TO[own['scale']]}: {why}."
+        undo = "" if own["scale"] == "none" else ' (scale="none" leaves them as they are)'
+        told = f"Columns {SCALED_TO[own['scale']]}: {why}{undo}."
     return Setting(**(own | given)), told
 
 
@@ -115,7 +116,7 @@ def choose(problem: Problem, wanted: Mapping[str, Any], rng: np.random.Generator
         Candidates at a time, as in joblib. The choice does not depend on it.
     """
     default, told = default_setting(wanted, problem.graphs, problem.n_clusters)
-    rounds = _rounds(problem, wanted)
+    rounds = _rounds(problem, wanted) if problem.n_clusters > 1 else []
     if not any(len(alternatives(default)) for alternatives in rounds):
         return Choice(default, told or "All settings were given.")
     if problem.constraints.is_empty:

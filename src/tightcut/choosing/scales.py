@@ -59,7 +59,7 @@ class ColumnScale:
         # The mean of the shares of values that are smaller, and of those that are not larger: ties share their rank.
         shares = np.empty(rows.shape)
         for column, values in enumerate(self.reference):
-            left, right = (np.searchsorted(values, rows[:, column], side) for side in ("left", "right"))  # type: ignore[call-overload]
+            left, right = (np.searchsorted(values, rows[:, column], side) for side in ("left", "right"))
             shares[:, column] = (left + right) / (2 * len(values))
         return shares
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import click
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, print_facts, print_json, printable
-from tightcut.cli._problem import Problem, check_targets, graph_of, read_problem
+from tightcut.cli._problem import Problem, check_targets, graph_of, points_of, read_problem
 
 if TYPE_CHECKING:
     from tightcut import COSC
@@ -40,9 +41,10 @@ EDGES_LOOKED_AT, FEWEST_PRICED = 20_000_000, 50
 )
 @opt.option(
     "--influence",
-    type=opt.Finite(0),
-    default=0.0,
-    help="How strongly a cannot-link also speaks for the neighbours of its points; try 1 if you have few pairs.",
+    type=opt.NumberOr("auto", opt.Finite(0)),
+    default="auto",
+    metavar="NUMBER|auto",
+    help="How strongly a cannot-link also speaks for the neighbours of its points.",
 )
 @opt.search_options
 @opt.output_options
@@ -68,7 +70,9 @@ def cluster(
     to_stdout = output is not None and str(output) == "-"
     if to_stdout and as_json:
         raise click.UsageError("-o - and --json both write to standard output; choose one.")
-    if options["method"] == "paper" and (options["influence"] > 0 or options["max_violations"] == "fewest"):
+    if options["method"] == "paper" and (
+        options["influence"] not in ("auto", 0) or options["max_violations"] == "fewest"
+    ):
         raise click.UsageError("--method paper takes neither --influence nor --max-violations fewest.")
     table = None if to_stdout else output
     check_targets([data, options["constraints"]], table, report, force=force)
@@ -122,7 +126,7 @@ def _page(problem: Problem, model: COSC, options: dict[str, Any], seconds: float
         graph,
         model.labels_,
         model.constraints_,
-        points=problem.points,
+        points=points_of(model),
         ids=problem.data.ids,
         prices=prices,
         title=f"Clusters of {problem.data.path.stem}",
@@ -133,15 +137,19 @@ def _page(problem: Problem, model: COSC, options: dict[str, Any], seconds: float
 
 
 def _page_facts(problem: Problem, model: COSC, options: dict[str, Any], prices: Audit | None) -> dict[str, str]:
-    data, facts = problem.data, {"File": problem.data.path.name}
+    from tightcut.choosing import SCALED_TO
+
+    data, facts, setting = problem.data, {"File": problem.data.path.name}, model.choice_.setting
     if not data.is_graph:
         hidden = len(data.columns) - COLUMNS_SHOWN
         columns = ", ".join(data.columns[:COLUMNS_SHOWN]) + (f" and {hidden} more" if hidden > 0 else "")
-        scaled = "scaled to variance 1" if options["scale"] == "standard" else "not scaled"
-        facts["Columns"] = f"{columns} ({scaled})"
-        facts["Neighbours of each point"] = str(options["n_neighbors"])
-        if options["symmetrize"] == "mean":
+        learned = ", distances learned from must-links" if setting.learn_distances else ""
+        facts["Columns"] = f"{columns} ({SCALED_TO[setting.scale]}{learned})"
+        facts["Neighbours of each point"] = str(setting.n_neighbors)
+        if setting.symmetrize == "mean":
             facts["Weight of an edge"] = "mean of its two ends"
+        if setting.diffusion > 0:
+            facts["Steps of diffusion"] = str(setting.diffusion)
         if model.neighbor_recall_ < 1:
             facts["Share of them that are true neighbours"] = f"{model.neighbor_recall_:.1%}"
     if problem.judgements is not None:
@@ -153,8 +161,9 @@ def _page_facts(problem: Problem, model: COSC, options: dict[str, Any], prices: 
         facts["Violations allowed"] = "as few as possible" if limit == "fewest" else f"{limit:g}"
     if options["method"] == "paper":
         facts["Method"] = "the paper's algorithm"
-    if options["influence"] > 0:
-        facts["Influence on neighbours"] = f"{options['influence']:g}"
+    if setting.influence > 0:
+        facts["Influence on neighbours"] = f"{setting.influence:g}"
+    facts["Chosen"] = model.choice_.reason
     facts["Effort, seed"] = f"{options['effort']:g}, {options['random_state']}"
     return facts
 
@@ -191,6 +200,8 @@ def _summary(problem: Problem, model: COSC, seconds: float) -> dict[str, Any]:
         "violated_belief": model.violated_belief_,
         "violated_must_link": [[ids[i], ids[j]] for i, j in model.violated_must_link_.tolist()],
         "violated_cannot_link": [[ids[i], ids[j]] for i, j in model.violated_cannot_link_.tolist()],
+        "settings": asdict(model.choice_.setting),
+        "settings_reason": model.choice_.reason,
         "seconds": round(seconds, 3),
         "seed": model.random_state,
     }
