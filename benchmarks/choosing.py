@@ -122,7 +122,7 @@ def measure(task: tuple[str, float, int, int, float, bool]) -> dict:
         OLD: fit(X, **asdict(PAPER))[1],
         OLD_STANDARDISED: fit(standardised(X), **asdict(PAPER))[1],
     }
-    fixed = dict.fromkeys([default, setting, *(candidates(default, k, X.shape[1]) if oracle else [])])
+    fixed = dict.fromkeys([default, setting, *(candidates(default, X.shape[1]) if oracle else [])])
     found |= {str(one): fit(X, **asdict(one))[1] for one in fixed}
     told = [[str(one.setting), one.agreement, one.gain, one.standard_error] for one in tried]
     return {
@@ -139,13 +139,12 @@ def measure(task: tuple[str, float, int, int, float, bool]) -> dict:
     }
 
 
-def candidates(default: Setting, n_clusters: int, n_features: int) -> list[Setting]:
-    """What the choice may come to, one or two steps from the default."""
+def candidates(default: Setting, n_features: int) -> list[Setting]:
+    """What the choice may come to."""
     learned = (False, True) if n_features <= 300 else (False,)
     found = [replace(default, scale=scale, learn_distances=flag) for scale in SCALES for flag in learned]
-    found += [replace(default, n_neighbors=5), replace(default, symmetrize="maximum", diffusion=0)]
-    if n_clusters > 2:
-        found.append(replace(default, influence=0.0 if default.influence else 0.5))
+    if default.influence > 0:
+        found.append(replace(default, influence=0.0))
     return found
 
 

@@ -56,15 +56,14 @@ class COSC(Prediction, ClusterMixin, BaseEstimator):
         Whether must-links stretch and shrink directions, as `tightcut.MustLinkScaler` does. "auto" means no, unless the
         pairs speak for it.
     n_neighbors : int or "auto", default="auto"
-        Neighbours per point; for `affinity="knn"`. "auto" is 10, or what the pairs choose.
+        Neighbours per point; for `affinity="knn"`. "auto" is 10.
     neighbors : {"auto", "tree", "blocked", "approximate"}, default="auto"
         How neighbours are searched for, see `tightcut.knn_affinity`; all but "approximate" are exact.
     symmetrize : {"auto", "maximum", "mean"}, default="auto"
         Whether an edge between points of which only one counts the other among its nearest weighs as much as any, as in
-        the paper, or half; see `tightcut.knn_affinity`. "auto" is "mean", or what the pairs choose.
+        the paper, or half; see `tightcut.knn_affinity`. "auto" is "mean".
     diffusion : int or "auto", default="auto"
-        Steps of a random walk by which the graph is smoothed; see `tightcut.knn_affinity`. "auto" is 2, or what the
-        pairs choose.
+        Steps of a random walk by which the graph is smoothed; see `tightcut.knn_affinity`. "auto" is 2.
     max_violations : float or "fewest", default=0
         How much may be violated, in units of belief (pairs, where every belief is 1). 0 satisfies every constraint, or
         raises `InconsistentConstraintsError`, which carries the contradiction. "fewest" violates as little as possible.
@@ -77,7 +76,8 @@ class COSC(Prediction, ClusterMixin, BaseEstimator):
     influence : float or "auto", default="auto"
         How strongly a cannot-link also counts for the neighbours of its two points. 0 returns the smallest cut, which
         may satisfy few pairs by moving single points away from their neighbours, and leave two classes together. Every
-        constraint is satisfied with either. "auto" is 0.5 from five clusters on and 0 below, or what the pairs choose.
+        constraint is satisfied with either. "auto" is 0.5 from five clusters on, unless the pairs say that neighbours
+        have little in common, and 0 below.
     connect : bool, default=True
         Join the components of a disconnected nearest-neighbour graph by their shortest links, with a warning. False
         takes the graph as it is, without one. A precomputed affinity is always taken as it is; True warns.
@@ -130,11 +130,12 @@ class COSC(Prediction, ClusterMixin, BaseEstimator):
     *Not promised.* The problem is NP-hard and the search a heuristic: the cut need not be the smallest there is. Nor
     is the smallest cut the truth; constraints are how you say what the graph does not know.
 
-    *Choosing.* What is "auto" has a default that the columns and the number of clusters decide. With at least ten
-    must-links and ten cannot-links that others do not imply, candidates cluster the points without a quarter of the
-    pairs, four times, and are asked about these; the default is left only for one that tells clearly more of them. This
-    costs less than six plain fits. Give a value to any of these parameters and it is taken. `method="paper"` takes the
-    paper's values for what is "auto": ``scale="none", n_neighbors=10, symmetrize="maximum", diffusion=0, influence=0``.
+    *Choosing.* What is "auto" has a default that the columns and the number of clusters decide. With at least fifteen
+    must-links and cannot-links each that others do not imply, candidates for `scale` and `learn_distances` cluster the
+    points without a quarter of the pairs, four times, and are asked about these; the default is left only for one that
+    tells clearly more of them. This costs about as much as a few fits. A value that is given is taken. `method="paper"`
+    takes the paper's values for what is "auto": ``scale="none", learn_distances=False, n_neighbors=10,
+    symmetrize="maximum", diffusion=0, influence=0``.
 
     *Cross-validation.* Pairs are row numbers of the very X that `fit` receives, and a fold renumbers its rows. Inside
     cross-validation, give what is sliced with the samples: `partial_labels`, `cannot_link_groups`, `vertex_weights`.

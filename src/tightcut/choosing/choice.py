@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from tightcut.choosing.setting import Setting
@@ -67,7 +67,7 @@ class Choice:
                 "agreement": candidate.agreement,
                 "gain": candidate.gain,
                 "standard_error": candidate.standard_error,
-                "chosen": candidate.setting == self.setting,
+                "chosen": replace(candidate.setting, influence=self.setting.influence) == self.setting,
             }
             for candidate in self.candidates
         ]

@@ -1,10 +1,14 @@
 """The choice: a default that suits most data, left only where the pairs speak clearly against it.
 
 1. The columns say how they are scaled (`judge_columns`). Everything else has a default.
-2. Candidates that differ in one or two settings cut the graph without a quarter of the pairs, four times, in short
-   searches, and are compared on the pairs that they were not shown (`hold_out`).
-3. A candidate that tells these better than the default by more than two standard errors takes its place; the best of
-   them if there are several. First the distances are chosen, then the graph and the influence.
+2. Candidates for the distances, by scale and with or without what must-links teach, cut the graph without a quarter of
+   the pairs, four times, in short searches, and are compared on the pairs that they were not shown (`hold_out`).
+3. A candidate that tells these better than the default by more than a standard error takes its place; the best of them
+   if there are several.
+4. Where even that tells hardly more than chance, neighbours are not of one class, and no cannot-link speaks for them:
+   influence is 0.
+
+Fewer neighbours, and edges that are not diffused, were candidates once. Where they won, the pairs did not find out.
 
 All candidates together cost less than a few plain fits: a search of effort 0 is a single start, and where there are many
 points they are compared on a sample of `SAMPLE` of them.
@@ -15,6 +19,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -33,8 +38,10 @@ from tightcut.graph import Graph
 
 Graphs: TypeAlias = PointGraphs | GivenGraph
 
-FEWEST = 10  # pairs of each kind that must be asked about
-CLEAR = 2.0  # standard errors by which a candidate must be better than the default; of many, one is better by chance
+FEWEST = 15  # pairs of each kind that must be asked about
+CLEAR = 1.0  # standard errors by which a candidate must be better than the default
+TELLING = 0.6  # share of held-out pairs, chance being 1/2, below which there is no influence
+REPEATS = 3  # short searches of each fold, for candidates that the first does not rule out
 SAMPLE = 5_000  # points on which candidates are compared
 MOST_LEARNED = 300  # features up to which learned distances are tried: the map is a matrix of their number squared
 
@@ -116,9 +123,10 @@ def choose(problem: Problem, wanted: Mapping[str, Any], rng: np.random.Generator
         Candidates at a time, as in joblib. The choice does not depend on it.
     """
     default, told = default_setting(wanted, problem.graphs, problem.n_clusters)
-    rounds = _rounds(problem, wanted) if problem.n_clusters > 1 else []
-    if not any(len(alternatives(default)) for alternatives in rounds):
-        return Choice(default, told or "All settings were given.")
+    others = _alternatives(problem, wanted, default) if problem.n_clusters > 1 else []
+    fading = wanted["influence"] == AUTO and default.influence > 0
+    if not others and not fading:
+        return Choice(default, told or "Nothing was left to choose.")
     if problem.constraints.is_empty:
         return Choice(default, _joined(told, "No pairs were given: the rest are defaults."))
     small = problem.sample(rng)
@@ -127,86 +135,88 @@ def choose(problem: Problem, wanted: Mapping[str, Any], rng: np.random.Generator
         few = f"{held.n_must} must-links and {held.n_cannot} cannot-links that others do not imply"
         return Choice(default, _joined(told, f"The pairs are too few to choose by ({few}): the rest are defaults."))
     try:
-        tried = _tried(small, held, default, rounds, int(rng.integers(2**31)), n_jobs)
+        tried = _tried(small, held, [default, *others], int(rng.integers(2**31)), n_jobs)
     except InconsistentConstraintsError:
         return Choice(default, _joined(told, "The pairs contradict each other: the rest are defaults."))
-    return _decide(default, told, tried, held)
+    return _decide(tried, told, held, fading=fading)
 
 
-def _rounds(problem: Problem, wanted: Mapping[str, Any]) -> list[Any]:
-    """For each round a function from the best setting so far to alternatives."""
+def _alternatives(problem: Problem, wanted: Mapping[str, Any], default: Setting) -> list[Setting]:
+    """Other distances than the default's."""
     graphs = problem.graphs
-    auto = {name for name, value in wanted.items() if value == AUTO}
-    dense = isinstance(graphs, PointGraphs) and not sp.issparse(graphs.points)
-    by_column = dense and isinstance(graphs, PointGraphs) and graphs.knn.metric == "euclidean"
-
-    def distances(best: Setting) -> list[Setting]:
-        scales = SCALES if "scale" in auto and by_column else (best.scale,)
-        learnable = (
-            "learn_distances" in auto and by_column and graphs.points.shape[1] <= MOST_LEARNED  # type: ignore[union-attr]
-        )
-        learned = (False, True) if learnable and problem.constraints.n_must_link else (best.learn_distances,)
-        both = [replace(best, scale=scale, learn_distances=flag) for flag in learned for scale in scales]
-        return [setting for setting in both if setting != best]
-
-    def shapes(best: Setting) -> list[Setting]:
-        found = []
-        if isinstance(graphs, PointGraphs) and {"n_neighbors", "symmetrize", "diffusion"} <= auto:
-            found += [replace(best, n_neighbors=5), replace(best, symmetrize="maximum", diffusion=0)]
-        if "influence" in auto and problem.n_clusters > 2:
-            found.append(replace(best, influence=0.0 if best.influence else INFLUENCE))
-        return found
-
-    return [distances, shapes]
+    if not isinstance(graphs, PointGraphs) or sp.issparse(graphs.points) or graphs.knn.metric != "euclidean":
+        return []
+    scales = SCALES if wanted["scale"] == AUTO else (default.scale,)
+    learnable = graphs.points.shape[1] <= MOST_LEARNED and problem.constraints.n_must_link > 0
+    learned = (False, True) if wanted["learn_distances"] == AUTO and learnable else (default.learn_distances,)
+    found = [replace(default, scale=scale, learn_distances=flag) for flag in learned for scale in scales]
+    return [setting for setting in found if setting != default]
 
 
 def _tried(
-    problem: Problem, held: HeldOut, default: Setting, rounds: list[Any], seed: int, n_jobs: int | None
+    problem: Problem, held: HeldOut, settings: list[Setting], seed: int, n_jobs: int | None
 ) -> list[CandidateScore]:
-    """All candidates, the default first; each round starts from the best of those before."""
-    agrees = {default: _agreement(problem, held, [default], seed, n_jobs)[0]}
-    best = default
-    for alternatives in rounds:
-        settings = [setting for setting in alternatives(best) if setting not in agrees]
-        agrees.update(zip(settings, _agreement(problem, held, settings, seed, n_jobs), strict=True))
-        scores = [_scored(held, setting, agrees[setting], agrees[best]) for setting in settings]
-        clear = [score for score in scores if score.gain > CLEAR * score.standard_error]
-        if clear:
-            best = max(clear, key=lambda score: score.gain).setting
-    found = [_scored(held, setting, told, agrees[default]) for setting, told in agrees.items()]
-    return sorted(found, key=lambda score: score.setting != best)
+    """How well each setting tells the held-out pairs; the first is the default."""
+    told: dict[Setting, list[np.ndarray]] = {setting: [] for setting in settings}
+    graphs: dict[tuple[Setting, int], Graph] = {}
+    for repeat in range(REPEATS):
+        hopeful = [one for one in settings if repeat == 0 or not _ruled_out(held, told, one, settings[0])]
+        for setting, agrees in zip(
+            hopeful, _agreement(problem, held, hopeful, graphs, seed + 1000 * repeat, n_jobs), strict=True
+        ):
+            told[setting].append(agrees)
+        if hopeful == settings[:1]:
+            break
+    return [_scored(held, told, setting, settings[0]) for setting in settings]
 
 
-def _scored(held: HeldOut, setting: Setting, agrees: np.ndarray, other: np.ndarray) -> CandidateScore:
-    return CandidateScore(setting, held.score(agrees), *held.compare(agrees, other))
+def _ruled_out(held: HeldOut, told: dict[Setting, list[np.ndarray]], setting: Setting, default: Setting) -> bool:
+    """Whether the searches so far are clearly worse, or all the same."""
+    if setting == default:
+        return False
+    score = _scored(held, told, setting, default)
+    return score.gain < -score.standard_error or score.gain == score.standard_error == 0
+
+
+def _scored(held: HeldOut, told: dict[Setting, list[np.ndarray]], setting: Setting, other: Setting) -> CandidateScore:
+    """The mean over the searches that both have made."""
+    count = min(len(told[setting]), len(told[other]))
+    own, others = (np.mean(told[one][:count], axis=0) for one in (setting, other))
+    return CandidateScore(setting, held.score(own), *held.compare(own, others))
 
 
 def _agreement(
-    problem: Problem, held: HeldOut, settings: list[Setting], seed: int, n_jobs: int | None
+    problem: Problem,
+    held: HeldOut,
+    settings: list[Setting],
+    graphs: dict[tuple[Setting, int], Graph],
+    seed: int,
+    n_jobs: int | None,
 ) -> list[np.ndarray]:
-    """For each setting, whether it tells each pair rightly that is asked about."""
+    """For each setting, whether it tells each pair rightly that is asked about. Graphs are kept for the next time."""
+    keys = list(product(settings, range(len(held.folds))))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
-        tasks = []
-        for setting in settings:
-            # Found here and once; only learned distances depend on the pairs that are known.
-            graph = None if setting.learn_distances else _graph(problem, setting, problem.constraints)
-            tasks += [(problem, held, fold, setting, graph, seed + i) for i, fold in enumerate(held.folds)]
-        parallel = Parallel(n_jobs=n_jobs, prefer="threads")
-        found = parallel(delayed(_ask)(*task) for task in tasks)
-    agrees = []
-    for place in range(len(settings)):
-        told = np.zeros(len(held.pairs))
-        for fold, answer in zip(held.folds, found[place * len(held.folds) :], strict=False):
-            told[fold.asked] = answer
-        agrees.append(told)
-    return agrees
+        for setting, fold in keys:
+            if not setting.learn_distances:  # then the neighbours are found here and once, for all folds
+                graphs.setdefault((setting, fold), _graph(problem, setting, problem.constraints))
+        tasks = [
+            (problem, held.folds[fold], setting, graphs.get((setting, fold)), seed + fold) for setting, fold in keys
+        ]
+        found = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(_cut)(*task) for task in tasks)
+    agrees = {setting: np.zeros(len(held.pairs)) for setting in settings}
+    for (setting, number), (graph, labels) in zip(keys, found, strict=True):
+        graphs[setting, number] = graph
+        out = held.folds[number]
+        agrees[setting][out.asked] = held.agreement(out, labels)
+    return list(agrees.values())
 
 
-def _ask(problem: Problem, held: HeldOut, fold: Fold, setting: Setting, graph: Graph | None, seed: int) -> np.ndarray:
-    """Whether a short search that knows the other pairs tells those of the fold rightly."""
+def _cut(problem: Problem, fold: Fold, setting: Setting, graph: Graph | None, seed: int) -> tuple[Graph, np.ndarray]:
+    """The graph of a setting, and the labels of a short search that does not know the pairs of the fold."""
+    graph = graph if graph is not None else _graph(problem, setting, fold.known)
     found = cluster(
-        graph if graph is not None else _graph(problem, setting, fold.known),
+        graph,
         fold.known,
         problem.n_clusters,
         max_violations=problem.max_violations,
@@ -215,26 +225,34 @@ def _ask(problem: Problem, held: HeldOut, fold: Fold, setting: Setting, graph: G
         n_jobs=1,
         random_state=seed,
     )
-    return held.agreement(fold, found.labels)
+    return graph, found.labels
 
 
 def _graph(problem: Problem, setting: Setting, known: Constraints) -> Graph:
     return Graph.from_affinity(problem.graphs.affinity(setting, known), problem.vertex_weights)
 
 
-def _decide(default: Setting, told: str, tried: list[CandidateScore], held: HeldOut) -> Choice:
-    best = tried[0]
-    tried = sorted(tried, key=lambda score: score.setting != default)
+def _decide(tried: list[CandidateScore], told: str, held: HeldOut, *, fading: bool) -> Choice:
+    default = tried[0]
+    clear = [score for score in tried if score.gain > CLEAR * score.standard_error]
+    best = max(clear, key=lambda score: score.gain, default=default)
     asked = f"{held.n_must + held.n_cannot:,} pairs held out"
     shares = f"{best.agreement:.1%} (must-links and cannot-links in equal shares)"
-    if best.setting == default:
-        verdict = f"Of {asked} the default tells {shares}; none of {len(tried) - 1} others is clearly better."
-        return Choice(default, _joined(told, verdict), tuple(tried))
-    verdict = (
-        f"Chosen by the pairs: {best.setting}. Of {asked} it tells {shares}, {best.gain:.1%} more than the default "
-        f"(standard error {best.standard_error:.1%})."
-    )
-    return Choice(best.setting, verdict, tuple(tried))
+    if best is default:
+        others = f"; none of {len(tried) - 1} others is clearly better" if len(tried) > 1 else ""
+        verdict = f"Of {asked} the default tells {shares}{others}."
+    else:
+        learned = ", distances learned from must-links" if best.setting.learn_distances else ""
+        verdict = (
+            f"Of {asked}, columns {SCALED_TO[best.setting.scale]}{learned} tell {shares}, {best.gain:.1%} more than the "
+            f"default (standard error {best.standard_error:.1%})."
+        )
+        told = ""
+    setting = best.setting
+    if fading and best.agreement < TELLING:
+        setting = replace(setting, influence=0.0)
+        verdict += " That is hardly more than chance: cannot-links do not speak for neighbours (influence 0)."
+    return Choice(setting, _joined(told, verdict), tuple(tried))
 
 
 def _joined(*sentences: str) -> str:

@@ -70,7 +70,7 @@ class HeldOut:
 
     def compare(self, agrees: np.ndarray, other: np.ndarray) -> tuple[float, float]:
         """By how much the score of `agrees` exceeds that of `other`, and the standard error of that."""
-        gains = self.weight * (agrees.astype(float) - other)
+        gains = self.weight * (agrees - other)
         by_group = np.bincount(self.group, weights=gains)
         return float(gains.sum()), float(np.sqrt(np.sum(by_group**2)))
 

@@ -59,6 +59,7 @@ class PointGraphs:
     progress: Progress | None = None
     _scaled: dict[str, tuple[ColumnScale, Points]] = field(default_factory=dict, repr=False)
     _lists: dict[str, NeighborLists] = field(default_factory=dict, repr=False)
+    _affinities: dict[Setting, sp.csr_array] = field(default_factory=dict, repr=False)
 
     @property
     def n_points(self) -> int:
@@ -98,7 +99,13 @@ class PointGraphs:
         return view, points, self._lists[setting.scale].graph(knn)
 
     def affinity(self, setting: Setting, constraints: Constraints) -> sp.csr_array:
-        return self.make(setting, constraints)[2].affinity
+        """The graph alone; kept for the next call where it does not depend on the constraints."""
+        if setting.learn_distances:
+            return self.make(setting, constraints)[2].affinity
+        key = replace(setting, influence=0.0)
+        if key not in self._affinities:
+            self._affinities[key] = self.make(setting, constraints)[2].affinity
+        return self._affinities[key]
 
     def sample(self, chosen: np.ndarray) -> PointGraphs:
         """The same for some of the points."""

@@ -163,14 +163,14 @@ def _check_device(device: str) -> None:
 
 
 def _note_reading(data: Data, console: Console) -> None:
-    if data.points is not None:
+    if data.affinity is None:
         from tightcut.choosing.scales import moments
         from tightcut.files.errors import listed
 
         names = f"names from {data.id_name!r}" if data.has_ids else "rows counted from 0"
         console.note(f"Read {data.n_rows:,} rows and {len(data.columns)} columns of {data.path.name}; {names}.")
-        deviations = moments(data.points)[1]
-        constant = [name for name, value in zip(data.columns, deviations, strict=True) if value == 0]
+        deviations = moments(data.points)[1] if data.points is not None else ()
+        constant = [name for name, value in zip(data.columns, deviations, strict=False) if value == 0]
         if constant:
             console.note(f"Note: columns with the same value in every row make no difference: {listed(constant)}.")
         return

@@ -77,8 +77,14 @@ def largest_of_each_row(matrix: sp.csr_array, count: int) -> sp.csr_array:
     lengths = np.diff(matrix.indptr)
     if lengths.max(initial=0) <= count:
         return matrix
-    rows = np.repeat(np.arange(matrix.shape[0]), lengths)
-    order = np.lexsort((matrix.indices, -matrix.data, rows))
-    place = np.arange(len(order)) - np.repeat(matrix.indptr[:-1], lengths)
-    chosen = order[place < count]
-    return sp.csr_array((matrix.data[chosen], (rows[chosen], matrix.indices[chosen])), shape=matrix.shape)
+    matrix.sort_indices()
+    kept = np.ones(matrix.nnz, dtype=bool)
+    for row in np.flatnonzero(lengths > count):
+        start, stop = matrix.indptr[row], matrix.indptr[row + 1]
+        data = matrix.data[start:stop]
+        smallest = np.partition(data, len(data) - count)[len(data) - count]
+        kept[start:stop] = data >= smallest
+        ties = np.flatnonzero(data == smallest)
+        kept[start + ties[count - np.count_nonzero(data > smallest) :]] = False
+    indptr = np.append(0, np.cumsum(kept))[matrix.indptr]
+    return sp.csr_array((matrix.data[kept], matrix.indices[kept], indptr), shape=matrix.shape)
