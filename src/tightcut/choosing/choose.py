@@ -130,6 +130,8 @@ def choose(problem: Problem, wanted: Mapping[str, Any], rng: np.random.Generator
     if problem.constraints.is_empty:
         return Choice(default, _joined(told, "No pairs were given: the rest are defaults."))
     small = problem.sample(rng)
+    if small.constraints.conflict_witness() is not None and problem.max_violations == 0:
+        return Choice(default, _joined(told, "The pairs contradict each other: the rest are defaults."))
     held = hold_out(small.constraints, rng)
     if min(held.n_must, held.n_cannot) < FEWEST:
         few = f"{held.n_must} must-links and {held.n_cannot} cannot-links that others do not imply"
@@ -159,7 +161,7 @@ def _tried(
     """How well each setting tells the held-out pairs; the first is the default."""
     told: dict[Setting, list[np.ndarray]] = {setting: [] for setting in settings}
     graphs: dict[tuple[Setting, int], Graph] = {}
-    for repeat in range(REPEATS):
+    for repeat in range(REPEATS if problem.max_violations == 0 else 1):  # which cost more where some may be violated
         hopeful = [one for one in settings if repeat == 0 or not _ruled_out(held, told, one, settings[0])]
         for setting, agrees in zip(
             hopeful, _agreement(problem, held, hopeful, graphs, seed + 1000 * repeat, n_jobs), strict=True

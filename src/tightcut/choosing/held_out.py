@@ -3,7 +3,7 @@
 A pair tells something about a candidate only if the other pairs do not imply it. Must-links are transitive, and with two
 clusters cannot-links are, too: so a held-out pair is asked about only if no chain of the pairs that are left joins its
 two points. Where the pairs are so many among so few points that hardly any is left (known classes are), points are held
-out instead, with all their pairs.
+out instead, with all pairs that are implied.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from tightcut.constraints import Constraints
 
 N_FOLDS = 4
+MOST_LINKED = 400  # points whose implied pairs are looked at, where points are held out
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,23 +89,38 @@ def hold_out(constraints: Constraints, rng: np.random.Generator, n_folds: int = 
     >>> sum(len(fold.asked) for fold in held.folds) < chain.n_pairs  # two of the triangle imply the third
     True
     """
-    pairs = np.concatenate([constraints.must_link, constraints.cannot_link])
-    must = np.arange(len(pairs)) < constraints.n_must_link
-    folds, group = _by_pair(constraints, pairs, must, rng, n_folds)
-    if 2 * sum(len(fold.asked) for fold in folds) < len(pairs):
-        folds, group = _by_point(constraints, pairs, must, rng, n_folds)
+    held = _weighed(constraints, *_by_pair(constraints, rng, n_folds))
+    if 2 * held.n_must >= constraints.n_must_link and 2 * held.n_cannot >= constraints.n_cannot_link:
+        return held
+    linked = np.unique(np.concatenate([constraints.must_link, constraints.cannot_link]))
+    some = rng.permutation(linked)[:MOST_LINKED]
+    others = np.ones(constraints.n_points, dtype=bool)
+    others[some] = False
+    implied = constraints.closure()
+    must, cannot = (~others[pairs].any(axis=1) for pairs in (implied.must_link, implied.cannot_link))
+    among = implied.select(must, cannot)
+    return _weighed(among, *_by_point(among, rng, n_folds))
+
+
+def _weighed(constraints: Constraints, folds: list[Fold], group: np.ndarray) -> HeldOut:
+    pairs, must = _pairs(constraints)
     belief = np.concatenate([constraints.must_link_belief, constraints.cannot_link_belief])
-    times = np.bincount(np.concatenate([fold.asked for fold in folds]), minlength=len(pairs))
-    weight = belief * (times > 0)
+    asked = np.bincount(np.concatenate([fold.asked for fold in folds]), minlength=len(pairs)) > 0
+    weight = belief * asked
     for kind in (must, ~must):
         weight[kind] /= 2 * max(weight[kind].sum(), np.finfo(float).tiny)
-    n_must, n_cannot = (int(np.count_nonzero(times[kind])) for kind in (must, ~must))
+    n_must, n_cannot = (int(np.count_nonzero(asked[kind])) for kind in (must, ~must))
     return HeldOut(pairs, must, group, weight, n_must, n_cannot, tuple(folds))
 
 
-def _by_pair(
-    constraints: Constraints, pairs: np.ndarray, must: np.ndarray, rng: np.random.Generator, n_folds: int
-) -> tuple[list[Fold], np.ndarray]:
+def _pairs(constraints: Constraints) -> tuple[np.ndarray, np.ndarray]:
+    """All pairs, must-links first, and which they are."""
+    pairs = np.concatenate([constraints.must_link, constraints.cannot_link])
+    return pairs, np.arange(len(pairs)) < constraints.n_must_link
+
+
+def _by_pair(constraints: Constraints, rng: np.random.Generator, n_folds: int) -> tuple[list[Fold], np.ndarray]:
+    pairs, must = _pairs(constraints)
     number = np.empty(len(pairs), dtype=np.int64)
     for kind in (must, ~must):
         number[kind] = rng.permutation(np.arange(np.count_nonzero(kind)) % n_folds)
@@ -119,11 +135,9 @@ def _by_pair(
     return folds, constraints.components()[1][pairs[:, 0]]
 
 
-def _by_point(
-    constraints: Constraints, pairs: np.ndarray, must: np.ndarray, rng: np.random.Generator, n_folds: int
-) -> tuple[list[Fold], np.ndarray]:
+def _by_point(constraints: Constraints, rng: np.random.Generator, n_folds: int) -> tuple[list[Fold], np.ndarray]:
     """Each pair is asked about in the fold of one of its points, drawn by lot; the known pairs are those of other folds."""
-    del must
+    pairs, _ = _pairs(constraints)
     points = np.unique(pairs)
     number = np.full(constraints.n_points, -1)
     number[points] = rng.permutation(np.arange(len(points)) % n_folds)
