@@ -283,6 +283,17 @@ def test_float32_affinity(X):
     assert model.affinity_matrix_.dtype == np.float64
 
 
+def test_a_matrix_of_distances_is_noticed(X):
+    distances = np.linalg.norm(X[:, None] - X, axis=2)
+    with pytest.warns(UserWarning, match="X looks like a matrix of distances"):
+        quick(affinity="precomputed").fit(distances)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quick(affinity="precomputed").fit(np.exp(-(distances**2)))
+        quick(affinity="precomputed").fit(np.exp(-distances) - np.eye(60))
+        quick(affinity="precomputed").fit(np.ones((6, 6)) - np.eye(6))
+
+
 def test_the_affinity_is_left_alone(X):
     affinity = knn_affinity(X) + sp.eye_array(60, format="csr")
     before = affinity.copy()

@@ -92,14 +92,22 @@ def hold_out(constraints: Constraints, rng: np.random.Generator, n_folds: int = 
     held = _weighed(constraints, *_by_pair(constraints, rng, n_folds))
     if 2 * held.n_must >= constraints.n_must_link and 2 * held.n_cannot >= constraints.n_cannot_link:
         return held
+    among = _implied_among(constraints, rng)
+    return _weighed(among, *_by_point(among, rng, n_folds))
+
+
+def _implied_among(constraints: Constraints, rng: np.random.Generator) -> Constraints:
+    """All pairs that are implied between some of the points that have any, each believed in full."""
     linked = np.unique(np.concatenate([constraints.must_link, constraints.cannot_link]))
     some = rng.permutation(linked)[:MOST_LINKED]
-    others = np.ones(constraints.n_points, dtype=bool)
-    others[some] = False
-    implied = constraints.closure()
-    must, cannot = (~others[pairs].any(axis=1) for pairs in (implied.must_link, implied.cannot_link))
-    among = implied.select(must, cannot)
-    return _weighed(among, *_by_point(among, rng, n_folds))
+    component = constraints.components()[1]
+    member = np.full(component.max() + 1, -1)  # of each must-linked set one point, if any was drawn
+    member[component[some]] = some
+    must = np.column_stack([some, member[component[some]]])
+    cannot = member[component[constraints.cannot_link]]
+    return Constraints.from_pairs(
+        constraints.n_points, must[must[:, 0] != must[:, 1]], cannot[(cannot >= 0).all(axis=1)]
+    ).closure()
 
 
 def _weighed(constraints: Constraints, folds: list[Fold], group: np.ndarray) -> HeldOut:
