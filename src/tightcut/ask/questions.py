@@ -23,7 +23,7 @@ COMPARISONS, NEAREST = 9, 4  # of two groups at most; groups that a small one is
 CHECK = "an earlier answer may be wrong"
 WORTH = 5e-4  # share of the volume that may be misplaced before it is worth a question
 TRIES = 4  # times that one point is compared with one group
-DENIALS = 2, 5  # groups that must deny a point before it may found one: half of them, within these bounds
+DENIALS = 8  # groups, the likeliest, that must deny a point before it may found one
 LATE = 0.25  # a point founds a group when the chance that a group not asked yet would take it is below this
 
 
@@ -102,10 +102,7 @@ class Placing:
         as often before tells how far that order can be trusted.
         """
         late = sum(number >= denials for number in self.denials) + 0.5
-        fewest, most = DENIALS
-        return denials >= min(most, max(fewest, len(self.members) / 2)) and late < LATE * (
-            late + len(self.founders) + 0.5
-        )
+        return denials >= DENIALS and late < LATE * (late + len(self.founders) + 0.5)
 
     def unplaced(self) -> list[int]:
         """Rows that were asked about and need more answers, the one asked about last first."""

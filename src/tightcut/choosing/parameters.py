@@ -14,6 +14,7 @@ from tightcut._support.choices import check_choice
 from tightcut.choosing.scales import SCALES
 from tightcut.choosing.setting import AUTO, N_NEIGHBORS, Setting
 from tightcut.clustering import Settings, check_number
+from tightcut.inputs import check_n_clusters
 from tightcut.neighbors import METRICS, SEARCHES, SYMMETRIZE, KnnSettings
 
 WANTED = tuple(field.name for field in fields(Setting))  # may be "auto"
@@ -42,10 +43,7 @@ def check_parameters(estimator: Any, criteria: Iterable[str]) -> None:
     check_choice("affinity", estimator.affinity, ("knn", "precomputed"))
     check_choice("neighbors", estimator.neighbors, SEARCHES)
     check_choice("metric", estimator.metric, METRICS)
-    if estimator.n_clusters != AUTO:
-        check_scalar(estimator.n_clusters, "n_clusters", Integral, min_val=1)
-        if isinstance(estimator.n_clusters, bool):  # an int to Python
-            raise TypeError(f"n_clusters must be an instance of int, not bool; got {estimator.n_clusters}.")
+    check_n_clusters(estimator.n_clusters)
     check_choice("scale", estimator.scale, (AUTO, *SCALES))
     check_choice("symmetrize", estimator.symmetrize, (AUTO, *SYMMETRIZE))
     if estimator.learn_distances != AUTO and not isinstance(estimator.learn_distances, bool | np.bool_):
