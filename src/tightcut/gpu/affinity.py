@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
+from tightcut.gpu.coarsening import connected_regions
 from tightcut.gpu.neighbors import DeviceNeighbors
 from tightcut.gpu.sparse import DeviceCsr, Groups
 
@@ -27,7 +28,7 @@ def device_affinity(
     index = DeviceNeighbors(points, device)
     distances, neighbors = index.nearest(n_neighbors=n_neighbors)
     affinity = symmetric_affinity(distances, neighbors, symmetrize)
-    return affinity.to_scipy(), distances[:, -1].cpu().numpy(), index, is_connected(affinity)
+    return affinity.to_scipy(), distances[:, -1].cpu().numpy(), index, int(connected_regions(affinity).max()) == 0
 
 
 def symmetric_affinity(distances: torch.Tensor, neighbors: torch.Tensor, symmetrize: str) -> DeviceCsr:
@@ -50,19 +51,3 @@ def symmetric_affinity(distances: torch.Tensor, neighbors: torch.Tensor, symmetr
     both = torch.cat([weights, weights])
     data = groups.reduce(both) / 2 if symmetrize == "mean" else groups.reduce(both, "max")
     return DeviceCsr.from_keys(groups.keys, data, n)
-
-
-def is_connected(matrix: DeviceCsr) -> bool:
-    """Whether a symmetric matrix is the graph of one piece.
-
-    Every tree hooks its root under the smallest root next to it, then all trees are flattened; about log(n) rounds.
-    """
-    root = torch.arange(matrix.n, device=matrix.data.device)
-    while True:
-        here, there = root[matrix.sources], root[matrix.indices]
-        hooked = root.scatter_reduce(0, here, there, "amin")
-        if torch.equal(hooked, root):
-            return bool((root == 0).all())
-        root = hooked
-        while not torch.equal(root[root], root):
-            root = root[root]

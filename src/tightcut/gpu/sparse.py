@@ -21,7 +21,7 @@ class DeviceCsr:
     Attributes
     ----------
     indptr : Tensor of int64, shape (n + 1,)
-    indices : Tensor of int64, shape (nnz,)
+    indices : Tensor of int32, shape (nnz,)
         Sorted within each row.
     data : Tensor, shape (nnz,)
     """
@@ -33,14 +33,14 @@ class DeviceCsr:
     @classmethod
     def from_scipy(cls, matrix: sp.csr_array, device: torch.device | str) -> DeviceCsr:
         """Transfer a matrix with sorted indices."""
-        return cls(send(matrix.indptr, device).long(), send(matrix.indices, device).long(), send(matrix.data, device))
+        return cls(send(matrix.indptr, device).long(), send(matrix.indices, device).int(), send(matrix.data, device))
 
     @classmethod
     def from_keys(cls, keys: torch.Tensor, data: torch.Tensor, n: int) -> DeviceCsr:
         """The n x n matrix with these entries at row * n + column; keys ascend."""
         rows = keys // n
         indptr = torch.searchsorted(rows, torch.arange(n + 1, device=keys.device))
-        return cls(indptr, keys - rows * n, data)
+        return cls(indptr, (keys - rows * n).int(), data)
 
     def to_scipy(self) -> sp.csr_array:
         """Back to the host, with 32-bit indices where they fit."""

@@ -81,11 +81,10 @@ def complete(
 def fill_empty(graph: ConstrainedGraph, labels: np.ndarray, k: int) -> np.ndarray:
     """Move the vertex with the fewest ties out of a cluster of two or more into every empty cluster."""
     labels = labels.copy()
-    for c in range(k):
+    for c in np.flatnonzero(np.bincount(labels, minlength=k) == 0):
         count = np.bincount(labels, minlength=k)
-        if count[c] == 0:
-            movable = np.flatnonzero(count[labels] > 1)
-            labels[movable[np.argmin(graph.degrees[movable])]] = c
+        movable = np.flatnonzero(count[labels] > 1)
+        labels[movable[np.argmin(graph.degrees[movable])]] = c
     return labels
 
 
