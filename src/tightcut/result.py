@@ -47,7 +47,7 @@ def number_by_appearance(labels: np.ndarray) -> np.ndarray:
     n = len(labels)
     if not (n and labels.dtype.kind in "iu" and 0 <= labels.min() and labels.max() < n):
         labels = np.unique(labels, return_inverse=True)[1]
-    first = np.full(int(labels.max(initial=-1)) + 1, n)
+    first = np.full(int(labels.max()) + 1 if n else 0, n)
     first[labels[::-1]] = np.arange(n)[::-1]  # of the members of a cluster the first is written last
     used = np.flatnonzero(first < n)
     rank = np.empty(len(first), np.int64)

@@ -28,7 +28,7 @@ def device_affinity(
     index = DeviceNeighbors(points, device)
     distances, neighbors = index.nearest(n_neighbors=n_neighbors)
     affinity = symmetric_affinity(distances, neighbors, symmetrize)
-    return affinity.to_scipy(), distances[:, -1].cpu().numpy(), index, int(connected_regions(affinity).max()) == 0
+    return affinity.to_scipy(), distances[:, -1].cpu().numpy(), index, is_connected(affinity)
 
 
 def symmetric_affinity(distances: torch.Tensor, neighbors: torch.Tensor, symmetrize: str) -> DeviceCsr:
@@ -51,3 +51,8 @@ def symmetric_affinity(distances: torch.Tensor, neighbors: torch.Tensor, symmetr
     both = torch.cat([weights, weights])
     data = groups.reduce(both) / 2 if symmetrize == "mean" else groups.reduce(both, "max")
     return DeviceCsr.from_keys(groups.keys, data, n)
+
+
+def is_connected(matrix: DeviceCsr) -> bool:
+    """Whether a symmetric matrix is the graph of one piece."""
+    return int(connected_regions(matrix).max()) == 0

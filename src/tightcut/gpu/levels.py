@@ -10,7 +10,7 @@ import torch
 
 from tightcut.gpu.sparse import send
 from tightcut.search.options import SearchOptions
-from tightcut.search.problem import Problem, Solution
+from tightcut.search.problem import Contraction, Problem, Solution
 from tightcut.search.search import restarts
 
 SHRINKS = 0.95  # a matching that leaves a larger share of the vertices is not worth a level
@@ -26,7 +26,20 @@ class OnDevice:
 
     direct_limit = 0  # whatever is on a device is too large for generations in the graph itself
 
+    def on_device(self) -> Problem:
+        return self  # type: ignore[return-value]
+
     def on_host(self) -> Problem:
+        raise NotImplementedError
+
+    def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction:
+        """Heavy-edge matching; where it ends, the CPU goes on."""
+        return self.matched(heaviest, rng) or self.on_host().halve(heaviest, rng)
+
+    def matched(
+        self, heaviest: float, rng: np.random.Generator, state: np.ndarray | None = None
+    ) -> Contraction | None:
+        """Pairs merged, only where a given state allows it; None if too few can be."""
         raise NotImplementedError
 
     def start(self, rng: np.random.Generator) -> Solution:

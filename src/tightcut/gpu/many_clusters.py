@@ -12,7 +12,7 @@ import torch
 from tightcut.gpu.coarsening import common_code, connected_regions, contract, contradictory_units
 from tightcut.gpu.levels import DEVICE_LOCK, SHRINKS, OnDevice, Ties
 from tightcut.gpu.matching import heavy_edge_matching, pairs_as_units
-from tightcut.gpu.refinement import Movable, measure, refine
+from tightcut.gpu.refinement import Movable, Rounds, measure
 from tightcut.gpu.sparse import DeviceCsr, Groups, send
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.many_clusters import ManyClusters, Prices
@@ -44,6 +44,10 @@ class DeviceManyClusters(OnDevice):
             arrays = self.weights.to_scipy(), self.vertex_weights.cpu().numpy(), self.relations.to_scipy()
         return ManyClusters(ConstrainedGraph(*arrays), self.k, self.prices)
 
+    def at_full_price(self) -> DeviceManyClusters:
+        """The same problem with no low price: refinement then keeps every constraint that holds."""
+        return replace(self, prices=Prices(self.prices.full, self.prices.full, self.prices.allowance))
+
     @property
     def size(self) -> int:
         return self.weights.n
@@ -58,18 +62,20 @@ class DeviceManyClusters(OnDevice):
     def total_weight(self) -> float:
         return float(self.vertex_weights.sum())
 
-    def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction:
-        """Heavy-edge matching; where it ends, the CPU goes on."""
+    def matched(
+        self, heaviest: float, rng: np.random.Generator, state: np.ndarray | None = None
+    ) -> Contraction | None:
         with DEVICE_LOCK:
-            seed = int(rng.integers(2**63))
-            chosen = heavy_edge_matching(self.weights, self.vertex_weights, heaviest, seed, self.relations.keys)
+            labels = None if state is None else send(state, self.vertex_weights.device)
+            seed, apart = int(rng.integers(2**63)), self.relations.keys
+            chosen = heavy_edge_matching(self.weights, self.vertex_weights, heaviest, seed, apart, labels)
             unit, _ = pairs_as_units(self.weights, chosen)
             contradictory = contradictory_units(self.relations, unit)
             if len(contradictory):
                 unit, _ = pairs_as_units(self.weights, chosen.masked_fill(torch.isin(unit, contradictory), -1))
-            if int(unit.max()) + 1 <= SHRINKS * self.size:
-                return self._merged(unit, 2 * self.middle(large=True))
-        return self.on_host().halve(heaviest, rng)
+            if int(unit.max()) + 1 > SHRINKS * self.size:
+                return None
+            return self._merged(unit, 2 * self.middle(large=True))
 
     def refine(self, labels: np.ndarray) -> None:
         self._refine(labels, self.prices.low)
@@ -97,7 +103,7 @@ class DeviceManyClusters(OnDevice):
     def _refine(self, labels: np.ndarray, price: float) -> None:
         with DEVICE_LOCK:
             there = send(labels, self.vertex_weights.device)
-            labels[:] = refine(self._movable, there, self.k, price).cpu().numpy()
+            labels[:] = self._rounds.refine(there, price).cpu().numpy()
 
     def _cut_and_violated(self, labels: np.ndarray) -> tuple[float, float]:
         with DEVICE_LOCK:
@@ -118,3 +124,7 @@ class DeviceManyClusters(OnDevice):
     def _movable(self) -> Movable:
         degrees = self.weights.row_sums(self.weights.data)
         return Movable(self.weights, self.vertex_weights, degrees, self.relations)
+
+    @cached_property
+    def _rounds(self) -> Rounds:
+        return Rounds(self._movable, self.k)

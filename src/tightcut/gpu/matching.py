@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import torch
 
-from tightcut.gpu.rows import WIDTH, tiles
+from tightcut.gpu.rows import tiles
 from tightcut.gpu.sparse import DeviceCsr
 
 ROUNDS = 12
@@ -18,7 +18,12 @@ NOISE_BITS = 20  # of the 52 bits of a rating
 
 
 def heavy_edge_matching(
-    matrix: DeviceCsr, mass: torch.Tensor, heaviest: float, seed: int, apart: torch.Tensor | None = None
+    matrix: DeviceCsr,
+    mass: torch.Tensor,
+    heaviest: float,
+    seed: int,
+    apart: torch.Tensor | None = None,
+    labels: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """For each vertex the entry of the matrix that leads to its partner, or -1. Every round reads the arcs once.
 
@@ -31,6 +36,8 @@ def heavy_edge_matching(
         No pair weighs more than this.
     apart : Tensor of int64, optional
         Keys row * n + column (both ways) of pairs that are never matched.
+    labels : Tensor, optional
+        Only vertices of the same label are matched.
     """
     from tightcut.gpu import _row_kernels as kernels
 
@@ -38,17 +45,17 @@ def heavy_edge_matching(
     allowed = (mass[here] + mass[there] <= heaviest) & (matrix.data != 0) & (here != there)
     if apart is not None and len(apart):
         allowed &= ~_contained(matrix.keys, apart)
+    if labels is not None:
+        allowed &= labels[here] == labels[there]
     rank = _ranked(matrix.data.abs() / (mass[here] * mass[there]), _noise(here, there, seed))
     rank *= allowed
     chosen = torch.full((matrix.n,), -1, dtype=torch.int64, device=rank.device)
     everyone = torch.arange(matrix.n, device=rank.device)
     wish = torch.empty_like(chosen)
-    grid, rows = tiles(matrix.n, rank.device)
+    grid, shape = tiles(matrix.n, rank.device)
     for _ in range(ROUNDS if len(rank) else 0):
         free = (chosen < 0).to(torch.int8)
-        kernels.favourite[grid](
-            matrix.indptr, matrix.indices, rank, free, wish, matrix.n, ROWS=rows, WIDTH=WIDTH
-        )  # fmt: skip
+        kernels.favourite[grid](matrix.indptr, matrix.indices, rank, free, wish, matrix.n, **shape)
         wished = _targets(matrix, wish)
         mutual = (wished[wished] == everyone) & (wish >= 0)
         if not mutual.any():

@@ -6,7 +6,9 @@ import torch
 
 from tightcut.gpu.sparse import DeviceCsr
 
-WIDTH, LABELS = 16, 16  # of a tile: arcs of a row, and labels, at a time
+# A tile: rows, arcs of a row and labels at a time, for one warp. The passes over the arcs of the extended MNIST take
+# 0.4, 0.3 and 0.1 ms on an H200 with these, and up to ten times as long with more warps.
+ROWS, WIDTH, LABELS, WARPS = 16, 8, 16, 1
 BLOCK = 512  # vertices whose values are added up by one program
 
 
@@ -16,10 +18,8 @@ def weight_within(matrix: DeviceCsr, labels: torch.Tensor) -> torch.Tensor:
 
     within = torch.zeros(matrix.n, dtype=torch.float64, device=labels.device)
     if len(matrix.data):
-        grid, rows = tiles(matrix.n, labels.device)
-        kernels.sum_within[grid](
-            matrix.indptr, matrix.indices, matrix.data, labels, within, matrix.n, ROWS=rows, WIDTH=WIDTH
-        )
+        grid, shape = tiles(matrix.n, labels.device)
+        kernels.sum_within[grid](matrix.indptr, matrix.indices, matrix.data, labels, within, matrix.n, **shape)
     return within
 
 
@@ -34,7 +34,7 @@ def sums_by_label(values: torch.Tensor, labels: torch.Tensor, k: int) -> torch.T
     return sums.sum(dim=1)
 
 
-def tiles(n: int, device: torch.device, depth: int = 1) -> tuple[tuple[int], int]:
-    """The grid of programs for n rows, and the rows of each. An interpreted program had better take many."""
-    rows = max(32 // depth, 8) if device.type == "cuda" else 512
-    return (-(-n // rows),), rows
+def tiles(n: int, device: torch.device) -> tuple[tuple[int], dict[str, int]]:
+    """The grid of programs for n rows, and the shape of their tiles. An interpreted program had better take many rows."""
+    rows = ROWS if device.type == "cuda" else min(512, 1 << (n - 1).bit_length())
+    return (-(-n // rows),), {"ROWS": rows, "WIDTH": WIDTH, "num_warps": WARPS}

@@ -13,6 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
+FEW = 8  # members of the largest group up to which sums are taken member by member, not group by group
+
 
 @dataclass(frozen=True, eq=False)
 class DeviceCsr:
@@ -91,9 +93,20 @@ class Groups:
         distinct, lengths = ordered.unique_consecutive(return_counts=True)
         return cls(distinct, order, lengths)
 
+    @cached_property
+    def longest(self) -> int:
+        return int(self.lengths.max()) if len(self.lengths) else 0
+
     def reduce(self, values: torch.Tensor, reduction: str = "sum") -> torch.Tensor:
         """Combine the values of each group."""
-        return torch.segment_reduce(values[self.order], reduction, lengths=self.lengths)
+        if reduction != "sum" or not 0 < self.longest <= FEW:
+            return torch.segment_reduce(values[self.order], reduction, lengths=self.lengths)
+        begin = self.lengths.cumsum(0) - self.lengths
+        total = values[self.order[begin]]
+        for place in range(1, self.longest):
+            more = self.order[(begin + place).clamp(max=len(self.order) - 1)]
+            total = total + torch.where(self.lengths > place, values[more], 0)
+        return total
 
 
 def send(array: np.ndarray, device: torch.device | str, dtype: torch.dtype | None = None) -> torch.Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,7 +13,7 @@ import torch
 from tightcut.gpu.coarsening import common_code, connected_regions, contract
 from tightcut.gpu.levels import DEVICE_LOCK, SHRINKS, OnDevice, Ties
 from tightcut.gpu.matching import heavy_edge_matching, pairs_as_units
-from tightcut.gpu.refinement import Movable, measure, refine
+from tightcut.gpu.refinement import Movable, Rounds, measure
 from tightcut.gpu.sparse import DeviceCsr, Groups, send
 from tightcut.search.problem import Contraction, Solution
 from tightcut.search.search import DEVICE_LIMIT
@@ -53,6 +53,9 @@ class DeviceTwoClusters(OnDevice):
                 SignedGraph(self.couplings.to_scipy(), *arrays, self.offset, self.volume, self.outside)
             )
 
+    def at_full_price(self) -> DeviceTwoClusters:
+        return self  # spins violate nothing
+
     @property
     def size(self) -> int:
         return self.couplings.n
@@ -63,18 +66,24 @@ class DeviceTwoClusters(OnDevice):
     def total_weight(self) -> float:
         return self.volume
 
-    def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction:
-        """Heavy-edge matching; where it ends, the CPU goes on."""
+    def matched(
+        self, heaviest: float, rng: np.random.Generator, state: np.ndarray | None = None
+    ) -> Contraction | None:
         with DEVICE_LOCK:
-            chosen = heavy_edge_matching(self.couplings, self.vertex_weights, heaviest, int(rng.integers(2**63)))
-            unit, sign = pairs_as_units(self.couplings, chosen)
-            if int(unit.max()) + 1 <= SHRINKS * self.size:
-                return self._merged(unit, sign, LEVEL_LIMIT)
-        return self.on_host().halve(heaviest, rng)
+            couplings = self.couplings
+            if state is not None:  # couplings that the spins do not satisfy are left out
+                spins = send(state, self.moment.device)
+                satisfied = couplings.data * spins[couplings.sources] * spins[couplings.indices] > 0
+                couplings = replace(couplings, data=couplings.data * satisfied)
+            chosen = heavy_edge_matching(couplings, self.vertex_weights, heaviest, int(rng.integers(2**63)))
+            unit, sign = pairs_as_units(couplings, chosen)
+            if int(unit.max()) + 1 > SHRINKS * self.size:
+                return None
+            return self._merged(unit, sign, LEVEL_LIMIT)
 
     def refine(self, spins: np.ndarray) -> None:
         with DEVICE_LOCK:
-            labels = refine(self._movable, self._sides(spins), 2, 0.0)
+            labels = self._rounds.refine(self._sides(spins), 0.0)
             spins[:] = (1 - 2 * labels).to(torch.int8).cpu().numpy()
 
     def judge(self, spins: np.ndarray) -> Solution:
@@ -135,3 +144,7 @@ class DeviceTwoClusters(OnDevice):
             leaving=self.offset - frustrated + (self.outside - float(self.external.sum())) / 2,
             volume=(self.volume - float(self.moment.sum())) / 2,
         )
+
+    @cached_property
+    def _rounds(self) -> Rounds:
+        return Rounds(self._movable, 2)

@@ -36,10 +36,12 @@ def search(
 ) -> list[Solution]:
     """Good distinct solutions, best first. `known` states take part and are never lost.
 
-    On a GPU, if the options say so and the problem is large: see `tightcut.gpu`.
+    A large problem is searched on a GPU, if the options say so: see `tightcut.gpu.search`.
     """
     if options.device == "cuda" and problem.size > DEVICE_LIMIT:
-        problem = problem.on_device()
+        from tightcut.gpu.search import search_on_device
+
+        return search_on_device(problem.on_device(), rng, options, known or [])
     given = [problem.judge(state) for state in known or []]
     population = given + options.map(_improved, [(problem, state) for _, state in given])
     if problem.size <= problem.direct_limit:
