@@ -45,7 +45,7 @@ class ClusteringResult:
 def number_by_appearance(labels: np.ndarray) -> np.ndarray:
     """The same partition with clusters numbered 0, 1, ... in order of their first member."""
     n = len(labels)
-    if not (n and labels.dtype.kind in "iu" and 0 <= labels.min() and labels.max() < n):
+    if not (n and labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < n):
         labels = np.unique(labels, return_inverse=True)[1]
     first = np.full(int(labels.max()) + 1 if n else 0, n)
     first[labels[::-1]] = np.arange(n)[::-1]  # of the members of a cluster the first is written last

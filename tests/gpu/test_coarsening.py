@@ -167,4 +167,6 @@ def test_sums_of_small_and_of_large_groups(torch_device):
         groups = Groups.of(send(keys, torch_device))
         assert (groups.longest <= FEW) == (size == 2)
         expected = np.bincount(np.unique(keys, return_inverse=True)[1], values)
-        np.testing.assert_allclose(groups.reduce(send(values, torch_device)).cpu().numpy(), expected, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(
+            groups.reduce(send(values, torch_device)).cpu().numpy(), expected, rtol=1e-12, atol=1e-14
+        )

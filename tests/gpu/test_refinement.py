@@ -9,7 +9,9 @@ from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.signed_graph import SignedGraph
 from tightcut.search.two_clusters import TwoClusters
 
-torch = pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"')
+pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"')
+
+import torch
 
 from tightcut.gpu import refinement
 from tightcut.gpu.refinement import Movable, Rounds, measure
@@ -46,9 +48,7 @@ def objective(whole, labels, k, price):
     """By the definition: sum of leaving / volume, plus the price of the relations inside clusters."""
     weights, relations = whole.weights.toarray(), whole.relations.toarray()
     same = labels[:, None] == labels
-    cut = sum(
-        weights[labels == c][:, labels != c].sum() / whole.vertex_weights[labels == c].sum() for c in range(k)
-    )
+    cut = sum(weights[labels == c][:, labels != c].sum() / whole.vertex_weights[labels == c].sum() for c in range(k))
     return cut + price * 0.5 * (relations * same).sum()
 
 
@@ -109,6 +109,7 @@ def test_a_round_is_that_of_a_plain_program(k, price, triton_device):
     assert moved.any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_refinement_is_never_worse_and_empties_no_cluster(seed, triton_device):
     whole, labels = problem(seed)
@@ -118,6 +119,7 @@ def test_refinement_is_never_worse_and_empties_no_cluster(seed, triton_device):
         assert set(found) == set(range(4))
 
 
+@pytest.mark.slow
 def test_at_a_prohibitive_price_no_cannot_link_is_broken(triton_device, monkeypatch):
     """Not in any round, with cannot-links on the very edges along which vertices move."""
     n, k = 60, 4
@@ -127,7 +129,7 @@ def test_at_a_prohibitive_price_no_cannot_link_is_broken(triton_device, monkeypa
     i, j, _ = graph.edges
     apart = labels[i] != labels[j]
     upper = sp.csr_array((np.ones(apart.sum()), (i[apart], j[apart])), shape=(n, n))
-    whole = ConstrainedGraph(graph.weights, graph.vertex_weights, sp.csr_array(upper + upper.T)[:, :])
+    whole = ConstrainedGraph(graph.weights, graph.vertex_weights, sp.csr_array(upper + upper.T))
     whole.relations.sort_indices()
     met = []
     original = refinement._moved
@@ -137,18 +139,21 @@ def test_at_a_prohibitive_price_no_cannot_link_is_broken(triton_device, monkeypa
         return met[-1]
 
     monkeypatch.setattr(refinement, "_moved", watched)
-    Rounds(movable(whole, "cpu" if triton_device == "cpu" else triton_device), k).refine(send(labels, triton_device), 1e6)
+    Rounds(movable(whole, triton_device), k).refine(send(labels, triton_device), 1e6)
     assert any(bool(moves.any()) for _, moves in met)
     for found, _ in met if triton_device == "cpu" else []:  # a recorded round passes here once
         assert whole.violated(found.numpy()) == 0
 
 
+@pytest.mark.slow
 def test_the_same_bits_every_time(triton_device):
     """Also when the rounds are started anew, replayed or recorded."""
     whole, labels = problem(7)
     rounds = Rounds(movable(whole, triton_device), 4)
     there = send(labels, triton_device)
-    found = [rounds.refine(there, 0.1) for _ in range(3)] + [Rounds(movable(whole, triton_device), 4).refine(there, 0.1)]
+    found = [rounds.refine(there, 0.1) for _ in range(3)] + [
+        Rounds(movable(whole, triton_device), 4).refine(there, 0.1)
+    ]
     for other in found[1:]:
         assert torch.equal(found[0], other)
 
@@ -184,6 +189,7 @@ def test_sums_over_rows_and_labels(k, triton_device):
     np.testing.assert_allclose(within, (small.toarray() * same).sum(axis=1), atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_two_clusters_are_a_case_of_k(seed, triton_device):
     """The score of every choice of spins, with units on both sides and weight that leaves both."""

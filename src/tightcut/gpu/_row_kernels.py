@@ -76,7 +76,7 @@ def _towards(
 
 @triton.jit
 def _quotient(leaving, volume):
-    """leaving / volume, infinite where nothing would be left to divide by."""
+    """The quotient leaving / volume, infinite where nothing would be left to divide by."""
     return tl.where(volume > 0, leaving / tl.where(volume > 0, volume, 1.0), float("inf"))
 
 

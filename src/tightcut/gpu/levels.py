@@ -18,7 +18,7 @@ SHRINKS = 0.95  # a matching that leaves a larger share of the vertices is not w
 DEVICE_LOCK = RLock()
 
 
-class OnDevice:
+class OnDevice(Problem):
     """The steps of `Problem` that are the same for two clusters and for more.
 
     States are arrays on the host. Levels stay on the device as long as they are large.
@@ -27,18 +27,21 @@ class OnDevice:
     direct_limit = 0  # whatever is on a device is too large for generations in the graph itself
 
     def on_device(self) -> Problem:
-        return self  # type: ignore[return-value]
+        return self
 
     def on_host(self) -> Problem:
+        """The same problem in the memory of the CPU."""
+        raise NotImplementedError
+
+    def at_full_price(self) -> OnDevice:
+        """The same problem with no low price: refinement then keeps every constraint that holds."""
         raise NotImplementedError
 
     def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction:
         """Heavy-edge matching; where it ends, the CPU goes on."""
         return self.matched(heaviest, rng) or self.on_host().halve(heaviest, rng)
 
-    def matched(
-        self, heaviest: float, rng: np.random.Generator, state: np.ndarray | None = None
-    ) -> Contraction | None:
+    def matched(self, heaviest: float, rng: np.random.Generator, state: np.ndarray | None = None) -> Contraction | None:
         """Pairs merged, only where a given state allows it; None if too few can be."""
         raise NotImplementedError
 
@@ -46,7 +49,7 @@ class OnDevice:
         return self.on_host().start(rng)
 
     def explore(self, found: list[Solution], rng: np.random.Generator) -> list[Solution]:  # noqa: ARG002
-        return restarts(self, rng)  # type: ignore[arg-type]
+        return restarts(self, rng)
 
     def exchange(self, population: list[Solution], rng: np.random.Generator, options: SearchOptions) -> list[Solution]:  # noqa: ARG002
         """Whole clusters are exchanged in the small problems that solutions are joined in."""

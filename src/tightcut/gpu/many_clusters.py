@@ -45,7 +45,6 @@ class DeviceManyClusters(OnDevice):
         return ManyClusters(ConstrainedGraph(*arrays), self.k, self.prices)
 
     def at_full_price(self) -> DeviceManyClusters:
-        """The same problem with no low price: refinement then keeps every constraint that holds."""
         return replace(self, prices=Prices(self.prices.full, self.prices.full, self.prices.allowance))
 
     @property
@@ -62,9 +61,7 @@ class DeviceManyClusters(OnDevice):
     def total_weight(self) -> float:
         return float(self.vertex_weights.sum())
 
-    def matched(
-        self, heaviest: float, rng: np.random.Generator, state: np.ndarray | None = None
-    ) -> Contraction | None:
+    def matched(self, heaviest: float, rng: np.random.Generator, state: np.ndarray | None = None) -> Contraction | None:
         with DEVICE_LOCK:
             labels = None if state is None else send(state, self.vertex_weights.device)
             seed, apart = int(rng.integers(2**63)), self.relations.keys

@@ -22,7 +22,7 @@ from tightcut.gpu.sparse import DeviceCsr
 
 ROUNDS = 24  # at most
 BATCH = 4  # rounds between two looks at the score, which wait for the device
-PATIENCE = 0.25  # of what the arcs within its cluster are worth; what a candidate may seem to lose
+PATIENCE = 0.5  # of what the arcs within its cluster are worth; what a candidate may seem to lose
 LEAST_GAIN = 1e-6  # in a batch of rounds; share of the objective
 
 

@@ -48,12 +48,12 @@ def _solutions(problem: OnDevice, rng: np.random.Generator, options: SearchOptio
         for child in generator.spawn(n_starts)
     ]
     found = options.map(_start, tasks, "start")
-    tasks = []
+    kept: list[tuple[Problem, list[Contraction], np.ndarray]] = []
     for number, levels in enumerate(made):
         own = found[number * n_starts : (number + 1) * n_starts]
         best = select(coarsest(problem, levels), own, KEPT)
-        tasks += [(problem, levels, state) for _, state in best]
-    return options.map(_carried, tasks, "refine")
+        kept += [(problem, levels, state) for _, state in best]
+    return options.map(_carried, kept, "refine")
 
 
 def _start(problem: Problem, rng: np.random.Generator) -> list[Solution]:

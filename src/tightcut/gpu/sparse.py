@@ -95,11 +95,14 @@ class Groups:
 
     @cached_property
     def longest(self) -> int:
-        return int(self.lengths.max()) if len(self.lengths) else 0
+        """The members of the largest group."""
+        return int(self.lengths.max())
 
     def reduce(self, values: torch.Tensor, reduction: str = "sum") -> torch.Tensor:
         """Combine the values of each group."""
-        if reduction != "sum" or not 0 < self.longest <= FEW:
+        if len(values) == 0:
+            return values
+        if reduction != "sum" or self.longest > FEW:
             return torch.segment_reduce(values[self.order], reduction, lengths=self.lengths)
         begin = self.lengths.cumsum(0) - self.lengths
         total = values[self.order[begin]]

@@ -41,17 +41,30 @@ class DeviceTwoClusters(OnDevice):
     @classmethod
     def of(cls, problem: TwoClusters, device: str = "cuda") -> DeviceTwoClusters:
         graph = problem.graph
-        arrays = (send(part, device) for part in (graph.vertex_weights, graph.moment, graph.external, graph.mixed))
-        couplings = DeviceCsr.from_scipy(graph.couplings, device)
-        return cls(couplings, *arrays, graph.offset, graph.volume, graph.outside)
+        return cls(
+            DeviceCsr.from_scipy(graph.couplings, device),
+            send(graph.vertex_weights, device),
+            send(graph.moment, device),
+            send(graph.external, device),
+            send(graph.mixed, device),
+            graph.offset,
+            graph.volume,
+            graph.outside,
+        )
 
     def on_host(self) -> TwoClusters:
         with DEVICE_LOCK:
-            parts = (self.vertex_weights, self.moment, self.external, self.mixed)
-            arrays = (part.cpu().numpy() for part in parts)
-            return TwoClusters(
-                SignedGraph(self.couplings.to_scipy(), *arrays, self.offset, self.volume, self.outside)
+            graph = SignedGraph(
+                self.couplings.to_scipy(),
+                self.vertex_weights.cpu().numpy(),
+                self.moment.cpu().numpy(),
+                self.external.cpu().numpy(),
+                self.mixed.cpu().numpy(),
+                self.offset,
+                self.volume,
+                self.outside,
             )
+        return TwoClusters(graph)
 
     def at_full_price(self) -> DeviceTwoClusters:
         return self  # spins violate nothing
@@ -66,9 +79,7 @@ class DeviceTwoClusters(OnDevice):
     def total_weight(self) -> float:
         return self.volume
 
-    def matched(
-        self, heaviest: float, rng: np.random.Generator, state: np.ndarray | None = None
-    ) -> Contraction | None:
+    def matched(self, heaviest: float, rng: np.random.Generator, state: np.ndarray | None = None) -> Contraction | None:
         with DEVICE_LOCK:
             couplings = self.couplings
             if state is not None:  # couplings that the spins do not satisfy are left out
@@ -90,7 +101,8 @@ class DeviceTwoClusters(OnDevice):
         with DEVICE_LOCK:
             return float(measure(self._movable, self._sides(spins), 2).score(0.0)), spins
 
-    settle = judge
+    def settle(self, spins: np.ndarray) -> Solution:
+        return self.judge(spins)
 
     def agreement(self, states: list[np.ndarray]) -> Contraction:
         """Merge what agrees once every state is turned to be like the first: spins and their mirror image are one."""

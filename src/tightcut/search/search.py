@@ -41,7 +41,7 @@ def search(
     if options.device == "cuda" and problem.size > DEVICE_LIMIT:
         from tightcut.gpu.search import search_on_device
 
-        return search_on_device(problem.on_device(), rng, options, known or [])
+        return search_on_device(problem.on_device(), rng, options, known or [])  # type: ignore[arg-type]
     given = [problem.judge(state) for state in known or []]
     population = given + options.map(_improved, [(problem, state) for _, state in given])
     if problem.size <= problem.direct_limit:
