@@ -78,7 +78,7 @@ class COSC(ClusterMixin, BaseEstimator):
     verbose : int, default=0
         1 shows progress on the standard error stream.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        "cuda" searches for neighbours, coarsens large graphs and, with `method="paper"`, runs FISTA on an NVIDIA GPU
+        "cuda" finds neighbours, searches large graphs and, with `method="paper"`, runs FISTA on an NVIDIA GPU
         (`pip install "tightcut[gpu]"`); "auto" does so where there is one, and means "cpu" everywhere else.
 
     Attributes

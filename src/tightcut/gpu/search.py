@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from tightcut.gpu.levels import OnDevice
@@ -26,19 +28,24 @@ def search_on_device(
     problem: OnDevice, rng: np.random.Generator, options: SearchOptions, known: list[np.ndarray]
 ) -> list[Solution]:
     """`tightcut.search.search.search` of a problem on a device."""
+    # Workers of another process may cut small graphs; what is on the device stays in this one.
+    here = options if options.workers[1] else replace(options, n_jobs=1)
     given = [problem.judge(state) for state in known]
-    found = [improve(problem, state) for state in known] + _solutions(problem, rng, options)
+    found = [improve(problem, state) for state in known]
+    found += here.map(_carried, _starts(problem, rng, options), "refine")
     population = select(problem, given + found)
     if options.generations == 0:
         return population
     # A solution far from the best, as a mere colouring is, agrees with the others on nothing.
     close = [solution for solution in population if solution[0] <= CLOSE * population[0][0]]
-    population = select(problem, population + join(problem, rng, options, close))
+    population = select(problem, population + join(problem, rng, here, close, exchange=False))
     return _cycled(problem, rng, options, population)
 
 
-def _solutions(problem: OnDevice, rng: np.random.Generator, options: SearchOptions) -> list[Solution]:
-    """The best starts of a few random coarsenings, carried back to the problem."""
+def _starts(
+    problem: OnDevice, rng: np.random.Generator, options: SearchOptions
+) -> list[tuple[Problem, list[Contraction], np.ndarray]]:
+    """The best starts of a few random coarsenings, each with the levels to carry it back through."""
     middle, n_starts = problem.middle(large=True), int(np.ceil(STARTS * options.starts))
     generators = rng.spawn(int(np.ceil(COARSENINGS * options.coarsenings)))
     made = [coarsen(problem, middle, generator) for generator in generators]
@@ -53,7 +60,7 @@ def _solutions(problem: OnDevice, rng: np.random.Generator, options: SearchOptio
         own = found[number * n_starts : (number + 1) * n_starts]
         best = select(coarsest(problem, levels), own, KEPT)
         kept += [(problem, levels, state) for _, state in best]
-    return options.map(_carried, kept, "refine")
+    return kept
 
 
 def _start(problem: Problem, rng: np.random.Generator) -> list[Solution]:

@@ -181,11 +181,17 @@ def _alone(problem: Problem, *settings: object) -> list[tuple[float, list[Soluti
 
 
 def join(
-    problem: Problem, rng: np.random.Generator, options: SearchOptions, population: list[Solution]
+    problem: Problem,
+    rng: np.random.Generator,
+    options: SearchOptions,
+    population: list[Solution],
+    *,
+    exchange: bool = True,
 ) -> list[Solution]:
     """Merge everything on which all solutions agree and let them evolve in the small problem that is left.
 
-    All solutions are solutions of the small problem, so the best is at least as good as the best of them.
+    All solutions are solutions of the small problem, so the best is at least as good as the best of them. If
+    `exchange`, moves between whole clusters follow.
     """
     population = select(problem, population)
     if options.generations == 0:
@@ -195,8 +201,10 @@ def join(
     if small.size < small.fewest:
         return population
     known = select(small, [improve(small, level.project(state)) for _, state in population])
-    evolved = small.exchange(_evolve(small, rng, options, known, "join"), rng, options)[:STARTS_KEPT]
-    lifted = options.map(_improved, [(problem, level.lift(state)) for _, state in evolved])
+    evolved = _evolve(small, rng, options, known, "join")
+    if exchange:
+        evolved = small.exchange(evolved, rng, options)
+    lifted = options.map(_improved, [(problem, level.lift(state)) for _, state in evolved[:STARTS_KEPT]])
     return select(problem, population + lifted)
 
 
