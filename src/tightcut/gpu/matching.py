@@ -2,8 +2,9 @@
 
 Every free vertex points at the free neighbour it is tied to most tightly, and two that point at each other are matched.
 An edge is rated by |weight| / (mass of one end * mass of the other), the same from both ends, so the best edge left is
-always matched. Equal ratings are told apart by a number mixed from the seed and the edge: the matching depends on the
-seed alone, not on the device or the order in which threads run.
+always matched. Ratings with the same power of two count as equal and are told apart by a number mixed from the seed and
+the edge. So matchings with different seeds differ much, as random starts need, and a matching depends on the seed alone,
+not on the device or the order in which threads run.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from tightcut.gpu.rows import tiles
 from tightcut.gpu.sparse import DeviceCsr
 
 ROUNDS = 12
-NOISE_BITS = 20  # of the 52 bits of a rating
+NOISE_BITS = 52  # all but the exponent of a rating. With 20, starts are alike, and cuts of MNIST are 0.15 % larger
 
 
 def heavy_edge_matching(

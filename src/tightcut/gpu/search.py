@@ -18,7 +18,7 @@ from tightcut.search.options import SearchOptions
 from tightcut.search.problem import Contraction, Problem, Solution
 from tightcut.search.search import coarsen, coarsest, improve, join, select, uncoarsen
 
-COARSENINGS, STARTS = 0.5, 0.5  # of those of a search on the CPU
+COARSENINGS, STARTS = 0.75, 0.5  # of those of a search on the CPU
 KEPT = 2  # starts of each random coarsening that are carried back
 CLOSE = 1.1  # solutions are joined whose score is at most this many times the best one's
 CYCLES, LEAST_GAIN = 6, 2e-4  # V-cycles at most, and what one must gain, as a share, for another to follow
