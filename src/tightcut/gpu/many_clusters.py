@@ -104,7 +104,7 @@ class DeviceManyClusters(OnDevice):
 
     def _cut_and_violated(self, labels: np.ndarray) -> tuple[float, float]:
         with DEVICE_LOCK:
-            totals = measure(self._movable, send(labels, self.vertex_weights.device), self.k)
+            totals = measure(self._movable, send(labels, self.vertex_weights.device, torch.int32), self.k)
             promised = -0.5 * float(self.relations.data.clamp(max=0).sum())
             return float(totals.score(0.0)), promised + 0.5 * float(totals.clash.sum())
 
