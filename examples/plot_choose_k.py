@@ -6,7 +6,7 @@ The eigenvalues of the graph suggest a number of clusters, and the constraints c
 
 The sum of the k smallest eigenvalues is a lower bound on the cut into k clusters, so a jump after the k-th says that one
 more cluster would be expensive. `n_clusters="auto"` takes the largest jump, on a scale of square roots, among the
-numbers that the cannot-links leave possible.
+numbers that the cannot-links leave possible, or the first one that is nearly as large.
 """
 
 # %%
@@ -42,7 +42,7 @@ for (top, bottom), (fitted, title, at_least) in zip(axes.T, panels, strict=True)
     top.set_title(f"{title}: {fitted.n_clusters_} clusters")
     k = fitted.n_clusters_
     bottom.plot(range(1, len(height) + 1), height, "o", color="#0072B2", label="eigenvalue (square root)")
-    bottom.plot([k, k + 1], height[k - 1 : k + 1], "-", lw=3, color="#E69F00", label="largest jump allowed")
+    bottom.plot([k, k + 1], height[k - 1 : k + 1], "-", lw=3, color="#E69F00", label="the jump taken")
     if at_least > 2:
         bottom.axvspan(0.5, at_least - 0.5, color="0.9", label="ruled out by cannot-links")
     bottom.set(xlabel="number of clusters", xticks=range(1, len(height) + 1), xlim=(0.5, len(height) + 0.5))

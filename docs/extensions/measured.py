@@ -16,6 +16,8 @@ TITLES = {
     "growth": "How time and memory grow",
     "large": "Large data",
     "pairs": "Reading millions of pairs",
+    "resolving": "Scored pairs",
+    "resolving_optima": "Scored pairs, against enumeration",
     "gpu": "On a GPU",
 }
 

@@ -18,12 +18,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tightcut.alignment import align
     from tightcut.clustering import cluster, tradeoff_path
     from tightcut.constraints import Constraints
     from tightcut.estimator import COSC
     from tightcut.exceptions import InconsistentConstraintsError
     from tightcut.graph import Graph
     from tightcut.neighbors import knn_affinity
+    from tightcut.resolution import Resolution, resolve
     from tightcut.result import ClusteringResult
     from tightcut.scaling import MustLinkScaler
 
@@ -36,9 +38,12 @@ __all__ = [
     "Graph",
     "InconsistentConstraintsError",
     "MustLinkScaler",
+    "Resolution",
     "__version__",
+    "align",
     "cluster",
     "knn_affinity",
+    "resolve",
     "tradeoff_path",
 ]
 
@@ -49,8 +54,11 @@ _HOMES = {
     "Graph": "tightcut.graph",
     "InconsistentConstraintsError": "tightcut.exceptions",
     "MustLinkScaler": "tightcut.scaling",
+    "Resolution": "tightcut.resolution",
+    "align": "tightcut.alignment",
     "cluster": "tightcut.clustering",
     "knn_affinity": "tightcut.neighbors",
+    "resolve": "tightcut.resolution",
     "tradeoff_path": "tightcut.clustering",
 }
 

@@ -11,9 +11,8 @@ those at the top are then solved anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass, fields
-from typing import TYPE_CHECKING, Any, overload
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -24,7 +23,7 @@ from tightcut.constraints import Constraints
 from tightcut.constraints.two_colouring import link_graph
 from tightcut.graph import Graph
 from tightcut.relaxation.objective import normalized_cut
-from tightcut.result import number_by_appearance
+from tightcut.result import PRICING, Audit, ConstraintPrice, number_by_appearance
 from tightcut.search.feasibility import fill_empty
 from tightcut.search.influence import neighbour_relations, with_influence
 from tightcut.search.many_clusters import ManyClusters
@@ -35,82 +34,9 @@ from tightcut.search.search import improve
 from tightcut.search.signed_graph import SignedGraph
 from tightcut.search.two_clusters import TwoClusters, vote
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-# Rows of equal price are listed in this order.
-METHODS = ("solved", "estimated", "implied", "violated", "skipped")
-
-
-@dataclass(frozen=True)
-class ConstraintPrice:
-    """A constraint and its price.
-
-    Attributes
-    ----------
-    kind : {"must", "cannot"}
-    first, second : int
-        The two points.
-    belief : float
-    price : float
-        How much the cut falls without this constraint, all others kept; at least 0.
-    cut_without : float
-        The cut found without it.
-    method : {"solved", "estimated", "implied", "violated", "skipped"}
-        Solved anew; estimated by local search; 0 because other constraints imply this
-        one; 0 because the clustering violates it anyway; 0 because there were too many to look at.
-    """
-
-    kind: str
-    first: int
-    second: int
-    belief: float
-    price: float
-    cut_without: float
-    method: str
-
-
-@dataclass(frozen=True)
-class Audit(Sequence[ConstraintPrice]):
-    """Constraints with their prices, most expensive first: a sequence of `ConstraintPrice`.
-
-    Attributes
-    ----------
-    rows : tuple of ConstraintPrice
-    cut : float
-        What prices are measured against: the cut of the given clustering, or of a better one with the same
-        constraints that was found on the way.
-    """
-
-    rows: tuple[ConstraintPrice, ...]
-    cut: float
-
-    @overload
-    def __getitem__(self, index: int) -> ConstraintPrice: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[ConstraintPrice]: ...
-    def __getitem__(self, index: int | slice) -> ConstraintPrice | Sequence[ConstraintPrice]:
-        return self.rows[index]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[ConstraintPrice]:
-        return iter(self.rows)
-
-    def to_dataframe(self, ids: Sequence[Any] | None = None) -> pd.DataFrame:
-        """The table as a pandas frame, with the i-th of `ids` in place of point i if given."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError('to_dataframe needs pandas: pip install "tightcut[frames]"') from error
-
-        frame = pd.DataFrame(list(map(astuple, self.rows)), columns=[field.name for field in fields(ConstraintPrice)])
-        if ids is not None:
-            names = list(ids)  # a pandas Series would be indexed by its labels
-            for column in ("first", "second"):
-                frame[column] = [names[point] for point in frame[column]]
-        return frame
+SOLVING_EFFORT, FEW_CLUSTERS = 0.3, 10
+# An estimate looks at every edge, every pair, and every vertex in every cluster: this limits all of them to some seconds.
+MOST_PAIRS, FEWEST_PAIRS, WORK = 2000, 20, 20_000_000
 
 
 def audit(
@@ -118,9 +44,9 @@ def audit(
     constraints: Constraints,
     labels: Any,
     *,
-    n_solved: int = 10,
-    max_pairs: int = 2000,
-    effort: float = 0.3,
+    n_solved: int | None = None,
+    max_pairs: int | None = None,
+    effort: float | None = None,
     influence: float = 0.0,
     n_jobs: int | None = None,
     random_state: Any = 0,
@@ -134,14 +60,17 @@ def audit(
     constraints : Constraints
     labels : array-like of shape (n,)
         The present clustering. Constraints that it violates cost nothing.
-    n_solved : int, default=10
-        How many of the most expensive, by the estimate, are solved anew.
-    max_pairs : int, default=2000
+    n_solved : int, optional
+        How many of the most expensive, by the estimate, are solved anew; by default 10, or 3 with more than ten clusters.
+    max_pairs : int, optional
         How many are estimated at most: first those that the clustering without constraints violates, then those whose
-        ends are tied to other clusters most strongly.
-    effort, influence, n_jobs, random_state, progress
-        As in `tightcut.cluster`, for each constraint solved anew. With `influence` a price is what the cut falls by when
-        the pair and what it says of its neighbours are left out.
+        ends are tied to other clusters most strongly. By default 2000, or as many as take seconds on a large graph.
+    effort : float, optional
+        As in `tightcut.cluster`, for each constraint solved anew; by default 0.3 for up to ten clusters, and 0 for more,
+        where anything else takes as long as the clustering itself, for every constraint.
+    influence, n_jobs, random_state, progress
+        As in `tightcut.cluster`. With `influence` a price is what the cut falls by when the pair and what it says of its
+        neighbours are left out.
 
     Returns
     -------
@@ -166,9 +95,17 @@ def audit(
     constraints = check_points(graph, constraints)
     present = _read_labels(labels, graph)
     rng = as_generator(random_state)
-    without = _Without(graph, satisfied(constraints, present), int(present.max()) + 1, effort, influence)
-    if without.n_clusters == 1 or constraints.is_empty:
-        return Audit(_rows(constraints, present, {}, 0.0), normalized_cut(graph, present))
+    n_clusters = int(present.max()) + 1
+    effort = _solving_effort(n_clusters) if effort is None else effort
+    n_solved = (10 if n_clusters <= FEW_CLUSTERS else 3) if n_solved is None else n_solved
+    if max_pairs is None:
+        max_pairs = min(
+            MOST_PAIRS, max(FEWEST_PAIRS, WORK // (graph.n_edges + constraints.n_pairs + n_clusters * graph.n_vertices))
+        )
+    without = _Without(graph, satisfied(constraints, present), n_clusters, effort, influence)
+    if n_clusters == 1 or constraints.is_empty:
+        own = normalized_cut(graph, present)
+        return Audit(_rows(constraints, present, {}, 0.0), own, own)
     present = without.solve(without.held, present, int(rng.integers(2**31)))
     free = without.solve(None, None, int(rng.integers(2**31)))
     suspicion = without.suspicion(present, free)
@@ -194,7 +131,29 @@ def audit(
     for step, (pair, better) in enumerate(zip(top, solved, strict=True)):
         report("solve", step + 1, len(top), reference)
         found[pair] = better, "solved"
-    return _priced(graph, constraints, present, found)
+    return _priced(graph, constraints, present, free, found)
+
+
+def cut_without_constraints(graph: Graph, labels: Any, random_state: Any = 0) -> float:
+    """The cut into as many clusters without any constraint, found quickly from a clustering with them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tightcut import Graph
+    >>> from tightcut.audit import cut_without_constraints
+    >>> ring = Graph.from_affinity(np.roll(np.eye(6), 1, axis=0) + np.roll(np.eye(6), -1, axis=0))
+    >>> round(cut_without_constraints(ring, [0, 0, 1, 1, 0, 1]), 6)
+    0.666667
+    """
+    present = _read_labels(labels, graph)
+    n_clusters = int(present.max()) + 1
+    effort = _solving_effort(n_clusters)
+    return cluster(graph, None, n_clusters, effort=effort, init=present, random_state=random_state).cut
+
+
+def _solving_effort(n_clusters: int) -> float:
+    return SOLVING_EFFORT if n_clusters <= FEW_CLUSTERS else 0.0
 
 
 _Pair = tuple[str, int]  # kind, and place among the held constraints of that kind
@@ -309,7 +268,11 @@ def _read_labels(labels: Any, graph: Graph) -> np.ndarray:
 
 
 def _priced(
-    graph: Graph, constraints: Constraints, present: np.ndarray, found: dict[_Pair, tuple[np.ndarray, str]]
+    graph: Graph,
+    constraints: Constraints,
+    present: np.ndarray,
+    free: np.ndarray,
+    found: dict[_Pair, tuple[np.ndarray, str]],
 ) -> Audit:
     """Prices against the best clustering met that satisfies everything: finding that is no merit of a missing pair."""
     held = satisfied(constraints, present)
@@ -320,7 +283,8 @@ def _priced(
         cuts[kind, i, j] = normalized_cut(graph, labels), method
         if (labels[i] == labels[j]) == (kind == "must"):
             reference = min(reference, cuts[kind, i, j][0])
-    return Audit(_rows(constraints, present, cuts, reference), reference)
+    free_cut = min([reference, normalized_cut(graph, free), *(cut for cut, _ in cuts.values())])
+    return Audit(_rows(constraints, present, cuts, reference), reference, free_cut)
 
 
 def _rows(
@@ -340,4 +304,4 @@ def _rows(
             # Differences in the last digits are rounding, and 0 looks better.
             price = reference - cut if reference - cut > 1e-9 * reference else 0.0
             rows.append(ConstraintPrice(kind, i, j, belief, price, reference - price, method))
-    return tuple(sorted(rows, key=lambda row: (-row.price, METHODS.index(row.method))))
+    return tuple(sorted(rows, key=lambda row: (-row.price, PRICING.index(row.method))))

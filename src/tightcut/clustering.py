@@ -11,6 +11,7 @@ import numpy as np
 from tightcut._support.choices import check_choice
 from tightcut._support.compiling import compiling_reported
 from tightcut._support.interruption import interruptible
+from tightcut._support.rounding import BELIEF_ROUNDING
 from tightcut.constraints import Constraints
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.gpu.device import resolve_device
@@ -18,11 +19,11 @@ from tightcut.graph import Graph
 from tightcut.relaxation.objective import normalized_cut
 from tightcut.relaxation.paper import PaperSettings, paper_bipartition, paper_partitions
 from tightcut.result import ClusteringResult, number_by_appearance
-from tightcut.search.allowance import partition_within
 from tightcut.search.options import Progress, SearchOptions
 from tightcut.search.partition import partition
-from tightcut.search.tradeoff import bipartition_within, tradeoff
+from tightcut.search.tradeoff import tradeoff
 from tightcut.search.two_clusters import admits_two_clusters, bipartition
+from tightcut.search.within import cluster_within
 
 METHODS = ("search", "paper")
 FEWEST = "fewest"
@@ -90,7 +91,9 @@ def cluster(
     n_clusters : int, default=2
     max_violations : float or "fewest", default=0
         Units of belief that may be violated. 0 satisfies every constraint, whatever its belief, or raises
-        InconsistentConstraintsError with the contradiction. "fewest" violates as little as possible.
+        InconsistentConstraintsError with the contradiction. "fewest" violates as little as possible, proven
+        where the extra `tightcut[exact]` is installed; see `ClusteringResult.violated_belief_bound`. Sums of beliefs are
+        compared up to 1e-9: pairs of belief 0.1 and 0.2 may both be violated where 0.3 is allowed.
     method : {"search", "paper"}, default="search"
         "search" looks for the smallest cut into all clusters at once. "paper" is the algorithm of the paper: RatioDCA
         with FISTA from random starts under a rising penalty; for more than two clusters it splits in two again and
@@ -176,15 +179,15 @@ def _solve(
         if known:
             raise ValueError('init belongs to method="search"; the paper\'s own algorithm starts at random.')
         return _by_the_paper(graph, constraints, n_clusters, settings.limit or 0.0, rng, options)
-    if n_clusters > 2 or settings.influence > 0:
-        labels = _many(graph, constraints, n_clusters, settings, rng, options, known)
+    many, limit, influence = n_clusters > 2 or settings.influence > 0, settings.limit, settings.influence
+    if not many and (limit == 0 or (limit is None and admits_two_clusters(constraints))):
+        found = bipartition(graph, constraints, rng, options, known=[labels == labels[0] for labels in known])
+        return _result(graph, constraints, found.side.astype(np.int64), history=found.history)
+    if limit == 0:
+        labels = partition(graph, constraints, n_clusters, rng, options, known=known, influence=influence)
         return _result(graph, constraints, labels)
-    sides = [labels == labels[0] for labels in known]
-    if settings.limit == 0 or (settings.limit is None and admits_two_clusters(constraints)):
-        found = bipartition(graph, constraints, rng, options, known=sides)
-    else:
-        found = bipartition_within(graph, constraints, settings.limit, rng, options, known=sides)
-    return _result(graph, constraints, found.side.astype(np.int64), history=found.history)
+    soft = cluster_within(graph, constraints, n_clusters, limit, rng, options, known=known, influence=influence)
+    return _result(graph, constraints, soft.labels, history=soft.history, bound=soft.bound)
 
 
 def check_points(graph: Graph, constraints: Constraints | None) -> Constraints:
@@ -237,22 +240,6 @@ def as_generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(random_state)
 
 
-def _many(
-    graph: Graph,
-    constraints: Constraints,
-    k: int,
-    settings: Settings,
-    rng: np.random.Generator,
-    options: SearchOptions,
-    known: list[np.ndarray],
-) -> np.ndarray:
-    if settings.limit == 0:
-        return partition(graph, constraints, k, rng, options, known=known, influence=settings.influence)
-    return partition_within(
-        graph, constraints, k, settings.limit, rng, options, known=known, influence=settings.influence
-    )
-
-
 def _by_the_paper(
     graph: Graph,
     constraints: Constraints,
@@ -276,7 +263,8 @@ def _by_the_paper(
 
 def _one_cluster(graph: Graph, constraints: Constraints, limit: float | None) -> ClusteringResult:
     """All points together: every cannot-link is violated."""
-    if limit is not None and constraints.cannot_link_belief.sum() > limit:
+    belief = float(constraints.cannot_link_belief.sum())
+    if limit is not None and belief > limit + BELIEF_ROUNDING:
         i, j = constraints.cannot_link[0].tolist()
         raise InconsistentConstraintsError(
             [("cannot", i, j)],
@@ -284,7 +272,7 @@ def _one_cluster(graph: Graph, constraints: Constraints, limit: float | None) ->
             n_clusters=1,
             reason="clique",
         )
-    return _result(graph, constraints, np.zeros(graph.n_vertices, np.int64))
+    return _result(graph, constraints, np.zeros(graph.n_vertices, np.int64), bound=belief)
 
 
 def _result(
@@ -294,8 +282,11 @@ def _result(
     *,
     history: tuple[float, ...] | None = None,
     hierarchy: tuple[np.ndarray, ...] | None = None,
+    bound: float | None = None,
 ) -> ClusteringResult:
     labels = number_by_appearance(labels)
+    violations = constraints.violations(labels)
+    bound = 0.0 if violations.belief == 0 else bound
     if hierarchy is not None:
         hierarchy = tuple(number_by_appearance(level) for level in hierarchy)
-    return ClusteringResult(labels, normalized_cut(graph, labels), constraints.violations(labels), history, hierarchy)
+    return ClusteringResult(labels, normalized_cut(graph, labels), violations, bound, history, hierarchy)

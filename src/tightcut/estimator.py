@@ -1,7 +1,4 @@
-"""`COSC`: constrained clustering as a scikit-learn estimator.
-
-It builds the graph, gathers the constraints and calls `tightcut.cluster`; nothing is solved here.
-"""
+"""`COSC`, a scikit-learn estimator: it builds the graph, gathers the constraints and calls `tightcut.cluster`."""
 
 from __future__ import annotations
 
@@ -20,10 +17,10 @@ from tightcut._support.interruption import interruptible
 from tightcut.clustering import Settings, cluster
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph
-from tightcut.inputs import gather_constraints, read_similarities, seed_of, warn_if_disconnected
+from tightcut.inputs import check_n_clusters, gather_constraints, read_similarities, seed_of, warn_if_disconnected
 from tightcut.neighbors import SEARCHES, SYMMETRIZE, KnnSettings, check_points, cross_affinity, knn_graph
 from tightcut.progress import ProgressLine
-from tightcut.result import ClusteringResult
+from tightcut.result import ClusteringResult, warn_if_lopsided
 
 if TYPE_CHECKING:
     from tightcut.audit import Audit
@@ -41,8 +38,8 @@ class COSC(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int or "auto", default=2
-        Number of clusters; none is empty. "auto" takes the number after which the graph's eigenvalues jump most, never
-        fewer than the cannot-links need; `n_clusters_reason_` says why.
+        Number of clusters; none is empty. "auto" chooses by the graph and the constraints, never fewer than the
+        cannot-links need; `n_clusters_reason_` says why and how surely.
     criterion : {"ncut", "rcut"}, default="ncut"
         Normalized cut balances the clusters' total degree, ratio cut their number of points.
     affinity : {"knn", "precomputed"}, default="knn"
@@ -56,30 +53,28 @@ class COSC(ClusterMixin, BaseEstimator):
         Whether an edge between points of which only one counts the other among its nearest weighs as much as any, as in
         the paper, or half; see `tightcut.knn_affinity`.
     max_violations : float or "fewest", default=0
-        How much may be violated, in units of belief (pairs, where every belief is 1). 0 satisfies every constraint, or
-        raises `InconsistentConstraintsError`, which carries the contradiction. "fewest" violates as little as possible.
+        How much belief may be violated (pairs, where every belief is 1). 0 satisfies every constraint, or raises
+        `InconsistentConstraintsError` with the contradiction. "fewest" violates as little as possible.
     method : {"search", "paper"}, default="search"
-        "search" looks for the smallest cut into all clusters at once. "paper" is the algorithm of the paper, for those
-        who compare: RatioDCA with FISTA from random starts under a rising penalty. It is slower and finds larger cuts,
-        and for more than two clusters it splits in two again and again, which may violate cannot-links.
+        "search" looks for the smallest cut into all clusters at once. "paper" is the paper's algorithm, for those who
+        compare: slower, with larger cuts, and for more than two clusters it may violate cannot-links.
     effort : float, default=1.0
         How long to search; 0 is a single quick start, 0.3 is quick, 5 is thorough.
     influence : float, default=0.0
-        How strongly a cannot-link also counts for the neighbours of its two points. 0 returns the smallest cut. Few
-        pairs go further with 1: the smallest cut may satisfy them by moving single points away from their neighbours,
-        and leave two classes together. Every constraint is satisfied with either.
+        How strongly a cannot-link also counts for the neighbours of its two points. 0 returns the smallest cut, which may
+        satisfy few pairs by moving single points; they go further with 1. Every constraint is satisfied with either.
     connect : bool, default=True
-        Join the components of a disconnected nearest-neighbour graph by their shortest links, with a warning. False
-        takes the graph as it is, without one. A precomputed affinity is always taken as it is; True warns.
+        Join the components of a nearest-neighbour graph by their shortest links, with a warning; False does neither. A
+        precomputed affinity is taken as it is, and True warns.
     n_jobs : int, optional
         Threads, as in joblib. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
         An int makes the result the same on every run.
     verbose : int, default=0
-        1 shows progress on the standard error stream.
+        1 shows progress: a bar in a notebook, else text on the standard error stream.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        "cuda" finds neighbours, searches large graphs and, with `method="paper"`, runs FISTA on an NVIDIA GPU
-        (`pip install "tightcut[gpu]"`); "auto" does so where there is one, and means "cpu" everywhere else.
+        "cuda" finds neighbours and searches large graphs on an NVIDIA GPU (`pip install "tightcut[gpu]"`); "auto" does so
+        where there is one.
 
     Attributes
     ----------
@@ -87,25 +82,23 @@ class COSC(ClusterMixin, BaseEstimator):
         Cluster of each sample, 0, ..., n_clusters - 1, numbered by first appearance.
     cut_ : float
         Sum over clusters of cut(C, rest) / vol(C), what was minimised.
-    n_violations_, violated_belief_ : int, float
-        Number of violated pairs and their total belief; 0 unless `max_violations` or `method="paper"` allowed some.
-    violated_must_link_, violated_cannot_link_ : ndarray of shape (m, 2)
-        The pairs themselves.
+    n_violations_, violated_belief_, violated_must_link_, violated_cannot_link_ : int, float, two ndarrays of pairs
+        What is violated; nothing unless `max_violations` or `method="paper"` allowed some.
+    violated_belief_bound_ : float or None
+        The least belief that must be violated, where it is known; see `ClusteringResult`.
     affinity_matrix_, vertex_weights_ : csr_array of shape (n_samples, n_samples), ndarray of shape (n_samples,)
         The edge weights that were cut, and the weights that the clusters were balanced by.
     constraints_ : Constraints
         All constraints of the fit, from pairs, partial labels and groups together.
-    history_ : tuple of float
-        Only for two clusters: the penalised cut F at the start of the final RatioDCA and after each of its steps.
-    hierarchy_ : tuple of ndarray
-        Only with `method="paper"` and more than two: the labels for 2, 3, ... clusters met on the way.
+    history_, hierarchy_ : tuple of float, tuple of ndarray
+        For two clusters the penalised cut F after each step of the final RatioDCA; with `method="paper"` and more
+        clusters the labels for 2, 3, ... of them.
     neighbor_recall_ : float
-        With `affinity="knn"`: the share of true neighbours among those found. 1, unless `neighbors="approximate"`:
-        then measured on a random sample of points.
+        With `affinity="knn"`: share of true neighbours found; measured on a sample if `neighbors="approximate"`, else 1.
     n_clusters_, n_clusters_reason_ : int, str
         Number of clusters, chosen or given, and why that many.
     n_features_in_, feature_names_in_ : int, ndarray
-        Number of features seen in `fit`, and their names where X has names.
+        Number of features, and their names where X has any.
 
     Notes
     -----
@@ -114,11 +107,11 @@ class COSC(ClusterMixin, BaseEstimator):
     above 0 at most that much belief is violated, or `fit` raises. An `init` that keeps to the limit is improved or
     returned, if `influence` is 0. An int as `random_state` fixes the result for every `n_jobs`.
 
-    *Not promised.* The problem is NP-hard and the search a heuristic: the cut need not be the smallest there is. Nor
-    is the smallest cut the truth; constraints are how you say what the graph does not know.
+    *Not promised.* The problem is NP-hard: the cut need not be the smallest. Nor is the smallest cut the truth;
+    constraints are how you say what the graph does not know.
 
-    *Cross-validation.* Pairs are row numbers of the very X that `fit` receives, and a fold renumbers its rows. Inside
-    cross-validation, give what is sliced with the samples: `partial_labels`, `cannot_link_groups`, `vertex_weights`.
+    *Cross-validation.* A fold renumbers its rows, on which pairs rely: give what is sliced with the samples instead,
+    `partial_labels`, `cannot_link_groups`, `vertex_weights`.
 
     Examples
     --------
@@ -198,11 +191,11 @@ pairs as possible.
         X : array-like of shape (n_samples, n_features), or affinity matrix of shape (n_samples, n_samples)
             Points; with `affinity="precomputed"` similarities, sparse or dense, whose diagonal is ignored.
         y : ignored
-            Clusterers take no truth: a grid search passes y along, and it would leak. See `partial_labels`.
+            Clusterers take no truth; a grid search passes it along. See `partial_labels`.
         must_link, cannot_link : sequence of pairs, array of shape (m, 2), data frame or sparse matrix, optional
             Pairs of row numbers of X that belong together, or apart. A sparse matrix has shape (n_samples, n_samples).
         must_link_belief, cannot_link_belief : float or array-like of shape (m,), optional
-            Belief in each pair, in (0, 1]; 1 if not given. Counts where constraints may be violated.
+            Belief in each pair, in (0, 1], default 1. Counts where constraints may be violated.
         partial_labels : array-like of shape (n_samples,), optional
             Known classes, -1 where unknown: equal ones are must-links, different ones cannot-links.
         cannot_link_groups : array-like of shape (n_samples,), optional
@@ -250,6 +243,7 @@ pairs as possible.
             progress=progress,
             device=self.device,
         )
+        warn_if_lopsided(graph, result.labels, known)
         # Nothing above touches the model: a fit that raises leaves the last one as it was.
         validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
         self._training_points = points
@@ -261,12 +255,10 @@ pairs as possible.
         return self
 
     def _keep(self, result: ClusteringResult) -> None:
-        self.labels_ = result.labels
-        self.cut_ = result.cut
-        self.n_violations_ = result.violations.n_violations
-        self.violated_belief_ = result.violations.belief
-        self.violated_must_link_ = result.violations.must_link
-        self.violated_cannot_link_ = result.violations.cannot_link
+        self.labels_, self.cut_, violations = result.labels, result.cut, result.violations
+        self.n_violations_, self.violated_belief_ = violations.n_violations, violations.belief
+        self.violated_belief_bound_ = result.violated_belief_bound
+        self.violated_must_link_, self.violated_cannot_link_ = violations.must_link, violations.cannot_link
         for name, value in (("history_", result.history), ("hierarchy_", result.hierarchy)):
             if value is not None:
                 setattr(self, name, value)
@@ -280,8 +272,7 @@ pairs as possible.
     def predict(self, X: Any) -> np.ndarray:
         """Clusters of new points, by the weighted vote of their nearest training points.
 
-        The training clustering stays as it is, and no constraint reaches new points. Votes are weighed like the edges of
-        the graph.
+        No constraint reaches new points. Votes are weighed like the edges of the graph.
 
         Parameters
         ----------
@@ -307,10 +298,20 @@ pairs as possible.
         """
         from tightcut.audit import audit
 
-        check_is_fitted(self)
-        graph = Graph(self.affinity_matrix_, self.vertex_weights_)
         own = {"influence": self.influence, "n_jobs": self.n_jobs}
-        return audit(graph, self.constraints_, self.labels_, **(own | settings))
+        return audit(self._graph(), self.constraints_, self.labels_, **(own | settings))
+
+    def report(self, path: Any, **settings: Any) -> None:
+        """Write a page about the clustering; takes the keywords of `tightcut.report.write_report`, such as `ids`."""
+        from tightcut.report import write_report
+
+        graph, names = self._graph(), getattr(self, "feature_names_in_", ())
+        own: dict[str, Any] = {"points": self._training_points, "columns": names}
+        write_report(path, graph, self.labels_, self.constraints_, **(own | settings))
+
+    def _graph(self) -> Graph:
+        check_is_fitted(self)
+        return Graph(self.affinity_matrix_, self.vertex_weights_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -324,10 +325,7 @@ pairs as possible.
         check_choice("affinity", self.affinity, ("knn", "precomputed"))
         check_choice("neighbors", self.neighbors, SEARCHES)
         check_choice("symmetrize", self.symmetrize, SYMMETRIZE)
-        if self.n_clusters != "auto":
-            check_scalar(self.n_clusters, "n_clusters", Integral, min_val=1)
-            if isinstance(self.n_clusters, bool):  # an int to Python
-                raise TypeError(f"n_clusters must be an instance of int, not bool; got {self.n_clusters}.")
+        check_n_clusters(self.n_clusters)
         check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
         Settings(self.max_violations, self.method, self.effort, self.influence, self.n_jobs, self.device)
 

@@ -1,4 +1,4 @@
-"""What tightcut raises when the constraints leave no answer."""
+"""What tightcut raises when the constraints leave no answer, and what it warns of."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ class InconsistentConstraintsError(ValueError):
     message : str, optional
         Replaces the sentence made from the witness.
     proven : bool, default=True
-        False where a search gave up, which proves nothing.
+        Whether it is certain that no clustering does; False where a search gave up. A proof need not have a witness: an
+        exhaustive search, a bound of the solver, and must-links that join too many points have none that is short.
     best_labels : ndarray, optional
         The labels with the fewest violations that the search came across.
     n_clusters : int, optional
@@ -83,6 +84,32 @@ class DisconnectedGraphWarning(UserWarning):
             f"{'bridge' if self.n_bridges == 1 else 'bridges'}, the shortest links between them. "
             "Raise n_neighbors for a denser graph, or pass connect=False to keep the components apart."
         )
+
+
+class LopsidedClustersWarning(UserWarning):
+    """Cluster `cluster` has only `size` of `n_points` points, far fewer than the `largest`, and is tied to the others.
+
+    Silence it with ``warnings.simplefilter("ignore", LopsidedClustersWarning)`` where such clusters are expected.
+    """
+
+    advice = (
+        'Try another number of clusters, criterion="rcut" with a larger n_neighbors, or say a few pairs that you know.'
+    )
+
+    def __init__(self, cluster: int, size: int, largest: int, n_points: int, leaving: float) -> None:
+        self.cluster, self.size, self.largest, self.n_points, self.leaving = cluster, size, largest, n_points, leaving
+        super().__init__(cluster, size, largest, n_points, leaving)
+
+    @property
+    def finding(self) -> str:
+        return (
+            f"Cluster {self.cluster} has {self.size:,} of {self.n_points:,} points, the largest cluster {self.largest:,}, and "
+            f"{self.leaving:.1%} of its edge weight leaves it: the smallest cut may have taken a piece out of a cluster "
+            "and left others together."
+        )
+
+    def __str__(self) -> str:
+        return f"{self.finding} {self.advice}"
 
 
 class NoGpuError(RuntimeError):

@@ -15,13 +15,15 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from tightcut._support.display import html_view
+
 CACHED_LIMIT = 50_000  # vertices
 SYMMETRY_TOLERANCE = 1e-6
 LARGEST_WEIGHT = 1e100  # and one over it: products of sums of weights stay finite and above 0
 HASHED_AT_ONCE = 1 << 15  # entries; what a check works on fits the cache
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Graph:
     """An undirected weighted graph with vertex weights.
 
@@ -48,6 +50,13 @@ class Graph:
     weights: sp.csr_array
     vertex_weights: np.ndarray
 
+    def __repr__(self) -> str:
+        return f"Graph({self.n_vertices:,} vertices, {self.n_edges:,} edges)"
+
+    def _repr_html_(self) -> str:
+        facts = {"vertices": f"{self.n_vertices:,}", "edges": f"{self.n_edges:,}"}
+        return html_view("Graph", facts | {"edge weight": f"{self.weights.sum() / 2:.6g}"})
+
     @classmethod
     def from_affinity(cls, affinity: Any, vertex_weights: Any = "degree") -> Graph:
         """Validate an affinity matrix (sparse or dense) and attach vertex weights.
@@ -55,7 +64,8 @@ class Graph:
         Parameters
         ----------
         affinity : array-like or sparse matrix of shape (n, n)
-            Finite, non-negative and symmetric up to rounding. The diagonal is ignored.
+            Finite, non-negative and symmetric up to rounding. The diagonal is ignored, but must be
+            finite, too.
         vertex_weights : {"degree", "ones"} or array-like of shape (n,), default="degree"
             An isolated vertex has no degree; it is given the smallest positive one, so that it still counts.
         """
@@ -151,7 +161,14 @@ def validate_affinity(affinity: Any) -> sp.csr_array:
         raise ValueError(f"An affinity matrix must be square; this one has shape {matrix.shape}.")
     if np.iscomplexobj(matrix):
         raise ValueError("An affinity matrix must be real; this one holds complex numbers.")
-    matrix = without_diagonal(matrix.astype(np.float64, copy=False))
+    matrix = matrix.astype(np.float64, copy=False)
+    diagonal = matrix.diagonal()
+    if not np.isfinite(diagonal).all():
+        place = int(np.argmin(np.isfinite(diagonal)))
+        raise ValueError(
+            f"The affinity matrix holds {diagonal[place]:g} at ({place}, {place}). The diagonal has no effect; set it to 0."
+        )
+    matrix = without_diagonal(matrix)
     if matrix.nnz == 0:
         return matrix
     smallest, largest = float(matrix.data.min()), float(matrix.data.max())

@@ -6,9 +6,10 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array, check_random_state, check_scalar
 from sklearn.utils.validation import check_non_negative
 
+from tightcut._support.choices import did_you_mean_number
 from tightcut._support.warning import warn
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph
@@ -24,6 +25,18 @@ def read_similarities(X: Any, estimator: Any) -> Any:
         )
     check_non_negative(similarities, type(estimator).__name__)
     return similarities
+
+
+def check_n_clusters(value: Any) -> None:
+    """Refuse what is neither a number of clusters nor "auto"."""
+    if isinstance(value, str):
+        if value != "auto":
+            hint = did_you_mean_number(value, "auto")
+            raise ValueError(f'n_clusters must be a whole number >= 1, or "auto"; got {value!r}.{hint}')
+        return
+    if isinstance(value, bool):  # an int to Python
+        raise TypeError(f"n_clusters must be an instance of int, not bool; got {value}.")
+    check_scalar(value, "n_clusters", Integral, min_val=1)
 
 
 def gather_constraints(

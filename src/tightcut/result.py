@@ -1,15 +1,35 @@
-"""What `cluster` returns."""
+"""What `cluster` and `audit` return."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from tightcut._support.display import html_view, shown_sizes
+from tightcut._support.warning import warn
+from tightcut.constraints import Constraints
 from tightcut.constraints.violations import Violations
+from tightcut.exceptions import LopsidedClustersWarning
+from tightcut.graph import Graph
+from tightcut.relaxation.objective import cluster_cuts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# How a price was found; rows of equal price are listed in this order.
+PRICING = ("solved", "estimated", "implied", "violated", "skipped")
+ROWS_SHOWN = 20
+# A cluster is suspiciously small with less than two fifths of its share of the points and less than a fifth of the largest,
+# if at least a hundredth of its weight leaves it: a small cluster of its own is hardly tied to others. Where clusters have
+# fewer than ten points on average, sizes say little.
+SMALL_SHARE, SMALL_RATIO, TIED, FEWEST_EXPECTED = 0.4, 5, 0.01, 10
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ClusteringResult:
     """A clustering with its price.
 
@@ -21,6 +41,10 @@ class ClusteringResult:
         Sum over clusters of cut(C, rest) / vol(C).
     violations : Violations
         The violated pairs, their number and their total belief.
+    violated_belief_bound : float or None
+        No clustering into as many clusters violates less belief than this: where it equals `violated_belief`, that is
+        proven to be the least. None where nothing is known. With `max_violations="fewest"` and pairs that contradict
+        each other it is known if the extra `tightcut[exact]` is installed.
     history : tuple of float or None
         For two clusters: the penalised cut F at the start of the final RatioDCA and after each of its steps.
     hierarchy : tuple of ndarray or None
@@ -30,8 +54,27 @@ class ClusteringResult:
     labels: np.ndarray
     cut: float
     violations: Violations
-    history: tuple[float, ...] | None = field(default=None, repr=False)
-    hierarchy: tuple[np.ndarray, ...] | None = field(default=None, repr=False)
+    violated_belief_bound: float | None = None
+    history: tuple[float, ...] | None = None
+    hierarchy: tuple[np.ndarray, ...] | None = None
+
+    def __repr__(self) -> str:
+        sizes = np.bincount(self.labels).tolist()
+        return (
+            f"ClusteringResult({len(sizes):,} clusters of {shown_sizes(sizes)} points; cut {self.cut:.6g}, "
+            f"{self.n_violations:,} violated)"
+        )
+
+    def _repr_html_(self) -> str:
+        sizes = np.bincount(self.labels).tolist()
+        facts = {"cut": f"{self.cut:.6g}", "violated": f"{self.n_violations:,}"}
+        return html_view("Clustering", facts, ("cluster", "points"), enumerate(sizes[:ROWS_SHOWN]))
+
+    def report(self, path: str | Path, graph: Graph, constraints: Constraints | None = None, **settings: Any) -> None:
+        """Write a page about the clustering of `graph`; takes the keywords of `tightcut.report.write_report`."""
+        from tightcut.report import write_report
+
+        write_report(path, graph, self.labels, constraints, **settings)
 
     @property
     def n_violations(self) -> int:
@@ -40,6 +83,116 @@ class ClusteringResult:
     @property
     def violated_belief(self) -> float:
         return self.violations.belief
+
+
+@dataclass(frozen=True)
+class ConstraintPrice:
+    """A constraint and its price.
+
+    Attributes
+    ----------
+    kind : {"must", "cannot"}
+    first, second : int
+        The two points.
+    belief : float
+    price : float
+        How much the cut falls without this constraint, all others kept; at least 0.
+    cut_without : float
+        The cut found without it.
+    method : {"solved", "estimated", "implied", "violated", "skipped"}
+        Solved anew; estimated by local search; 0 because other constraints imply this
+        one; 0 because the clustering violates it anyway; 0 because there were too many to look at.
+    """
+
+    kind: str
+    first: int
+    second: int
+    belief: float
+    price: float
+    cut_without: float
+    method: str
+
+
+@dataclass(frozen=True, repr=False)
+class Audit(Sequence[ConstraintPrice]):
+    """Constraints with their prices, most expensive first: a sequence of `ConstraintPrice`.
+
+    Attributes
+    ----------
+    rows : tuple of ConstraintPrice
+    cut : float
+        What prices are measured against: the cut of the given clustering, or of a better one with the same
+        constraints that was found on the way.
+    free_cut : float
+        The cut found without any constraint: what all of them together cost is `cut - free_cut`.
+    """
+
+    rows: tuple[ConstraintPrice, ...]
+    cut: float
+    free_cut: float
+
+    @overload
+    def __getitem__(self, index: int) -> ConstraintPrice: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[ConstraintPrice]: ...
+    def __getitem__(self, index: int | slice) -> ConstraintPrice | Sequence[ConstraintPrice]:
+        return self.rows[index]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[ConstraintPrice]:
+        return iter(self.rows)
+
+    def __repr__(self) -> str:
+        top = f", the dearest {self.rows[0].price:.3g}" if self.rows else ""
+        return f"Audit({len(self):,} constraints{top}; cut {self.cut:.6g}, {self.free_cut:.6g} without any)"
+
+    def _repr_html_(self) -> str:
+        facts = {"constraints": f"{len(self):,}", "cut": f"{self.cut:.6g}", "without any": f"{self.free_cut:.6g}"}
+        rows = [(f"{r.kind}-link", r.first, r.second, f"{r.price:.4g}", r.method) for r in self.rows[:ROWS_SHOWN]]
+        return html_view("Audit", facts, ("type", "first", "second", "price", "method"), rows)
+
+    def to_dataframe(self, ids: Sequence[Any] | None = None) -> pd.DataFrame:
+        """The table as a pandas frame, with the i-th of `ids` in place of point i if given."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError('to_dataframe needs pandas: pip install "tightcut[frames]"') from error
+
+        frame = pd.DataFrame(list(map(astuple, self.rows)), columns=[field.name for field in fields(ConstraintPrice)])
+        if ids is not None:
+            names = list(ids)  # a pandas Series would be indexed by its labels
+            for column in ("first", "second"):
+                frame[column] = [names[point] for point in frame[column]]
+        return frame
+
+
+def warn_if_lopsided(graph: Graph, labels: np.ndarray, constraints: Constraints) -> None:
+    """Warn of a cluster far smaller than its share that is tied to the others, where no constraint may have forced it.
+
+    Examples
+    --------
+    >>> import numpy as np, warnings
+    >>> from tightcut import Constraints, Graph
+    >>> from tightcut.result import warn_if_lopsided
+    >>> path = Graph.from_affinity(np.eye(40, k=1) + np.eye(40, k=-1))
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     warn_if_lopsided(path, (np.arange(40) < 3).astype(int), Constraints.from_pairs(40))
+    >>> print(str(caught[0].message).partition(":")[0])
+    Cluster 1 has 3 of 40 points, the largest cluster 37, and 20.0% of its edge weight leaves it
+    """
+    sizes = np.bincount(labels)
+    share = len(labels) / len(sizes)
+    if len(sizes) == 1 or share < FEWEST_EXPECTED or not constraints.is_empty:
+        return
+    leaving, volume = cluster_cuts(graph, labels)
+    small = (sizes < SMALL_SHARE * share) & (SMALL_RATIO * sizes < sizes.max()) & (leaving > TIED * volume)
+    if small.any():
+        cluster = int(np.argmin(np.where(small, sizes, len(labels))))
+        part = float(leaving[cluster] / volume[cluster])
+        warn(LopsidedClustersWarning(cluster, int(sizes[cluster]), int(sizes.max()), len(labels), part))
 
 
 def number_by_appearance(labels: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ N_POINTS = 60  # enough to be coarsened, which reaches every kernel of the searc
 def warmup() -> None:
     """Compile all kernels, or load them from numba's cache, by clustering a tiny graph in every mode.
 
-    Half a minute the first time ever, a second or two afterwards. Call it before a clock runs.
+    Half a minute or more the first time ever, a second or two afterwards. Call it before a clock runs.
     """
     from tightcut.clustering import cluster
     from tightcut.constraints import Constraints
@@ -37,6 +37,7 @@ def warmup() -> None:
         quick(constraints, n_clusters=3)
         quick(contradictory, n_clusters=3, max_violations="fewest")
         _steps_of_large_graphs(graph, constraints)
+        _steps_of_resolving()
         _search_for_neighbors()
 
 
@@ -52,6 +53,14 @@ def _steps_of_large_graphs(graph: Graph, constraints: Constraints) -> None:
     couplings = units.couplings
     spins = np.where(np.arange(units.n_units) % 2, 1, -1).astype(np.int8)
     kernels.near_the_cut(couplings.indptr, couplings.indices, couplings.data, spins, 10)
+
+
+def _steps_of_resolving() -> None:
+    from tightcut import _kernels as kernels
+
+    one = np.zeros(1, np.int32)
+    kernels.resolve_components(one, one, one, np.zeros(1), one, one, 1, 1, 1)
+    kernels.weigh_branches(one, one, np.zeros(1), 1)
 
 
 def _search_for_neighbors() -> None:

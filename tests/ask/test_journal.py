@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tightcut import Constraints
 from tightcut.ask import Session, simulate
-from tightcut.ask.journal import read_constraints
+from tightcut.ask.journal import Journal, read_constraints
 
 
 def state(session):
@@ -198,3 +198,66 @@ def test_a_journal_is_taken_where_pairs_are_taken(tmp_path, monkeypatch, capsys)
     assert (tmp_path / "labels.csv").exists()
     assert main(["cluster", "fewer.csv", *given, "--force"]) == 1
     assert "answers about 40 points; the data have 30" in capsys.readouterr().err
+
+
+DAMAGE = [None, True, -1, 10**9, 10**30, 1.5, "x", [], [0], [[]], {}, {"a": 1}]
+
+
+@pytest.mark.parametrize("value", DAMAGE, ids=repr)
+def test_damaged_lines_are_told_and_the_journal_is_untouched(written, value):
+    """Every field of every line, one at a time: the session resumes, or says which line is damaged."""
+    session, path, _, _ = written
+    session.close()
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    identity = {key: lines[0][key] for key in ("rows", "fingerprint")}
+    for number, line in enumerate(lines):
+        for key in line:
+            damaged = [dict(own) for own in lines]
+            damaged[number][key] = value
+            text = "".join(json.dumps(own) + "\n" for own in damaged)
+            path.write_text(text)
+            for read in (Constraints.from_answers, lambda own: Journal(own, identity)):
+                try:
+                    read(path)
+                except ValueError as error:
+                    assert type(error) is ValueError  # noqa: PT017 - neither a codec's error nor a number's
+                    assert str(path) in str(error)  # noqa: PT017
+            assert path.read_text() == text
+
+
+def test_a_huge_group_takes_no_memory(written):
+    session, path, X, _ = written
+    session.close()
+    header, *_ = path.read_text().splitlines()
+    event = {"event": "answer", "number": 0, "kind": "move", "first": 0, "choice": 10**10, "time": "", "founds": 10**10}
+    path.write_text(header + "\n" + json.dumps(event) + "\n")
+    with pytest.raises(ValueError, match="Line 2 of .* is damaged: choice is 10000000000"):
+        Session(X, answers=path)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000 + "\n", '{"event": ' * 50_000 + "\n"])
+def test_deep_nesting(blobs, tmp_path, text):
+    path = tmp_path / "deep.jsonl"
+    path.write_text(text)
+    with pytest.raises(ValueError, match="no JSON"):
+        Session(blobs[0], answers=path)
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+def test_two_sessions_of_one_journal(blobs, tmp_path, resumed):
+    """The second to write is told so, and nothing that was acknowledged is lost."""
+    X, _ = blobs
+    path = tmp_path / "answers.jsonl"
+    if resumed:
+        with_answer = Session(X, answers=path, random_state=0)
+        with_answer.answer(with_answer.question(), "same")
+        with_answer.close()
+    first, second = (Session(X, answers=path, random_state=0) for _ in range(2))
+    first.answer(first.question(), "same")
+    for act in (lambda: second.answer(second.question(), "different"), lambda: second.name(0, "Anna")):
+        with pytest.raises(ValueError, match="Another session has written"):
+            act()
+    first.answer(first.question(), "different")
+    first.close()
+    second.close()
+    assert Session(X, answers=path).answers == first.answers

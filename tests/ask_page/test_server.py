@@ -162,6 +162,11 @@ def test_pictures(client):
         ("revise", {"number": 5, "choice": "same"}),
         ("undo", {}),
         ("thing", {"row": -1}),
+        ("question", {"kind": ["pair"]}),
+        ("answer", {"number": 0, "kind": {}, "choice": "same"}),
+        ("move", {"row": 10**30, "choice": 0}),
+        ("move", {"row": 1, "choice": 10**30}),
+        ("gallery", {"group": 10**30}),
     ],
 )
 def test_nonsense_is_refused_with_a_reason(client, desk, action, values):
@@ -175,6 +180,15 @@ def test_nonsense_is_refused_with_a_reason(client, desk, action, values):
 def test_broken_bodies(client, body):
     headers = {"content-type": "application/json"}
     assert client.post(f"/{TOKEN}/question", content=body, headers=headers).status_code == 422
+
+
+def test_half_a_character_is_no_name(client, desk):
+    """JavaScript's strings may hold one, and JSON can spell it."""
+    body, headers = b'{"group": 0, "name": "half \\ud800"}', {"content-type": "application/json"}
+    response = client.post(f"/{TOKEN}/name", content=body, headers=headers)
+    assert response.status_code == 422
+    assert "half of a character" in response.json()["error"]
+    assert desk.session.n_actions_ == 0
 
 
 def test_large_bodies_are_refused(client):

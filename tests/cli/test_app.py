@@ -43,7 +43,9 @@ def test_version(run):
 
 def test_usage_errors(run):
     assert run("cluster moons.csv")[0] == 2
-    assert run("clutser moons.csv")[0] == 2
+    code, _, err = run("clutser moons.csv")
+    assert code == 2
+    assert "No such command 'clutser'. Did you mean 'cluster'?" in err
     code, _, err = run("moons.csv")
     assert code == 2
     assert "Did you mean: tightcut cluster moons.csv -k K" in err

@@ -101,7 +101,7 @@ def test_the_same_as_in_python(run, folder):
 def test_a_number_of_clusters_is_chosen(run):
     code, out, err = run("cluster moons.npy -k auto --effort 0.3 --json")
     assert code == 0
-    assert f"{json.loads(out)['n_clusters']} clusters. The largest eigengap" in err
+    assert f"{json.loads(out)['n_clusters']} clusters. The eigengap" in err
 
 
 def test_symmetrizing_by_the_mean(run, folder):
@@ -229,16 +229,23 @@ def test_files_that_would_overwrite_each_other(run, folder, options):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemError])
-def test_a_failure_leaves_no_file(run, folder, monkeypatch, error):
+def test_labels_are_safe_before_the_report_begins(run, folder, monkeypatch, error):
     def fail(*_, **__):
         raise error from KeyboardInterrupt()
 
-    monkeypatch.setattr("tightcut.report.render", fail)
     before = set(folder.iterdir())
-    code, _, err = run(f"{MOONS} -o labels.csv --report report.html")
-    assert code == 130
-    assert "interrupted" in err
+    with monkeypatch.context() as patch:
+        patch.setattr("tightcut.COSC.fit", fail)
+        assert run(f"{MOONS} -o labels.csv")[0] == 130
     assert set(folder.iterdir()) == before
+    for place in ("tightcut.COSC.audit", "tightcut.report.render"):
+        with monkeypatch.context() as patch:
+            patch.setattr(place, fail)
+            code, _, err = run(f"{MOONS} --constraints pairs.csv -o labels.csv --report report.html --force")
+        assert code == 130
+        assert "Wrote labels.csv; the report follows." in err
+        assert "interrupted" in err
+        assert set(folder.iterdir()) - before == {folder / "labels.csv"}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
@@ -264,7 +271,8 @@ def test_ctrl_c(folder, child_environment):
     ("options", "code", "message"),
     [
         ("-k 0", 2, "-k"),
-        ("-k two", 2, "not a valid integer"),
+        ("-k two", 2, "'two' is not a valid integer range. Did you mean 2?"),
+        ("-k atuo", 2, "Did you mean 'auto'?"),
         ("-k 61", 1, "61 clusters need at least that many points; moons.csv has 60."),
         ("--n-neighbors 0", 2, "--n-neighbors"),
         ("--colums x", 2, "--colums"),
@@ -293,3 +301,74 @@ def test_notes_about_the_graph_and_constant_columns(run, folder):
     assert "Raise --n-neighbors for a denser graph.\n" in err
     _, _, err = run("cluster far.csv -k 2")
     assert "Note: columns with the same value in every row make no difference: '3'." in err
+
+
+def test_a_lopsided_clustering_is_noted_in_words_of_the_command_line(run, folder):
+    from sklearn.datasets import load_iris
+
+    np.savetxt(folder / "iris.csv", load_iris().data, delimiter=",")
+    _, out, err = run("cluster iris.csv -k 3 --seed 0")
+    assert "100" in out
+    assert "Note: cluster 1 has 17 of 150 points, the largest cluster 100" in err
+    assert "Try another -k, --criterion rcut with a larger --n-neighbors, or a few pairs (--constraints)." in err
+
+
+def test_the_cut_with_and_without_pairs(run, folder):
+    _, out, _ = run(f"{MOONS} --constraints pairs.csv --json")
+    with_pairs = json.loads(out)
+    _, out, _ = run(f"{MOONS} --json")
+    free = json.loads(out)
+    assert free["cut_without_pairs"] is None
+    assert with_pairs["cut_without_pairs"] == pytest.approx(free["cut"])
+    assert f"; {free['cut']:.6g} without pairs)" in run(f"{MOONS} --constraints pairs.csv")[1]
+    (folder / "dear.csv").write_text("a,b,type\nm00,m01,cannot\nm10,m11,cannot\n")
+    assert (
+        "times as large as without them. Some may be wrong: tightcut audit" in run(f"{MOONS} --constraints dear.csv")[2]
+    )
+
+
+def test_prices_can_be_left_out(run, folder, monkeypatch):
+    monkeypatch.setattr("tightcut.COSC.audit", None)
+    monkeypatch.setattr("tightcut.audit.cut_without_constraints", None)
+    code, out, _ = run(f"{MOONS} --constraints pairs.csv --report report.html --no-prices --json")
+    assert code == 0
+    assert json.loads(out)["cut_without_pairs"] is None
+    assert 'id="prices"' not in (folder / "report.html").read_text()
+
+
+def test_violated_pairs_are_named(run, folder):
+    (folder / "pairs.csv").write_text("a,b,type\nm00,m01,must\nm00,m01,cannot\nm05,m45,cannot\n")
+    for command in (f"{MOONS} --max-violations fewest", MOONS.replace("cluster", "audit") + " --max-violations fewest"):
+        code, out, _ = run(f"{command} --constraints pairs.csv")
+        assert code == 0
+        after = out[out.index("violated") :]
+        assert "m00 must-link m01" in after or "m00 cannot-link m01" in after
+    lines = out.splitlines()
+    assert "(1 violated ones first):" in lines[0]
+    assert lines[1].split()[2] == "violated"
+
+
+def test_the_time_includes_the_report(run, monkeypatch):
+    from tightcut import report
+
+    def slow(*given, **named):
+        time.sleep(0.5)
+        return report.report.render(*given, **named)
+
+    monkeypatch.setattr("tightcut.report.render", slow)
+    _, out, _ = run(f"{MOONS} --report report.html --json")
+    assert json.loads(out)["seconds"] >= 0.5
+
+
+def test_pictures_and_maps_of_a_report(run, folder):
+    rng = np.random.default_rng(0)
+    np.save(folder / "pixels.npy", rng.random((40, 12)) + 3 * (np.arange(40) < 20)[:, None])
+    assert run("cluster pixels.npy -k 2 --images 3x4 --map pca --report page.html")[0] == 0
+    page = (folder / "page.html").read_text()
+    assert "principal components of 12 columns" in page
+    assert "data:image/png" in page
+    code, _, err = run("cluster pixels.npy -k 2 --images 5x5 --report other.html")
+    assert code == 1
+    assert "--images 5x5: pixels.npy has rows of 12 values, which does not fit." in err
+    assert run("cluster pixels.npy -k 2 --images big --report other.html")[0] == 2
+    assert run("cluster pixels.npy -k 2 --images 3x4")[0] == 2

@@ -1,6 +1,8 @@
 """What a new user tries: every kind of odd file gives a result or a message that helps, never a traceback."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -105,3 +107,58 @@ def test_pairs_of_names_for_data_without(run):
 def test_pairs_of_row_numbers(run, folder):
     (folder / "rows.csv").write_text("0,10,must\n5,45,cannot\n")
     assert run("cluster moons.npy -k 2 --constraints rows.csv --effort 0.1")[0] == 0
+
+
+def test_rows_without_values_stay_in_the_output_without_a_label(run, folder):
+    lines = (folder / "moons.csv").read_text().splitlines()
+    for row in (3, 7):
+        name, _, y, kind = lines[row].split(",")
+        lines[row] = f"{name},,{y},{kind}"
+    (folder / "moons.csv").write_text("\n".join(lines))
+    (folder / "pairs.csv").write_text("a,b,type\nm00,m10,must\nm02,m45,cannot\n")
+    command = "cluster moons.csv -k 2 --id name --drop class --constraints pairs.csv --effort 0.1 -o labels.csv"
+    code, _, err = run(command)
+    assert code == 1
+    assert "Missing in all: 2 values (2 in 'x'), in 2 of 60 rows" in err
+    code, out, err = run(f"{command} --missing drop")
+    assert code == 0
+    assert "58, 2 without a label" in out
+    assert "Left out 2 of 60 rows" in err
+    assert "1 pairs of pairs.csv name rows that were left out" in err
+    labels = [line.split(",") for line in (folder / "labels.csv").read_text().splitlines()[1:]]
+    assert [name for name, _ in labels] == [f"m{i:02d}" for i in range(60)]
+    assert [name for name, label in labels if label == ""] == ["m02", "m06"]
+    assert run(f"{command} --missing mean --force")[0] == 0
+
+
+def test_categories(run, folder):
+    rows = [f"{'cat' if i % 3 else 'dog'},{i % 7}.5,{i * i % 11}" for i in range(20)]
+    (folder / "mixed.csv").write_text("\n".join(["kind,x,y", *rows]))
+    assert "--encode kind" in run("cluster mixed.csv -k 2")[2]
+    code, _, err = run("cluster mixed.csv -k 2 --encode kind --effort 0.1")
+    assert code == 0
+    assert "Column 'kind' became 2 columns of 0 and 1" in err
+    assert "20 rows and 4 columns" in err
+
+
+def test_standard_input(folder, child_environment):
+    command = [
+        sys.executable,
+        "-m",
+        "tightcut",
+        "cluster",
+        "-",
+        "-k",
+        "2",
+        "--id",
+        "name",
+        "--drop",
+        "class",
+        "-o",
+        "-",
+    ]
+    with (folder / "moons.csv").open() as stream:
+        done = subprocess.run(command, stdin=stream, capture_output=True, text=True, env=child_environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("name,cluster\nm00,0\n")
+    assert "columns of standard input; names from 'name'" in done.stderr

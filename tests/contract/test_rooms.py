@@ -27,9 +27,9 @@ FLOORS = [
     {"relaxation"},
     {"search"},
     {"gpu"},  # a plug-in: what is below it imports it where it is used, inside a function
-    {"clustering", "result", "inputs", "audit", "scaling", "estimator"},
-    {"metrics", "plots", "report", "files", "datasets", "warmup"},
-    {"experiments", "ask", "demo"},
+    {"clustering", "result", "inputs", "audit", "report", "scaling", "estimator"},
+    {"alignment", "metrics", "plots", "files", "datasets", "warmup"},
+    {"experiments", "ask", "demo", "resolution"},
     {"cli", "__main__"},
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

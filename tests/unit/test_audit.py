@@ -154,12 +154,15 @@ def test_progress_is_reported(moons):
 def test_the_table_as_a_frame():
     pandas = pytest.importorskip("pandas")
     row = ConstraintPrice("must", 0, 2, 1.0, 0.5, 0.25, "solved")
-    frame = Audit((row,), 0.75).to_dataframe(ids=["ann", "bob", "eve"])
+    frame = Audit((row,), 0.75, 0.5).to_dataframe(ids=["ann", "bob", "eve"])
     assert frame.columns[:4].tolist() == ["kind", "first", "second", "belief"]
     assert frame.loc[0, ["first", "second", "price"]].tolist() == ["ann", "eve", 0.5]
-    assert len(Audit((), 0.75).to_dataframe()) == 0
+    assert len(Audit((), 0.75, 0.75).to_dataframe()) == 0
     sorted_elsewhere = pandas.Series(["ann", "bob", "eve"], index=[2, 0, 1])
-    assert Audit((row,), 0.75).to_dataframe(sorted_elsewhere).loc[0, ["first", "second"]].tolist() == ["ann", "eve"]
+    assert Audit((row,), 0.75, 0.5).to_dataframe(sorted_elsewhere).loc[0, ["first", "second"]].tolist() == [
+        "ann",
+        "eve",
+    ]
 
 
 def test_own_share_of_isolated_vertices_is_1():

@@ -22,7 +22,6 @@ from tightcut.files import (
     read_table,
     write_rows,
 )
-from tightcut.files import errors as errors_module
 from tightcut.files.tables import Table
 from tightcut.files.text import read_rows, split_plain
 
@@ -185,7 +184,7 @@ class TestUnreadableFiles:
             raise error
 
         path = save("1,2\n")
-        monkeypatch.setattr(errors_module.Path, "open", refuse)
+        monkeypatch.setattr(Path, "open", refuse)
         with pytest.raises(InputError, match=r"permission denied. Try: chmod u\+r|cannot be read: Input/output error"):
             read_data(path)
 
@@ -198,8 +197,8 @@ class TestUnreadableFiles:
             read_data(path)
 
     def test_an_unknown_kind_of_file(self, save):
-        with pytest.raises(InputError, match=r"tightcut does not read .xlsx files; use CSV"):
-            read_data(save("x", "data.xlsx"))
+        with pytest.raises(InputError, match=r"tightcut does not read .doc files; use NPY.* CSV"):
+            read_data(save("x", "data.doc"))
 
 
 class TestPoints:

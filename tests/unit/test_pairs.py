@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tightcut import Constraints
 from tightcut.constraints.pairs import merge_pairs, read_beliefs, read_indices, read_n_points, read_pairs
 from tightcut.constraints.products import check_pair_count, pairs_between, pairs_within
 
@@ -263,3 +264,11 @@ def test_pair_limit():
     check_pair_count(50_000_000, "This", "Stop.")
     with pytest.raises(ValueError, match="This takes 50,000,001 pairs, more than the limit of 50,000,000"):
         check_pair_count(50_000_001, "This", "Stop.")
+
+
+def test_more_points_than_pairs_can_be_numbered_for():
+    most = 3_037_000_499
+    pairs = [(0, 1), (most - 2, most - 1)]
+    assert Constraints.from_pairs(most, pairs).must_link.tolist() == [list(pair) for pair in pairs]
+    with pytest.raises(ValueError, match="at most 3,037,000,499"):
+        Constraints.from_pairs(most + 1, pairs)

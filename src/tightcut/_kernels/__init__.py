@@ -3,6 +3,7 @@
 from tightcut._kernels.coarsening import connected_regions, contract, heavy_edge_matching
 from tightcut._kernels.colouring import colour_by_tabu, colour_exactly, complete_labels, peel
 from tightcut._kernels.fista import fista_steps
+from tightcut._kernels.front import enter_front, walk_front
 from tightcut._kernels.minimum_cut import UNREACHED, reverse_arcs, route_excess, total_variation_prox
 from tightcut._kernels.partition import (
     agglomerate,
@@ -11,7 +12,9 @@ from tightcut._kernels.partition import (
     refine_partition,
     relation_inside,
 )
+from tightcut._kernels.resolving import resolve_components
 from tightcut._kernels.spins import measure, near_the_cut, refine, tabu_search
+from tightcut._kernels.splitting import weigh_branches
 from tightcut._kernels.thresholding import cut_changes, total_variation
 
 __all__ = [
@@ -23,6 +26,7 @@ __all__ = [
     "connected_regions",
     "contract",
     "cut_changes",
+    "enter_front",
     "fista_steps",
     "heavy_edge_matching",
     "measure",
@@ -33,9 +37,12 @@ __all__ = [
     "refine",
     "refine_partition",
     "relation_inside",
+    "resolve_components",
     "reverse_arcs",
     "route_excess",
     "tabu_search",
     "total_variation",
     "total_variation_prox",
+    "walk_front",
+    "weigh_branches",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tightcut._kernels.compiled import compiled
+from tightcut._kernels.heap import ABSENT, heapify, pop, renew
 from tightcut._kernels.random_numbers import next_random
 
 
@@ -66,42 +67,46 @@ def complete_labels(indptr, indices, weights, rel_indptr, rel_indices, rel_weigh
 
 
 @compiled
-def _most_saturated(colour, blocked, indptr, k):
-    """The uncoloured vertex with the most forbidden colours, ties by degree; -1 if all are coloured."""
-    best, best_saturation, best_degree = -1, -1, -1
-    for v in range(len(colour)):
-        if colour[v] >= 0:
-            continue
-        saturation = 0
-        for c in range(k):
-            saturation += blocked[v, c] > 0
-        degree = indptr[v + 1] - indptr[v]
-        if saturation > best_saturation or (saturation == best_saturation and degree > best_degree):
-            best, best_saturation, best_degree = v, saturation, degree
-    return best
+def _paint(v, c, change, indptr, indices, blocked, rank, key, heap, size, place):
+    """Give vertex v colour c (change 1) or take it back (-1): its neighbours' forbidden colours, and their keys."""
+    for a in range(indptr[v], indptr[v + 1]):
+        u = indices[a]
+        before = blocked[u, c]
+        blocked[u, c] += change
+        if (before == 0) != (blocked[u, c] == 0):
+            key[u] -= change * rank
+            if place[u] >= 0:
+                renew(u, heap, size, key, place)
 
 
 @compiled
 def colour_exactly(indptr, indices, k, node_limit):
-    """Backtracking on the most saturated vertex (DSATUR); returns (status, colours).
+    """Backtracking on the most saturated vertex (DSATUR), ties by degree; returns (status, colours).
 
-    Status 1: coloured. 0: the search is exhausted, there is no colouring. -1: the limit of nodes was reached.
+    Status 1: coloured. 0: the search is exhausted, there is no colouring. -1: the limit of nodes was reached. A node
+    costs O(log n) for each neighbour of its vertex.
     """
     n = len(indptr) - 1
     colour = np.full(n, -1, np.int32)
+    if n == 0:
+        return 1, colour
     blocked = np.zeros((n, k), np.int32)
     chosen = np.empty(n, np.int32)
     highest = np.zeros(n + 1, np.int32)  # colours in use before each depth; new colours enter one at a time
+    # Most forbidden colours first, then most neighbours, then the first: the heap begins with the smallest key.
+    degree = np.diff(indptr)
+    rank = float(n) * (degree.max() + 1)
+    key = np.arange(n) - float(n) * degree
+    heap, place, size = np.arange(n).astype(np.int32), np.arange(n).astype(np.int32), n
+    heapify(heap, size, key, place)
     depth, nodes = 0, 0
-    if n == 0:
-        return 1, colour
-    chosen[0] = _most_saturated(colour, blocked, indptr, k)
+    chosen[0] = heap[0]
+    size = pop(heap, size, key, place)
     while True:
         v = chosen[depth]
         previous = colour[v]
         if previous >= 0:
-            for a in range(indptr[v], indptr[v + 1]):
-                blocked[indices[a], previous] -= 1
+            _paint(v, previous, -1, indptr, indices, blocked, rank, key, heap, size, place)
             colour[v] = -1
         following = -1
         for c in range(previous + 1, min(k, highest[depth] + 1)):
@@ -109,6 +114,8 @@ def colour_exactly(indptr, indices, k, node_limit):
                 following = c
                 break
         if following < 0:
+            place[v] = ABSENT
+            size = renew(v, heap, size, key, place)
             depth -= 1
             if depth < 0:
                 return 0, colour
@@ -117,13 +124,13 @@ def colour_exactly(indptr, indices, k, node_limit):
         if nodes > node_limit:
             return -1, colour
         colour[v] = following
-        for a in range(indptr[v], indptr[v + 1]):
-            blocked[indices[a], following] += 1
+        _paint(v, following, 1, indptr, indices, blocked, rank, key, heap, size, place)
         highest[depth + 1] = max(highest[depth], following + 1)
         depth += 1
         if depth == n:
             return 1, colour
-        chosen[depth] = _most_saturated(colour, blocked, indptr, k)
+        chosen[depth] = heap[0]
+        size = pop(heap, size, key, place)
 
 
 @compiled

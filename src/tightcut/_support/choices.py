@@ -1,9 +1,12 @@
-"""Settings that are one of a few words."""
+"""Settings that are one of a few words, and what was probably meant instead."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Any
+
+NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 
 
 def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
@@ -11,10 +14,43 @@ def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
 
     Examples
     --------
-    >>> check_choice("criterion", "cut", ("ncut", "rcut"))
+    >>> check_choice("criterion", "nuct", ("ncut", "rcut"))
     Traceback (most recent call last):
         ...
-    ValueError: criterion must be one of 'ncut', 'rcut'; got 'cut'.
+    ValueError: criterion must be one of 'ncut', 'rcut'; got 'nuct'. Did you mean 'ncut'?
     """
-    if not isinstance(value, str) or value not in allowed:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}.")
+    words = list(allowed)
+    if not isinstance(value, str) or value not in words:
+        hint = did_you_mean(value, words) if isinstance(value, str) else ""
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, words))}; got {value!r}.{hint}")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A suggestion to append to a message, or nothing.
+
+    Examples
+    --------
+    >>> from tightcut._support.choices import did_you_mean
+    >>> did_you_mean("hieght", ["weight", "height", "age"])
+    " Did you mean 'height'?"
+    """
+    by_case = {other.lower(): other for other in known}
+    close = get_close_matches(name.lower(), by_case, n=1)
+    return f" Did you mean {by_case[close[0]]!r}?" if close else ""
+
+
+def did_you_mean_number(value: Any, word: str) -> str:
+    """A suggestion in place of a number that was not one: the word that is also allowed, or a number in words.
+
+    Examples
+    --------
+    >>> from tightcut._support.choices import did_you_mean_number
+    >>> did_you_mean_number("atuo", "auto"), did_you_mean_number("three", "auto"), did_you_mean_number(-1, "auto")
+    (" Did you mean 'auto'?", ' Did you mean 3?', '')
+    """
+    if not isinstance(value, str):
+        return ""
+    number = NUMBERS.index(value.strip().lower()) if value.strip().lower() in NUMBERS else None
+    if number is None and value.strip().isdecimal():
+        number = int(value)
+    return did_you_mean(value, [word]) if number is None else f" Did you mean {number}?"

@@ -17,6 +17,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from tightcut.ask.events import check_event, check_header
 from tightcut.constraints import Constraints
 
 FORMAT = 1
@@ -49,11 +50,13 @@ class Journal:
         self.header: Event = {}
         self.events: list[Event] = []
         self._file: IO[bytes] | None = None
+        self._end = 0  # of the file, as long as nobody else writes to it
         if self.path is None or not self.path.exists():
             return
         known = _read_lines(self.path)
         if known:
             _check_data(known[0], identity, self.path)
+            _check_events(known, self.path)
             self.header, self.events = known[0], known[1:]
 
     def begin(self, header: Event) -> None:
@@ -63,9 +66,12 @@ class Journal:
             self.header = {"format": FORMAT, "event": "data", "time": now(), **self.identity, **header}
         if self.path is None:
             return
-        if not new:
+        if new:
+            self.path.write_bytes(b"")
+        else:
             _drop_torn_line(self.path)
-        self._file = self.path.open("wb" if new else "ab")
+        self._file = self.path.open("ab")
+        self._end = self._file.tell()
         if new:
             self._write(self.header)
 
@@ -85,7 +91,12 @@ class Journal:
             return
         if self._file is None:
             raise ValueError(f"The journal {self.path} is closed; open it again with Session.load.")
-        end = self._file.tell()
+        end = os.fstat(self._file.fileno()).st_size
+        if end != self._end:
+            raise ValueError(
+                f"Another session has written to {self.path}, so this answer does not count. Close one of the two, and open "
+                "the journal again in the other."
+            )
         try:
             self._file.write(line)
             self._file.flush()
@@ -96,6 +107,7 @@ class Journal:
             os.truncate(self.path, end)
             self._file = self.path.open("ab")
             raise
+        self._end = end + len(line)
 
 
 def now() -> str:
@@ -147,6 +159,7 @@ def read_constraints(path: Any, n_points: int | None = None) -> Constraints:
 
     header, *events = read_events(path)
     _check_header(header, Path(path))
+    _check_events([header, *events], Path(path))
     rows = int(header["rows"])
     if n_points is not None and n_points != rows:
         raise ValueError(f"{path} holds answers about {rows} points; the data have {n_points}.")
@@ -174,7 +187,7 @@ def _read_lines(path: Path) -> list[Event]:
             continue
         try:
             event = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             if number == len(lines):  # no newline after it: torn
                 break
             raise ValueError(
@@ -184,7 +197,7 @@ def _read_lines(path: Path) -> list[Event]:
             raise ValueError(f"Line {number} of {path} is no event; this is no journal of answers.")
         if number == len(lines):  # complete JSON but no newline: it was never acknowledged
             break
-        if events and event["event"] not in EVENTS:
+        if events and not (isinstance(event["event"], str) and event["event"] in EVENTS):
             raise ValueError(
                 f"Line {number} of {path} holds the unknown event {event['event']!r}; {path} may be newer than tightcut."
             )
@@ -208,6 +221,14 @@ def _check_header(header: Event, path: Path) -> None:
         raise ValueError(f"{path} has format {header.get('format')!r}; this version of tightcut reads format {FORMAT}.")
 
 
+def _check_events(lines: list[Event], path: Path) -> None:
+    for number, event in enumerate(lines, 1):
+        try:
+            check_event(event, number, lines[0]["rows"]) if number > 1 else check_header(event)
+        except ValueError as error:
+            raise ValueError(f"Line {number} of {path} is damaged: {error}.") from None
+
+
 def _check_data(header: Event, expected: Event, path: Path) -> None:
     _check_header(header, path)
     if header["rows"] != expected["rows"]:
@@ -215,7 +236,7 @@ def _check_data(header: Event, expected: Event, path: Path) -> None:
             f"{path} holds answers about {header['rows']} rows, and X has {expected['rows']}: it belongs to other data. "
             "Give the data it was written for, or another path."
         )
-    if header["fingerprint"] != expected["fingerprint"]:
+    if header.get("fingerprint") != expected["fingerprint"]:
         raise ValueError(
             f"{path} holds answers about other data: as many rows, other values. "
             "Give the data it was written for, in the same order, or another path."

@@ -7,6 +7,8 @@ import numpy as np
 from tightcut.ask.beliefs import Beliefs
 from tightcut.ask.columns import Lesson
 
+LIKELY = 0.5  # a point that several groups share tells nothing about its part
+
 
 def labels_of(beliefs: Beliefs, cuts: list[np.ndarray]) -> np.ndarray:
     """The likeliest group of each point; where nothing is known, what the plain cut says.
@@ -19,8 +21,9 @@ def labels_of(beliefs: Beliefs, cuts: list[np.ndarray]) -> np.ndarray:
     labels = beliefs.shares[:, :k].argmax(axis=1)
     coarse = leading_cut(beliefs, cuts)
     unknown = unknown_points(beliefs, coarse)
+    known = np.where(beliefs.answered.max(axis=1) > LIKELY, group, k)
     for part in np.unique(coarse[unknown]):
-        inside = group[(coarse[points] == part) & (group < k)]
+        inside = known[(coarse[points] == part) & (known < k)]
         labels[unknown & (coarse == part)] = np.bincount(inside).argmax() if len(inside) else k + part
     labels[points] = np.where(group < k, group, k + coarse.max() + 1 + np.arange(len(points)))
     return labels

@@ -31,7 +31,7 @@ class Planner:
     """
 
     def __init__(self, beliefs: Beliefs, spreading: Spreading, coarse: np.ndarray, seed: tuple[int, int]) -> None:
-        self.beliefs, self.spreading, self.seed = beliefs, spreading, seed
+        self.beliefs, self.spreading, self.coarse, self.seed = beliefs, spreading, coarse, seed
         self.placing = Placing(beliefs)
         self.unknown = unknown_points(beliefs, coarse)
         self.items: list[Item] = []
@@ -48,7 +48,7 @@ class Planner:
                 first = self._one_of(two[0])
                 self._add(first, self.placing.not_compared(two[1], first), COMPARE)
         if len(self.items) < n:
-            for row, reason in points_to_ask(self.beliefs, self.spreading, self.unknown, n):
+            for row, reason in points_to_ask(self.beliefs, self.spreading, self.coarse, self.unknown, n):
                 self._place(row, reason)
         return self.items[:n]
 
@@ -59,7 +59,7 @@ class Planner:
         doubted = {answer.first for answer in answers if not answer.believed} - {answer.first for answer in recent}
         if not any(answer.reason == PLACE for answer in recent[1:]):
             self.items += [(row, None, PLACE) for row in self.placing.unplaced() if row in doubted][:1]
-        new = points_to_ask(self.beliefs, self.spreading, self.unknown, n)
+        new = points_to_ask(self.beliefs, self.spreading, self.coarse, self.unknown, n)
         return [*self.items, *((row, None, reason) for row, reason in new)][:n]
 
     def _place(self, row: int, reason: str) -> None:

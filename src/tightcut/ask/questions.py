@@ -12,17 +12,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from tightcut.ask.beliefs import Beliefs
-from tightcut.ask.evidence import SURE
+from tightcut.ask.evidence import COMPARE, SURE, Evidence
 from tightcut.ask.spreading import Spreading
-from tightcut.ask.weighing import tally
+from tightcut.ask.weighing import ERRING, tally
 
 EXPLORED = 0.02  # share of the volume that may stay unknown before margins are asked about
 PLACE = "not placed yet"
-ERRING = 0.012  # share of wrong answers from which on groups are compared once more
-COMPARISONS = 9
+EXPLORE = "in the middle of what is not known yet"
+COMPARISONS, NEAREST = 9, 4  # of two groups at most; groups that a small one is compared with several times
 CHECK = "an earlier answer may be wrong"
 WORTH = 5e-4  # share of the volume that may be misplaced before it is worth a question
 TRIES = 4  # times that one point is compared with one group
+DENIALS = 8  # groups, the likeliest, that must deny a point before it may found one
+LATE = 0.25  # a point founds a group when the chance that a group not asked yet would take it is below this
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,8 @@ class Placing:
             (self.yes if chosen else self.no)[i, evidence.home[group]] += 1
         self.compared = {frozenset((a.first, a.second)) for a in evidence.answers if a.kind == "pair"}
         self.founders = set(evidence.founders.values())
+        self.denials = denials_before_placed(evidence)
+        self.explorers = {a.first for a in evidence.answers if a.reason == EXPLORE}
 
     def step(self, row: int) -> Step:
         """The groups to compare a row with, likeliest first."""
@@ -87,8 +91,18 @@ class Placing:
         if asked.sum() > 2 * len(asked) + TRIES or (placed and own[:-1].max() > SURE):
             return Step(row, (), False)
         # What an answer says of a group is asked again, with another member, only while it is in doubt.
-        left = [g for g in alive if (asked[g] == 0 and not placed) or (own[g] > 1 - SURE and asked[g] < TRIES)]
+        new = placed or (row in self.explorers and self._enough(int((self.no[i] > 0).sum())))
+        left = [g for g in alive if (asked[g] == 0 and not new) or (own[g] > 1 - SURE and asked[g] < TRIES)]
         return Step(row, tuple(left), bool(left) or not placed)
+
+    def _enough(self, denials: int) -> bool:
+        """Whether so many groups have denied a point that it probably belongs to none of the others either.
+
+        Groups are asked in the order of their likelihood. How many of the points that found their group had been denied
+        as often before tells how far that order can be trusted.
+        """
+        late = sum(number >= denials for number in self.denials) + 0.5
+        return denials >= DENIALS and late < LATE * (late + len(self.founders) + 0.5)
 
     def unplaced(self) -> list[int]:
         """Rows that were asked about and need more answers, the one asked about last first."""
@@ -124,27 +138,57 @@ class Placing:
         return [j for j in rows if j != row and frozenset((row, j)) not in self.compared]
 
 
+def denials_before_placed(evidence: Evidence) -> list[int]:
+    """How often each point that was compared with the members of groups was denied before it found its group."""
+    denied: dict[int, int] = {}
+    found: dict[int, int] = {}
+    for answer in evidence.answers:
+        if answer.kind != "pair" or answer.reason == COMPARE or answer.first in found:
+            continue
+        if answer.choice == "same":
+            found[answer.first] = denied.get(answer.first, 0)
+        elif answer.choice == "different":
+            denied[answer.first] = denied.get(answer.first, 0) + 1
+    return list(found.values())
+
+
 def exploring(spreading: Spreading, unknown: np.ndarray) -> bool:
     """Whether so much is unknown that the questions go there first."""
     return bool(spreading.degrees[unknown].sum() > EXPLORED * spreading.degrees.sum())
 
 
-def points_to_ask(beliefs: Beliefs, spreading: Spreading, unknown: np.ndarray, n: int) -> list[tuple[int, str]]:
-    """Up to n rows to ask about, apart from each other, each with the reason."""
+def points_to_ask(
+    beliefs: Beliefs, spreading: Spreading, coarse: np.ndarray, unknown: np.ndarray, n: int
+) -> list[tuple[int, str]]:
+    """Up to n rows to ask about, apart from each other, each with the reason.
+
+    First one in the middle of each coarse part, the largest part first; then in the middle of what is still undecided;
+    and when little is unknown, at the smallest margins.
+    """
     degrees, weights, points = spreading.degrees, spreading.weights, beliefs.evidence.points
     wide = exploring(spreading, unknown)
     shares = beliefs.mapped if wide else beliefs.shares
     top, second = top_two(shares[:, :-1])
-    if wide:
-        score = degrees * (1 - np.clip(top - np.maximum(second, shares[:, -1]), 0, 1))
-        score[points] = 0
-        for _ in range(2):
-            score = (score + weights @ (score / degrees)) / 2
-        reason = "in the middle of what is not known yet"
-    else:
-        score = second - top
-        reason = "two groups claim it"
-    return [(i, reason) for i in _apart(score, weights, set(points.tolist()), n, wide=wide)]
+    if not wide:
+        return [(i, "two groups claim it") for i in _apart(second - top, weights, set(points.tolist()), n, wide=False)]
+    score = degrees * (1 - np.clip(top - np.maximum(second, shares[:, -1]), 0, 1))
+    score[points] = 0
+    for _ in range(2):
+        score = (score + weights @ (score / degrees)) / 2
+    score[points] = 0
+    rows = _middles(score, degrees * top, coarse, np.unique(coarse[points]), n)
+    if not rows:
+        rows = _apart(score, weights, set(points.tolist()), n, wide=True)
+    return [(i, EXPLORE) for i in rows]
+
+
+def _middles(score: np.ndarray, near: np.ndarray, coarse: np.ndarray, met: np.ndarray, n: int) -> list[int]:
+    """The row of the largest score in each of n coarse parts that were not met yet, those nearest to known groups first."""
+    nearness = np.bincount(coarse, near) + 1e-12
+    nearness[met] = 0
+    first = np.argsort(-nearness, kind="stable")[:n]
+    inside = [np.flatnonzero(coarse == part) for part in first[nearness[first] > 0].tolist()]
+    return [int(rows[score[rows].argmax()]) for rows in inside]
 
 
 def top_two(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -183,20 +227,23 @@ def _apart(score: np.ndarray, weights: sp.csr_array, taken: set[int], n: int, *,
 
 
 def groups_to_compare(beliefs: Beliefs, spreading: Spreading, placing: Placing) -> tuple[list[int], list[int]] | None:
-    """Members of a small group, and of one that it touches and may belong to; None if there is nothing left to ask."""
-    if beliefs.doubt < ERRING:
-        return None
+    """Members of a small group, and of one that it touches and may belong to; None if there is nothing left to ask.
+
+    A small group is told apart from every other; where answers were found to be wrong, several times from the nearest.
+    """
     k = beliefs.evidence.n_groups
     shares = beliefs.shares[:, :k]
     volume = spreading.degrees @ shares
     touch = shares.T @ (spreading.weights @ shares) / (volume[:, None] * volume + 1e-9)
     alive = sorted(placing.members)
     one, two = tally(beliefs.evidence, beliefs.answered)
+    erring = beliefs.doubt >= ERRING
     for g in sorted(alive, key=lambda g: volume[g]):
         if volume[g] > spreading.degrees.sum() / len(alive) / 2:
             return None
-        for h in sorted(set(alive) - {g}, key=lambda h: -touch[g, h])[:4]:
-            if two[g, h] - one[g, h] < 3 and one[g, h] + two[g, h] < COMPARISONS:
+        for rank, h in enumerate(sorted(set(alive) - {g}, key=lambda h: -touch[g, h])):
+            denials = 3 if erring and rank < NEAREST else 1
+            if two[g, h] - one[g, h] < denials and one[g, h] + two[g, h] < COMPARISONS:
                 first = [i for i in placing.members[g] if placing.partners(h, i)]
                 if first:
                     return first, placing.members[h]

@@ -20,7 +20,7 @@ from tightcut.cli._console import printable
 BAD_INPUT, INCONSISTENT = 1, 3
 
 # The module of each command.
-COMMANDS = {name: name for name in ("cluster", "ask", "check", "audit", "tradeoff", "evaluate", "reproduce")}
+COMMANDS = {name: name for name in ("cluster", "resolve", "ask", "check", "audit", "tradeoff", "evaluate", "reproduce")}
 COMMANDS |= dict.fromkeys(("datasets", "demo", "warmup", "info"), "about")
 EPILOG = """\b
 Exit codes:
@@ -47,10 +47,14 @@ class LazyGroup(click.Group):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         try:
             return super().resolve_command(ctx, args)
-        except click.UsageError as error:
+        except click.UsageError:
             if os.path.exists(args[0]):  # noqa: PTH110 (pathlib costs more than the whole help)
-                raise click.UsageError(f"{error.message} Did you mean: tightcut cluster {args[0]} -k K", ctx) from None
-            raise
+                raise click.UsageError(
+                    f"No such command {args[0]!r}. Did you mean: tightcut cluster {args[0]} -k K", ctx
+                ) from None
+            from tightcut._support.choices import did_you_mean
+
+            raise click.UsageError(f"No such command {args[0]!r}.{did_you_mean(args[0], COMMANDS)}", ctx) from None
 
 
 @click.group(cls=LazyGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})

@@ -63,12 +63,17 @@ class Console:
 
 
 def _in_words(warning: Warning | str) -> str:
-    from tightcut.exceptions import DisconnectedGraphWarning
+    from tightcut.exceptions import DisconnectedGraphWarning, LopsidedClustersWarning
 
     if isinstance(warning, DisconnectedGraphWarning):
         return (
             f"the nearest-neighbour graph has {warning.n_components:,} connected components, which were joined by "
             f"{warning.n_bridges:,} of the shortest links between them. Raise --n-neighbors for a denser graph."
+        )
+    if isinstance(warning, LopsidedClustersWarning):
+        return (
+            f"{warning.finding[0].lower()}{warning.finding[1:]} Try another -k, --criterion rcut with a larger "
+            "--n-neighbors, or a few pairs (--constraints)."
         )
     return str(warning)
 

@@ -32,7 +32,15 @@ class NumberOr(click.ParamType):
         self.word, self.number, self.name = word, number, number.name
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
-        return self.word if value == self.word else self.number.convert(value, param, ctx)
+        from tightcut._support.choices import did_you_mean_number
+
+        if value == self.word:
+            return self.word
+        try:
+            return self.number.convert(value, param, ctx)
+        except click.BadParameter as error:
+            hint = did_you_mean_number(value, self.word)
+            self.fail(f"{error.message}{hint or f' It may also be the word {self.word}.'}", param, ctx)
 
 
 class Finite(click.FloatRange):
@@ -41,6 +49,16 @@ class Finite(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         number = super().convert(value, param, ctx)
         return number if math.isfinite(number) else self.fail(f"{value} is not a finite number.", param, ctx)
+
+
+def picture_shape(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    """8x8 as (8, 8)."""
+    if value is None:
+        return None
+    height, _, width = value.lower().partition("x")
+    if not (height.isdecimal() and width.isdecimal() and int(height) and int(width)):
+        raise click.BadParameter(f"{value!r} is not a size such as 28x28.")
+    return int(height), int(width)
 
 
 def option(*names: str, **settings: Any) -> Decorator:
@@ -92,6 +110,19 @@ data_options = together(
         "--graph/--no-graph",
         default=None,
         help="Whether DATA is a graph: see tightcut cluster --help.  [default: detected]",
+    ),
+)
+value_options = together(
+    option(
+        "--encode",
+        multiple=True,
+        metavar="COL,...",
+        help="Columns of categories: each value becomes a column of 0 and 1; repeatable.",
+    ),
+    choice(
+        "--missing",
+        "error drop mean",
+        "Where values are missing: stop, give the row no label, or fill in the mean of the column.",
     ),
 )
 constraint_options = together(

@@ -54,6 +54,8 @@ class Problem:
         )
         known = None if pairs is None else pairs.constraints(data.ids, str(data.path))
         if self.answers is not None:
+            if data.left_out:
+                raise InputError(f"{self.answers} counts rows that --missing drop leaves out; use --missing mean.")
             known = _believed(self.answers, data.n_rows)
         try:
             with self.console.warnings_as_notes():
@@ -105,9 +107,23 @@ def read_problem(data: Path, console: Console, options: dict[str, Any]) -> Probl
         console.note(f"Note: {note}")
     if judgements is not None and judgements.repeated():
         console.note(f"Note: {pairs} repeats some pairs; tightcut check lists them.")
+    judgements = None if judgements is None else _on_kept_rows(judgements, content, console)
     points = None if content.points is None else _scaled(content, options["scale"], console)
     _note_reading(content, options["scale"], console)
     return Problem(content, points, judgements, answers, options["labels"], console)
+
+
+def _on_kept_rows(judgements: Judgements, data: Data, console: Console) -> Judgements:
+    """The pairs without those of rows that have no values."""
+    import numpy as np
+
+    if not data.left_out:
+        return judgements
+    absent = np.isin(judgements.names, list(data.left_out.values()))
+    gone = absent[judgements.ends[:, 0]] | absent[judgements.ends[:, 1]]
+    if gone.any():
+        console.note(f"Note: {gone.sum():,} pairs of {judgements.path} name rows that were left out, and do not count.")
+    return judgements.select(~gone)
 
 
 def _believed(answers: Path, n_rows: int) -> Constraints:
@@ -124,7 +140,7 @@ def _believed(answers: Path, n_rows: int) -> Constraints:
 def reading_options(options: dict[str, Any], *, features: bool = True) -> DataOptions:
     from tightcut.files import DataOptions
 
-    names = ("id", "labels", "columns", "drop", "graph", "header", "decimal")
+    names = ("id", "labels", "columns", "drop", "encode", "missing", "graph", "header", "decimal")
     return DataOptions(**{name: options[name] for name in names if name in options}, features=features)
 
 
@@ -172,7 +188,9 @@ def _scaled(data: Data, scale: str, console: Console) -> np.ndarray | None:
 def _note_reading(data: Data, scale: str, console: Console) -> None:
     if data.affinity is None:
         names = f"names from {data.id_name!r}" if data.has_ids else "rows counted from 0"
-        console.note(f"Read {data.n_rows:,} rows and {len(data.columns)} columns of {data.path.name}; {names}.")
+        console.note(
+            f"Read {data.n_rows + len(data.left_out):,} rows and {len(data.columns)} columns of {data.path.name}; {names}."
+        )
         if scale == "standard":
             console.note("Scaled the columns to mean 0 and variance 1; --scale none leaves them as they are.")
         return

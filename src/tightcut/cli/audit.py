@@ -25,10 +25,12 @@ SHOWN = 20
     "--solve",
     "n_solved",
     type=click.IntRange(0),
-    default=10,
-    help="How many of the most expensive are solved again without them; the others are estimated.",
+    metavar="N",
+    help="How many of the most expensive are solved again without them; the others are estimated.  [default: 10, or 3 if K "
+    "is above 10]",
 )
 @opt.data_options
+@opt.value_options
 @opt.graph_options
 @opt.limit_option
 @opt.search_options
@@ -37,7 +39,7 @@ def audit(
     data: Path,
     output: Path | None,
     spreadsheet: bool,
-    n_solved: int,
+    n_solved: int | None,
     as_json: bool,
     force: bool,
     quiet: bool,
@@ -55,19 +57,31 @@ def audit(
     model = problem.fit(options)
     prices = model.audit(n_solved=n_solved, random_state=options["random_state"], progress=console.progress())
     ids = problem.data.ids
+    listed = sorted(prices, key=lambda row: row.method != "violated")
+    n_violated = sum(row.method == "violated" for row in prices)
     rows = [
         (row.kind, ids[row.first], ids[row.second], row.belief, row.price, row.cut_without, row.method)
-        for row in prices
+        for row in listed
     ]
     if output is not None:
         from tightcut.files import write_rows
 
         write_rows(output, HEADER, rows, force=force, spreadsheet=spreadsheet)
     if as_json:
-        print_json({"cut": prices.cut, "constraints": [dict(zip(HEADER, row, strict=True)) for row in rows]})
+        print_json(
+            {
+                "cut": prices.cut,
+                "cut_without_pairs": prices.free_cut,
+                "constraints": [dict(zip(HEADER, row, strict=True)) for row in rows],
+            }
+        )
         return
-    echo(f"cut {prices.cut:.6g}; what it would fall by without each of {len(rows):,} constraints:")
-    for (kind, first, second, _, price, _, method), row in zip(rows[:SHOWN], prices, strict=False):
+    first_violated = f" ({n_violated:,} violated ones first)" if n_violated else ""
+    echo(
+        f"cut {prices.cut:.6g}, without pairs {prices.free_cut:.6g}; what it would fall by without each of {len(rows):,} "
+        f"constraints{first_violated}:"
+    )
+    for (kind, first, second, _, price, _, method), row in zip(rows[:SHOWN], listed, strict=False):
         place = problem.place(kind, row.first, row.second)
         share = price / (prices.cut or 1)
         echo(f"{price:12.6g}  {share:4.0%}  {method:9}  {first} {kind}-link {second}  ({place})")

@@ -6,6 +6,7 @@ Reading is O(m); merging sorts, O(m log m). Rows in error messages count from 0.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterator, Set
 from numbers import Real
@@ -13,6 +14,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+
+MOST_POINTS = math.isqrt(2**63 - 1)
 
 
 def read_pairs(pairs: Any, n_points: int, name: str) -> tuple[np.ndarray, np.ndarray | None]:
@@ -131,6 +134,8 @@ def read_n_points(n_points: Any) -> int:
         count = -1
     if isinstance(n_points, (bool, np.bool_)) or count < 0:
         raise ValueError(f"n_points must be a non-negative integer, the number of points; got {n_points!r}.")
+    if count > MOST_POINTS:
+        raise ValueError(f"n_points must be at most {MOST_POINTS:,}, so that 64 bits number all pairs; got {count:,}.")
     return count
 
 

@@ -4,42 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from tightcut.files.errors import InputError, listed, parsing
+from tightcut.files.sources import Source
 
 SPARSE_KEYS = frozenset({"format", "shape", "data"})  # what scipy.sparse.save_npz writes, among others
 
 
-def read_npy(path: Path) -> np.ndarray:
-    with _opened(path, "NPY") as array:
+def read_npy(source: Source) -> np.ndarray:
+    with _opened(source, "NPY") as array:
         if not isinstance(array, np.ndarray):
-            raise InputError(f"{path} holds several arrays, as NPZ files do; rename it to {path.stem}.npz.")
+            raise InputError(f"{source} holds several arrays, as NPZ files do; rename it to {source.stem}.npz.")
         return array
 
 
-def read_npz(path: Path, wanted: Callable[[str], bool]) -> tuple[np.ndarray, dict[str, np.ndarray | None]]:
+def read_npz(source: Source, wanted: Callable[[str], bool]) -> tuple[np.ndarray, dict[str, np.ndarray | None]]:
     """The array X, or the only one there is, and the others by name: those wanted, and None for the rest.
 
     What is not wanted is not read: an array may be a thousand times as large as its compressed bytes.
     """
-    with _opened(path, "NPZ") as arrays:
-        names = list(_names(path, arrays))
+    with _opened(source, "NPZ") as arrays:
+        names = list(_names(source, arrays))
         if "X" not in names and len(names) != 1:
-            raise InputError(f"{path} has no array X, but {listed(names)}. Save it with numpy.savez(path, X=points).")
+            raise InputError(f"{source} has no array X, but {listed(names)}. Save it with numpy.savez(path, X=points).")
         main = "X" if "X" in names else names[0]
         others = {name: _checked(arrays[name]) if wanted(name) else None for name in names if name != main}
         return _checked(arrays[main]), others
 
 
-def read_sparse(path: Path) -> sp.coo_array | None:
+def read_sparse(source: Source) -> sp.coo_array | None:
     """The matrix that `scipy.sparse.save_npz` wrote; None if the file holds something else."""
-    with _opened(path, "NPZ") as arrays:
-        return _coordinates(arrays) if set(_names(path, arrays)) >= SPARSE_KEYS else None
+    with _opened(source, "NPZ") as arrays:
+        return _coordinates(arrays) if set(_names(source, arrays)) >= SPARSE_KEYS else None
 
 
 def _coordinates(arrays: Mapping[str, np.ndarray]) -> sp.coo_array:
@@ -82,24 +82,24 @@ def _checked(array: np.ndarray | bytes) -> np.ndarray:
     return array
 
 
-def _names(path: Path, arrays: Any) -> list[str]:
+def _names(source: Source, arrays: Any) -> list[str]:
     if isinstance(arrays, np.ndarray):
-        raise InputError(f"{path} holds a single array, as NPY files do; rename it to {path.stem}.npy.")
+        raise InputError(f"{source} holds a single array, as NPY files do; rename it to {source.stem}.npy.")
     return arrays.files
 
 
 @contextmanager
-def _opened(path: Path, kind: str) -> Iterator[Any]:
+def _opened(source: Source, kind: str) -> Iterator[Any]:
     """What `numpy.load` returns. Files of Python objects are refused: reading one may execute anything."""
     try:
-        with parsing(path, f"an {kind} file"):
-            loaded = np.load(path, allow_pickle=False)
+        with parsing(source, f"an {kind} file"):
+            loaded = np.load(source.open(), allow_pickle=False)
             with nullcontext() if isinstance(loaded, np.ndarray) else loaded:
                 yield loaded
     except InputError as error:
         if "allow_pickle" not in str(error):
             raise
         raise InputError(
-            f"{path} is not an array of numbers: it is damaged, or holds Python objects. Save an array of numbers with "
+            f"{source} is not an array of numbers: it is damaged, or holds Python objects. Save an array of numbers with "
             "numpy.save or numpy.savez."
         ) from None

@@ -5,8 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
-from pathlib import Path
+from typing import Any
 
 NAMES_SHOWN = 12
 
@@ -15,34 +14,16 @@ class InputError(ValueError):
     """A file that cannot be used as it is. The message is written for the person who made the file."""
 
 
-def check_readable(path: Path) -> None:
-    """Raise InputError unless `path` is a file that can be opened and holds something."""
-    if path.is_dir():
-        raise InputError(f"{path} is a directory, not a file. Name one of the files in it.")
-    try:
-        with path.open("rb") as stream:
-            start = stream.read(1)
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist.{_similar_files(path)}") from None
-    except PermissionError:
-        raise InputError(f"{path} cannot be read: permission denied. Try: chmod u+r {path}") from None
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
-    if not start:
-        raise InputError(f"{path} is empty.")
-
-
 @contextmanager
-def parsing(path: Path, kind: str) -> Iterator[None]:
+def parsing(path: Any, kind: str) -> Iterator[None]:
     """Whatever a parser makes of damaged bytes becomes an InputError that names the file.
 
     Parsers of binary formats raise nearly anything: zlib.error, SyntaxError, struct.error, NotImplementedError, ...
 
     Examples
     --------
-    >>> from pathlib import Path
     >>> from tightcut.files.errors import parsing
-    >>> with parsing(Path("points.npy"), "a NumPy file"):
+    >>> with parsing("points.npy", "a NumPy file"):
     ...     [][0]
     Traceback (most recent call last):
         ...
@@ -73,24 +54,3 @@ def listed(names: Iterable[str], limit: int = NAMES_SHOWN) -> str:
     quoted = [repr(name) for name in names]
     hidden = len(quoted) - limit
     return ", ".join(quoted[:limit]) + (f" and {hidden} more" if hidden > 0 else "")
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A suggestion to append to a message, or nothing.
-
-    Examples
-    --------
-    >>> from tightcut.files.errors import did_you_mean
-    >>> did_you_mean("hieght", ["weight", "height", "age"])
-    " Did you mean 'height'?"
-    """
-    by_case = {other.lower(): other for other in known}
-    close = get_close_matches(name.lower(), by_case, n=1)
-    return f" Did you mean {by_case[close[0]]!r}?" if close else ""
-
-
-def _similar_files(path: Path) -> str:
-    try:
-        return did_you_mean(path.name, [entry.name for entry in path.parent.iterdir() if entry.is_file()])
-    except OSError:
-        return f" Nor does the folder {path.parent}."

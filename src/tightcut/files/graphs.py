@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import scipy.sparse as sp
 from tightcut.constraints.pairs import pair_keys
 from tightcut.files.cells import is_number
 from tightcut.files.errors import InputError, parsing
+from tightcut.files.sources import Source
 from tightcut.files.tables import Table
 
 END_NAMES = (("source", "target"), ("from", "to"), ("src", "dst"))
@@ -50,12 +50,12 @@ def read_edges(table: Table) -> tuple[sp.csr_array, list[str]]:
     return sp.csr_array(upper + upper.T), names
 
 
-def read_matrix_market(path: Path) -> sp.csr_array:
+def read_matrix_market(source: Source) -> sp.csr_array:
     """A Matrix Market file, dense or sparse, of real numbers.
 
     Not by scipy: its compiled reader believes an altered file and may crash, and its results differ between versions.
     """
-    with parsing(path, "a Matrix Market file"), path.open(encoding="utf-8", errors="replace") as lines:
+    with parsing(source, "a Matrix Market file"), source.lines() as lines:
         layout, field, symmetry = _banner(lines.readline())
         sizes = next((line for line in lines if line.strip() and not line.startswith("%")), "")
         rows, columns, *announced = [int(word) for word in sizes.split()]
@@ -77,7 +77,7 @@ def read_matrix_market(path: Path) -> sp.csr_array:
             below = row != column
             row, column = np.append(row, column[below]), np.append(column, row[below])
             values = np.append(values, values[below])
-        return checked_affinity(path, sp.coo_array((values, (row, column)), shape=(rows, columns)))
+        return checked_affinity(source, sp.coo_array((values, (row, column)), shape=(rows, columns)))
 
 
 def _places(ends: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
@@ -99,18 +99,18 @@ def _banner(line: str) -> tuple[str, str, str]:
     return words[1], words[2], words[3]
 
 
-def checked_affinity(path: Path, matrix: Any) -> sp.csr_array:
+def checked_affinity(source: Source, matrix: Any) -> sp.csr_array:
     """A similarity matrix, or an error that names the file."""
     from tightcut.graph import validate_affinity
 
     n = matrix.shape[0]
     if sp.issparse(matrix) and n > MANY_VERTICES and n > MOST_ISOLATED * matrix.nnz:
         # A list of vertices alone would fill the memory.
-        raise InputError(f"{path} holds {matrix.nnz:,} entries for {n:,} vertices; its size must be wrong.")
+        raise InputError(f"{source} holds {matrix.nnz:,} entries for {n:,} vertices; its size must be wrong.")
     try:
         return validate_affinity(matrix)
     except ValueError as error:
-        raise InputError(f"{path}: {error}") from None
+        raise InputError(f"{source}: {error}") from None
 
 
 def _edge_columns(table: Table) -> tuple[str, str, str | None]:

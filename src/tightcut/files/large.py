@@ -13,14 +13,15 @@ from pathlib import Path
 import numpy as np
 
 from tightcut.files import parquet
-from tightcut.files.errors import InputError, check_readable, parsing
+from tightcut.files.errors import InputError, parsing
+from tightcut.files.sources import Source, check_readable
 
 BLOCK_ENTRIES = 1 << 22
 LARGE_FILE = 1 << 30  # bytes from which the command line maps a file
 POINT_TYPES = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.uint8))
 
 
-def open_points(path: str | Path, columns: Sequence[str] | None = None) -> np.ndarray:
+def open_points(path: str | Path | Source, columns: Sequence[str] | None = None) -> np.ndarray:
     """The points of a NumPy or Parquet file as a memory-mapped array, to be clustered without being read whole.
 
     Parameters
@@ -49,15 +50,15 @@ def open_points(path: str | Path, columns: Sequence[str] | None = None) -> np.nd
     ...     knn_affinity(points, n_neighbors=7).shape
     (300, 300)
     """
-    path = Path(path)
-    check_readable(path)
-    if path.suffix.lower() in parquet.SUFFIXES:
-        return _from_parquet(path, columns)
-    if path.suffix.lower() != ".npy":
-        raise InputError(f"{path}: only NPY and Parquet files can be read in blocks.")
+    source = Source.of(path)
+    check_readable(source)
+    if source.suffix in parquet.SUFFIXES:
+        return _from_parquet(source, columns)
+    if source.suffix != ".npy":
+        raise InputError(f"{source}: only NPY and Parquet files can be read in blocks.")
     if columns is not None:
-        raise InputError(f"{path}: the columns of a NumPy array have no names.")
-    return _from_numpy(path)
+        raise InputError(f"{source}: the columns of a NumPy array have no names.")
+    return _from_numpy(source)
 
 
 def standardized(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -80,14 +81,14 @@ def standardized(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([block.astype(dtype, copy=False) for block in scaled]), deviation
 
 
-def _from_numpy(path: Path) -> np.ndarray:
-    with parsing(path, "an NPY file"):
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
+def _from_numpy(source: Source) -> np.ndarray:
+    with parsing(source, "an NPY file"):
+        array = np.load(source.local_file(), mmap_mode="r", allow_pickle=False)
     if not isinstance(array, np.ndarray):
-        raise InputError(f"{path} holds several arrays; an NPY file holds one.")
+        raise InputError(f"{source} holds several arrays; an NPY file holds one.")
     if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "biuf":
         raise InputError(
-            f"{path} holds an array of shape {array.shape} and type {array.dtype}; it must have two dimensions, one row "
+            f"{source} holds an array of shape {array.shape} and type {array.dtype}; it must have two dimensions, one row "
             "of numbers per point."
         )
     if array.dtype in POINT_TYPES and array.flags.c_contiguous:
@@ -96,9 +97,9 @@ def _from_numpy(path: Path) -> np.ndarray:
     return _written((array[rows] for rows in _blocks(array)), array.shape, dtype)
 
 
-def _from_parquet(path: Path, columns: Sequence[str] | None) -> np.ndarray:
-    names, types, n_rows = parquet.number_columns(path, columns)
-    blocks = parquet.read_blocks(path, names, max(1, BLOCK_ENTRIES // len(names)))
+def _from_parquet(source: Source, columns: Sequence[str] | None) -> np.ndarray:
+    names, types, n_rows = parquet.number_columns(source, columns)
+    blocks = parquet.read_blocks(source, names, max(1, BLOCK_ENTRIES // len(names)))
     return _written(blocks, (n_rows, len(names)), _narrowest(types))
 
 

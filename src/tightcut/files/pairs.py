@@ -13,6 +13,7 @@ from tightcut.constraints.pairs import pair_keys
 from tightcut.constraints.sources import CANNOT_SPELLINGS, MUST_SPELLINGS, _spelling
 from tightcut.files.cells import is_missing
 from tightcut.files.errors import InputError, listed
+from tightcut.files.sources import Source
 from tightcut.files.tables import Table, TableOptions, first_places, read_table
 
 TYPE_NAMES = ("type", "kind", "link", "constraint")
@@ -44,7 +45,7 @@ class Judgements:
     belief: np.ndarray
 
     @property
-    def path(self) -> Path:
+    def path(self) -> Source:
         return self.table.path
 
     def __len__(self) -> int:
@@ -140,7 +141,7 @@ class Places:
         return self._table.where(int(self._order[position]))
 
 
-def read_pairs(path: Path) -> Judgements:
+def read_pairs(path: str | Path | Source) -> Judgements:
     r"""Read a table of pairs: two columns of names, a `type` and perhaps a `belief`.
 
     Without a header the columns are first, second, type, belief, in this order.
@@ -158,7 +159,7 @@ def read_pairs(path: Path) -> Judgements:
     (['ann', 'bob', 'eve'], [True, False])
     """
     table = read_table(path, TableOptions(header=False))
-    if table.lines is not None and _has_header(table):
+    if not table.has_header and _has_header(table):
         table = table.with_header()
     first, second, kind, belief = _roles(table)
     names, ends = table.ends(first, second)
@@ -166,7 +167,7 @@ def read_pairs(path: Path) -> Judgements:
     beliefs = np.ones(table.n_rows) if belief is None else _beliefs(table, belief)
     # Names first, in this order, so that messages find their columns.
     named = (first, second, kind)
-    ordered = Table(path, named, tuple(table.column(name) for name in named), table.lines)
+    ordered = Table(table.path, named, tuple(table.column(name) for name in named), table.lines)
     return Judgements(ordered, names, ends, must, beliefs)
 
 

@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from tightcut.files import parquet, text
+from tightcut._support.choices import did_you_mean
 from tightcut.files.cells import as_number, as_text, complaint, is_missing, is_nearly_a_number, is_number
-from tightcut.files.errors import InputError, check_readable, did_you_mean, listed
+from tightcut.files.errors import InputError, listed
+from tightcut.files.formats import READERS, TABLES
+from tightcut.files.sources import Source, check_readable
 
-TEXT_SUFFIXES = frozenset({".csv", ".tsv", ".tab", ".txt", ".dat", ".edges", ""})
+COLUMNS_SHOWN = 6
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Table:
 
     Parameters
     ----------
-    path : Path
+    path : Source
     names : tuple of str
         Of the columns; "1", "2", ... where the file has no header.
     cells : tuple of list, ndarray or Unread
@@ -65,7 +67,7 @@ class Table:
     options : TableOptions
     """
 
-    path: Path
+    path: Source
     names: tuple[str, ...]
     cells: tuple[Any, ...]
     lines: Sequence[int] | None = None
@@ -169,37 +171,38 @@ class Table:
             self, names=names, cells=cells, lines=None if self.lines is None else self.lines[1:], has_header=True
         )
 
-    def numbers(self, names: Sequence[str], *, droppable: bool = False) -> np.ndarray:
+    def numbers(self, names: Sequence[str], *, droppable: bool = False, missing: bool = False) -> np.ndarray:
         """Columns as an array of shape (n_rows, n_columns), all finite.
 
         Parameters
         ----------
         droppable : bool
             Whether columns can be left out, which messages then suggest.
+        missing : bool
+            Whether values may be missing; they are NaN in the result.
         """
-        result = np.empty((self.n_rows, len(names)))
-        textual = []
-        for place, name in enumerate(names):
-            converted = self._convert(name, droppable=droppable)
-            if converted is None:
-                textual.append(name)
-            else:
-                result[:, place] = converted
+        converted = {name: self._convert(name, droppable=droppable) for name in names}
+        textual = [name for name in names if converted[name] is None]
         if textual:
             example = next(text for text in self.texts(textual[0]) if not is_missing(text))
             one = len(textual) == 1
             raise InputError(
                 f"{self.path}: {'column' if one else 'columns'} {listed(textual)} {'holds' if one else 'hold'} text "
-                f"such as {example!r}, not numbers. {_advice('Leave', textual) if droppable else ''}".rstrip()
+                f"such as {example!r}, not numbers. {_advice('Leave', textual, encode=True) if droppable else ''}".rstrip()
             )
+        result = np.empty((self.n_rows, len(names)))
+        for place, name in enumerate(names):
+            result[:, place] = converted[name]
+        if not missing and np.isnan(result).any():
+            raise InputError(self._missing_message(names, np.isnan(result), droppable=droppable))
         return result
 
     def _convert(self, name: str, *, droppable: bool) -> np.ndarray | None:
-        """A column as finite numbers; None if no cell is a number; an error if some are."""
+        """A column as finite numbers, NaN where missing; None if no cell is a number; an error if only some are."""
         cells, decimal = self.column(name), self.options.decimal
         try:
             if decimal != "." and not isinstance(cells, np.ndarray):
-                cells = [cell.replace(decimal, ".") for cell in cells]
+                cells = [cell.replace(decimal, ".") if isinstance(cell, str) else cell for cell in cells]
             values = np.asarray(cells, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
             values = np.array([as_number(cell, decimal) for cell in cells])
@@ -208,18 +211,37 @@ class Table:
             return values
         texts = self.texts(name)
         wrong = [row for row in np.flatnonzero(bad).tolist() if not is_missing(texts[row])]
+        if not wrong:
+            return values
         n_present = len(values) - sum(map(is_missing, texts))
-        if wrong and len(wrong) == n_present and not any(is_nearly_a_number(texts[row]) for row in wrong):
+        if len(wrong) == n_present and not any(is_nearly_a_number(texts[row]) for row in wrong):
             return None
-        row = wrong[0] if wrong else int(np.argmax(bad))
-        message = f"{self.where(row, name)}: {complaint(texts[row])}"
-        if row == 0 and len(wrong) == 1 and not self.has_header and self.lines is not None:
+        message = f"{self.where(wrong[0], name)}: {complaint(texts[wrong[0]])}"
+        if wrong == [0] and not self.has_header and self.lines is not None:
             message += " If this line names the columns, use --header."
         raise InputError(f"{message} {_advice('Or leave', [name])}" if droppable else message)
 
+    def _missing_message(self, names: Sequence[str], absent: np.ndarray, *, droppable: bool) -> str:
+        """The first missing value, and how many there are in the whole table."""
+        row, place = divmod(int(np.argmax(absent)), len(names))
+        message = f"{self.where(row, names[place])}: {complaint(self.texts(names[place])[row])}"
+        if not droppable:
+            return message
+        counts = {name: int(count) for name, count in zip(names, absent.sum(axis=0), strict=True) if count}
+        most = sorted(counts, key=lambda name: -counts[name])
+        shown = ", ".join(f"{counts[name]:,} in {name!r}" for name in most[:COLUMNS_SHOWN])
+        shown += f" and others in {len(most) - COLUMNS_SHOWN:,} more columns" if len(most) > COLUMNS_SHOWN else ""
+        return (
+            f"{message} Missing in all: {sum(counts.values()):,} values ({shown}), in {int(absent.any(axis=1).sum()):,} of "
+            f"{self.n_rows:,} rows. --missing drop gives those rows no label, --missing mean fills in the mean of the "
+            f"column. {_advice('Or leave', most[:1])}"
+        )
 
-def read_table(path: Path, options: TableOptions | None = None) -> Table:
-    r"""Read CSV, TSV or Parquet. Text may be separated by commas, semicolons, tabs or bars: the first line decides.
+
+def read_table(path: str | Path | Source, options: TableOptions | None = None) -> Table:
+    r"""Read a table of any kind that `tightcut.files.formats` knows; `path` may be "-" for standard input.
+
+    Text may be separated by commas, semicolons, tabs or bars: the first line decides.
 
     Examples
     --------
@@ -233,19 +255,19 @@ def read_table(path: Path, options: TableOptions | None = None) -> Table:
     >>> people.names, people.numbers(["height"]).tolist()
     (('name', 'height'), [[1.7], [1.82]])
     """
-    check_readable(path)
-    options, suffix = options or TableOptions(), path.suffix.lower()
-    if suffix in parquet.SUFFIXES:
-        names, arrays = parquet.read_columns(path)
-        return Table(path, _column_names(path, names), tuple(arrays))
-    if suffix not in TEXT_SUFFIXES:
-        raise InputError(f"{path}: tightcut does not read {suffix} files as tables; use CSV, TSV or Parquet.")
-    columns, lines = text.read_columns(path)
+    source = Source.of(path)
+    check_readable(source)
+    options = options or TableOptions()
+    if source.suffix not in READERS:
+        raise InputError(f"{source}: tightcut does not read {source.suffix} files as tables; use {TABLES}.")
+    columns, names, lines = READERS[source.suffix](source)
+    if names is not None:
+        return Table(source, _column_names(source, list(names)), tuple(columns), lines, options=options)
     header = options.header
     if header is None:
         header = not any(is_number(column[0], options.decimal) for column in columns)
     numbers = tuple(str(number + 1) for number in range(len(columns)))
-    table = Table(path, numbers, tuple(columns), lines, has_header=False, options=options)
+    table = Table(source, numbers, tuple(columns), lines, has_header=False, options=options)
     return table.with_header() if header else table
 
 
@@ -257,7 +279,7 @@ def first_places(codes: np.ndarray, count: int) -> np.ndarray:
     return first
 
 
-def _column_names(path: Path, header: list[str]) -> tuple[str, ...]:
+def _column_names(path: Source, header: list[str]) -> tuple[str, ...]:
     names = [name.strip() or f"column {number}" for number, name in enumerate(header, 1)]
     if len(set(names)) < len(names):
         twice = Counter(names).most_common(1)[0][0]
@@ -265,10 +287,14 @@ def _column_names(path: Path, header: list[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _advice(leave: str, names: list[str]) -> str:
+def _advice(leave: str, names: list[str], *, encode: bool = False) -> str:
     """What to do about columns that do not belong."""
     one = len(names) == 1
+    together = shlex.quote(",".join(names))
+    text = (
+        f"{leave} {'the column' if one else 'these columns'} out: --drop {together}; or, if {'it' if one else 'one'} names "
+        f"the rows: --id {shlex.quote(names[0])}"
+    )
     return (
-        f"{leave} {'the column' if one else 'these columns'} out: --drop {shlex.quote(','.join(names))}; or, if "
-        f"{'it' if one else 'one'} names the rows: --id {shlex.quote(names[0])}"
+        f"{text}; or, for categories, make a column of 0 and 1 of each value: --encode {together}" if encode else text
     )

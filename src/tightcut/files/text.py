@@ -10,46 +10,46 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
 from tightcut.files.cells import is_number
 from tightcut.files.errors import InputError
+from tightcut.files.sources import Source
 
 NEWLINE, SPACE = ord("\n"), ord(" ")
 
 
-def read_columns(path: Path) -> tuple[list[list[str]], Sequence[int]]:
+def read_columns(source: Source) -> tuple[list[list[str]], Sequence[int]]:
     """The columns of a text file, header and all, and the line that each row ends on."""
-    text = decode(path)
+    text = decode(source)
     first = next((line for line in io.StringIO(text, newline=None) if line.strip()), None)
     if first is None:
-        raise InputError(f"{path} contains only blank lines.")
-    separator = delimiter(first, path.suffix.lower())
+        raise InputError(f"{source} contains only blank lines.")
+    separator = delimiter(first, source.suffix)
     lines: Sequence[int]
     columns = split_plain(text, separator)
     if columns is not None:
         lines = range(1, len(columns[0]) + 1)
     else:
-        rows, lines = read_rows(path, text, separator)
-        _check_even(path, rows, lines, separator)
+        rows, lines = read_rows(source, text, separator)
+        _check_even(source, rows, lines, separator)
         columns = list(map(list, zip(*rows, strict=True)))
     if len(columns) > 1 and not any(cell.strip() for cell in columns[-1]):
         columns.pop()  # a separator at the end of every line
     return columns, lines
 
 
-def decode(path: Path) -> str:
+def decode(source: Source) -> str:
     """The text of a file: UTF-8 with or without a byte-order mark, or UTF-16 with one."""
-    content = path.read_bytes()
+    content = source.read_bytes()
     encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     try:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise InputError(
-            f"{path}, line {line}: byte 0x{content[error.start]:02x} is not UTF-8 text. Save the file as UTF-8 "
+            f"{source}, line {line}: byte 0x{content[error.start]:02x} is not UTF-8 text. Save the file as UTF-8 "
             '(in Excel: "CSV UTF-8"), or is it not a text file?'
         ) from None
 
@@ -106,7 +106,7 @@ def split_plain(text: str, separator: str) -> list[list[str]] | None:
     return [cells[column::width] for column in range(width)]
 
 
-def read_rows(path: Path, text: str, separator: str) -> tuple[list[list[str]], list[int]]:
+def read_rows(source: Source, text: str, separator: str) -> tuple[list[list[str]], list[int]]:
     """The rows with at least one cell that is not blank, and the line that each ends on."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
     rows, lines = [], []
@@ -116,13 +116,13 @@ def read_rows(path: Path, text: str, separator: str) -> tuple[list[list[str]], l
                 rows.append([cell for cell in row if cell] if separator == " " else row)
                 lines.append(reader.line_num)
     except csv.Error as error:
-        raise InputError(f"{path}, line {reader.line_num}: {error}.") from None
+        raise InputError(f"{source}, line {reader.line_num}: {error}.") from None
     if not rows:
-        raise InputError(f"{path} contains only empty cells.")
+        raise InputError(f"{source} contains only empty cells.")
     return rows, lines
 
 
-def _check_even(path: Path, rows: list[list[str]], lines: Sequence[int], separator: str) -> None:
+def _check_even(source: Source, rows: list[list[str]], lines: Sequence[int], separator: str) -> None:
     width = len(rows[0])
     uneven = next((number for number, row in enumerate(rows) if len(row) != width), None)
     if uneven is None:
@@ -133,6 +133,6 @@ def _check_even(path: Path, rows: list[list[str]], lines: Sequence[int], separat
         hint = "If the first cell of each row is its name, give the header a name for it, too."
     name = {"\t": "tabs", " ": "spaces"}.get(separator, repr(separator))
     raise InputError(
-        f"{path}, line {lines[uneven]}: {count} {'cell' if count == 1 else 'cells'} where line {lines[0]} has {width} "
+        f"{source}, line {lines[uneven]}: {count} {'cell' if count == 1 else 'cells'} where line {lines[0]} has {width} "
         f"(separated by {name}). {hint}"
     )

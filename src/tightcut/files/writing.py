@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from tightcut.files.cells import is_number
 from tightcut.files.errors import InputError
-from tightcut.files.tables import TEXT_SUFFIXES
+from tightcut.files.formats import TEXT_SUFFIXES
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that a spreadsheet may compute
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tightcut._support.rounding import BELIEF_ROUNDING
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph
 from tightcut.relaxation.objective import normalized_cut, penalty_bound
@@ -21,7 +22,6 @@ from tightcut.relaxation.relaxation import Relaxation
 
 STARTS = 10  # random initialisations at an effort of 1
 FIRST_STEP, MAX_DOUBLINGS = 2.0**-8, 40  # of the penalty, from a share of the certified one
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,10 @@ def _best_of_starts(
         best = min((descent.value for descent in found), default=np.nan)
         settings.report("paper", done, settings.starts, best)
         found.append(_from_random_start(graph, constraints, limit, rng, settings, strict=strict))
-    chosen = min(found, key=lambda descent: (constraints.violations(descent.side).belief > limit, descent.value))
+    chosen = min(
+        found,
+        key=lambda descent: (constraints.violations(descent.side).belief > limit + BELIEF_ROUNDING, descent.value),
+    )
     settings.report("paper", settings.starts, settings.starts, chosen.value)
     return chosen
 
@@ -121,12 +124,12 @@ def _from_random_start(
         graph, constraints, descent.side, _doubling(scale * FIRST_STEP), inner="fista", device=settings.device
     )
     side = descent.side
-    while constraints.violations(side).belief > limit + ROUNDING:
+    while constraints.violations(side).belief > limit + BELIEF_ROUNDING:
         latest = next(path, None)
         if latest is None:
             break
         _, side = latest
-    if strict and constraints.violations(side).belief > limit + ROUNDING:
+    if strict and constraints.violations(side).belief > limit + BELIEF_ROUNDING:
         side = nearest_consistent(constraints, side)
     if constraints.violations(side).n_violations == 0:
         penalty = 1.001 * penalty_bound(graph, constraints, normalized_cut(graph, side.astype(np.int64)))

@@ -7,18 +7,66 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import Any
 
 import numpy as np
 
+from tightcut._support.choices import check_choice
 from tightcut.audit import ConstraintPrice
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph
+from tightcut.report.layout import graph_layout, principal_components
 
 WIDTH, HEIGHT, MARGIN = 960.0, 560.0, 16.0
 POINTS_DRAWN, LINES_DRAWN = 4000, 1500
 ROOMY = 1000  # points that have room for large markers
-N_COLOURS = 6
+NUMBERED = 60  # clusters whose numbers have room on the map
+LAYOUTS = ("auto", "graph", "pca")
+# Twenty colours that are told apart, on white and on black; with seven shapes no two of 140 clusters look the same.
+LIGHT = [
+    "#0072b2",
+    "#e69f00",
+    "#009e73",
+    "#cc79a7",
+    "#56b4e9",
+    "#b8a900",
+    "#8c4a2f",
+    "#7d3fb2",
+    "#c2185b",
+    "#5b8c1f",
+    "#00868b",
+    "#5c6bc0",
+    "#7f7f7f",
+    "#f06a6a",
+    "#1f3f5b",
+    "#93cf3a",
+    "#b894f0",
+    "#d3b083",
+    "#ee4bcf",
+    "#124d33",
+]
+DARK = [
+    "#4aa3df",
+    "#f0b429",
+    "#2cc295",
+    "#e29cc4",
+    "#8fd0f7",
+    "#f0e442",
+    "#c07a58",
+    "#a873dc",
+    "#ee5c93",
+    "#8fc04a",
+    "#2fb9be",
+    "#929df0",
+    "#b0b0b0",
+    "#ff9c92",
+    "#5f84a6",
+    "#c3f078",
+    "#d9c2ff",
+    "#f0dab8",
+    "#ff8ae6",
+    "#3f9468",
+]
+N_COLOURS = len(LIGHT)
 
 SHAPES = (
     '<circle r="4"/>',
@@ -29,6 +77,11 @@ SHAPES = (
     '<path d="M-1.6-4.4H1.6V-1.6H4.4V1.6H1.6V4.4H-1.6V1.6H-4.4V-1.6H-1.6Z"/>',
     '<path d="M0-5 1.5-1.5 5 0 1.5 1.5 0 5-1.5 1.5-5 0-1.5-1.5Z"/>',
 )
+PALETTES = {
+    name: "".join(f"--c{number}:{colour};" for number, colour in enumerate(colours))
+    for name, colours in (("light", LIGHT), ("dark", DARK))
+}
+PALETTES["fills"] = "".join(f".k{number}{{fill:var(--c{number})}}" for number in range(N_COLOURS))
 MARKERS = "".join(f'<g id="m{number}">{shape}</g>' for number, shape in enumerate(SHAPES))
 
 
@@ -39,11 +92,12 @@ def draw_map(
     ids: Sequence[str],
     points: np.ndarray | None,
     costly: Sequence[ConstraintPrice] = (),
+    layout: str = "auto",
 ) -> tuple[str, str]:
     """Points coloured by cluster, with constraints as lines; large data is thinned out. Also the caption."""
     lines = _chosen_lines(constraints, labels, costly)
     shown = _chosen_points(len(labels), lines)
-    positions, how = _positions(graph, points, shown)
+    positions, how = _positions(graph, points, shown, layout)
     # On a larger sheet the markers are smaller.
     zoom = 1.0 if len(shown) <= ROOMY else 1.6
     positions *= zoom
@@ -51,22 +105,27 @@ def draw_map(
     height = float(positions[:, 1].max(initial=0) + zoom * MARGIN)
     n_clusters = int(labels.max()) + 1
     groups = [
-        f'<g class="points k{cluster % N_COLOURS}">'
-        + "".join(_marker(cluster, place[point], ids[point]) for point in shown[labels[shown] == cluster].tolist())
+        f'<g class="points k{cluster % N_COLOURS}" data-cluster="{cluster}">'
+        + "".join(
+            _marker(cluster, point, place[point], ids[point]) for point in shown[labels[shown] == cluster].tolist()
+        )
         + "</g>"
         for cluster in range(n_clusters)
     ]
-    below = "".join(_segment(kind, place[i], place[j]) for kind, i, j in lines if " " not in kind)
-    above = "".join(_segment(kind, place[i], place[j]) for kind, i, j in lines if " " in kind)
+    below = "".join(_segment(line, place) for line in lines if " " not in line[0])
+    above = "".join(_segment(line, place) for line in lines if " " in line[0])
+    numbers = "".join(_number(c, positions[labels[shown] == c], zoom) for c in range(n_clusters)) * (
+        n_clusters <= NUMBERED
+    )
     alternative = f"Map of {len(shown):,} points in {n_clusters} clusters with {len(lines):,} constraints as lines."
     svg = (
         f'<svg viewBox="0 0 {zoom * WIDTH:.0f} {height:.0f}" role="img" aria-label="{escape(alternative)}">'
-        f"<title>{escape(alternative)}</title>{below}{''.join(groups)}{above}</svg>"
+        f"<title>{escape(alternative)}</title>{below}{''.join(groups)}{above}{numbers}</svg>"
     )
     thinned = [f"{len(shown):,} of {len(labels):,} points"] if len(shown) < len(labels) else []
     if len(lines) < constraints.n_pairs:
         thinned.append(f"{len(lines):,} of {constraints.n_pairs:,} constraints")
-    caption = f"{how} Hover over a marker to see its name."
+    caption = f"{how} Hover over a marker to see its name, click it to see its cluster; zoom by a double click."
     return svg, f"{caption} Drawn: {' and '.join(thinned)}." if thinned else caption
 
 
@@ -76,63 +135,22 @@ def key(cluster: int) -> str:
     return f'<svg viewBox="0 0 24 12" class="key k{cluster % N_COLOURS}" aria-hidden="true">{shape}</svg>'
 
 
-def spectral_layout(graph: Graph) -> np.ndarray:
-    """Two coordinates per vertex: eigenvectors 2 and 3 of the normalized Laplacian, ranked half-way to uniform.
-
-    Eigenvectors of a graph with clear clusters put almost all vertices in a few places. The mean of a coordinate and
-    its rank pulls these apart and keeps the order.
-    """
-    import scipy.sparse as sp
-
-    n = graph.n_vertices
-    if n < 4:
-        return np.stack([np.arange(n), np.zeros(n)], axis=1).astype(float)
-    scale = 1 / np.sqrt(np.where(graph.degrees > 0, graph.degrees, 1))
-    # The positive diagonal keeps the wanted eigenvalues the largest in size.
-    lazy = sp.diags_array(scale) @ graph.weights @ sp.diags_array(scale) + sp.eye_array(n)
-    vectors = _leading_vectors(sp.csr_array(lazy), 3)[:, 1:] * scale[:, None]
-    spread = np.abs(vectors).max(axis=0)
-    unit = vectors / np.where(spread > 0, spread, 1)
-    ranks = unit.argsort(axis=0, kind="stable").argsort(axis=0, kind="stable") / (n - 1) * 2 - 1
-    return (unit + ranks) / 2
-
-
-def _leading_vectors(matrix: Any, count: int) -> np.ndarray:
-    """Eigenvectors of the largest eigenvalues, largest first, with a fixed sign."""
-    from scipy.sparse.linalg import ArpackNoConvergence, eigsh
-
-    n = matrix.shape[0]
-    if n <= 400:
-        vectors = np.linalg.eigh(matrix.toarray())[1][:, ::-1][:, :count]
-    else:
-        start = np.random.default_rng(0).random(n)
-        try:
-            values, vectors = eigsh(matrix, count, which="LA", v0=start, tol=1e-4)
-        except ArpackNoConvergence as error:  # whatever converged is enough for a picture
-            values, vectors = error.eigenvalues, error.eigenvectors
-        vectors = vectors[:, np.argsort(-values)]
-        vectors = np.pad(vectors, ((0, 0), (0, count - vectors.shape[1])))
-    largest = np.abs(vectors).argmax(axis=0)
-    return vectors * np.where(vectors[largest, np.arange(count)] < 0, -1, 1)
-
-
-def _positions(graph: Graph, points: np.ndarray | None, shown: np.ndarray) -> tuple[np.ndarray, str]:
+def _positions(graph: Graph, points: np.ndarray | None, shown: np.ndarray, layout: str) -> tuple[np.ndarray, str]:
     """Where to draw the chosen points, inside the frame, and how that was decided."""
-    if points is None:
-        raw, how = spectral_layout(graph)[shown], "Spectral layout of the graph: close vertices are well connected."
-        return _fit(raw, keep_aspect=False), how
-    from tightcut.plots import embed_2d
-
-    chosen = points[shown]
+    check_choice("layout", layout, LAYOUTS)
+    if points is None and layout == "pca":
+        raise ValueError('layout="pca" draws points, and there are none; use layout="graph".')
+    if points is None or layout == "graph" or (layout == "auto" and points.shape[1] > 2):
+        return _fit(graph_layout(graph)[shown]), "Laid out by the graph: well connected points are close to each other."
     features = points.shape[1]
     how = f"The first two principal components of {features} columns." if features > 2 else "The data as they are."
-    return _fit(embed_2d(chosen) if len(chosen) > 1 else np.zeros((len(chosen), 2)), keep_aspect=True), how
+    return _fit(principal_components(points[shown])), how
 
 
-def _fit(raw: np.ndarray, *, keep_aspect: bool) -> np.ndarray:
+def _fit(raw: np.ndarray) -> np.ndarray:
     low, span = raw.min(axis=0), np.ptp(raw, axis=0)
     scales = np.array([WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN]) / np.where(span > 0, span, 1)
-    if keep_aspect and (span > 0).all():
+    if (span > 0).all():
         # Up to a factor of three, so that a long cloud does not become a line.
         scales = np.minimum(scales, 3 * scales.min()) if scales.max() > 3 * scales.min() else np.full(2, scales.min())
     scaled = (raw - low) * scales
@@ -170,10 +188,22 @@ def _chosen_points(n: int, lines: list[tuple[str, int, int]]) -> np.ndarray:
     return np.array(sorted(ends.union(sample.tolist())))
 
 
-def _marker(cluster: int, position: np.ndarray, name: str) -> str:
+def _marker(cluster: int, point: int, position: np.ndarray, name: str) -> str:
     x, y = position
-    return f'<use href="#m{cluster % len(SHAPES)}" x="{x:.1f}" y="{y:.1f}"><title>{escape(name)}</title></use>'
+    shape = f'href="#m{cluster % len(SHAPES)}" x="{x:.1f}" y="{y:.1f}"'
+    return f'<use {shape} data-point="{point}"><title>{escape(name)}</title></use>'
 
 
-def _segment(kind: str, start: np.ndarray, end: np.ndarray) -> str:
-    return f'<line class="{kind}" x1="{start[0]:.1f}" y1="{start[1]:.1f}" x2="{end[0]:.1f}" y2="{end[1]:.1f}"/>'
+def _segment(line: tuple[str, int, int], place: dict[int, np.ndarray]) -> str:
+    kind, i, j = line
+    (x1, y1), (x2, y2) = place[i], place[j]
+    ends = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
+    return f'<line class="{kind}" data-pair="{i} {j}" {ends}/>'
+
+
+def _number(cluster: int, positions: np.ndarray, zoom: float) -> str:
+    """The number of a cluster in the middle of its points: at the one nearest to their median."""
+    if len(positions) == 0:
+        return ""
+    x, y = positions[np.square(positions - np.median(positions, axis=0)).sum(axis=1).argmin()]
+    return f'<text class="number" x="{x:.1f}" y="{y:.1f}" font-size="{15 * zoom:.0f}">{cluster}</text>'

@@ -5,54 +5,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import resources
+from pathlib import Path
 from string import Template
 from typing import Any
 
 import numpy as np
 
 from tightcut import __version__
-from tightcut.audit import Audit, ConstraintPrice, own_share
+from tightcut.audit import Audit, ConstraintPrice, audit
 from tightcut.constraints import Constraints
 from tightcut.constraints.violations import Violations
 from tightcut.graph import Graph
 from tightcut.relaxation.objective import cluster_cuts
-from tightcut.report.map import MARKERS, N_COLOURS, draw_map, key
+from tightcut.report.clusters import CLUSTERS_SHOWN, cluster_section
+from tightcut.report.map import MARKERS, PALETTES, draw_map, key
+from tightcut.report.pairs import COSTLY_SHARE, costly, price_section, violation_section
+from tightcut.report.pieces import Place, Row, Subject, counted, line, section, shorten, table
 
-TYPICAL, BORDERLINE = 5, 3  # members named per cluster
-PRICES_SHOWN = 20
-VIOLATIONS_SHOWN = 30
-CLUSTERS_SHOWN = 60
-COSTLY_SHARE = 0.05  # of the cut, from which a constraint is marked on the map
-COSTLY_SHOWN = 5
-NONE = '<span class="quiet">none</span>'
-ABOUT_PRICES = (
-    "How much the cut would fall without one constraint, all others kept. A correct constraint usually asks for what the "
-    "data show anyway and costs little: check the first ones of this list. Constraints that ask for the same thing hide "
-    "each other, as no single one of them changes anything."
+TOOLS = (
+    '<div class="tools" hidden><input type="search" aria-label="Find points by name" placeholder="Find points">'
+    '<button type="button" data-zoom="1.5" aria-label="Closer">+</button>'
+    '<button type="button" data-zoom="0.667" aria-label="Farther">&minus;</button>'
+    '<button type="button" data-zoom="0">Show all</button><output></output></div>'
 )
-ALL_FREE = "No constraint was found to cost anything: the data agree with all of them."
-METHODS = {
-    "solved": "solved again",
-    "estimated": "estimated",
-    "implied": "implied by others",
-    "violated": "violated anyway",
-    "skipped": "not examined",
-}
-
-
-@dataclass(frozen=True, eq=False)
-class Subject:
-    """What a report is about; `points` are drawn, or the graph is laid out by its eigenvectors."""
-
-    graph: Graph
-    labels: np.ndarray
-    constraints: Constraints
-    ids: Sequence[str]
-    points: np.ndarray | None = None
+MEMBERS = '<div id="members" hidden><h3></h3><p class="quiet"></p><div></div></div>'
+MEMBERS_LISTED = 20_000  # points of all clusters whose names a page carries along
 
 
 def render(
@@ -61,8 +42,13 @@ def render(
     constraints: Constraints | None = None,
     *,
     points: Any = None,
+    columns: Sequence[str] = (),
     ids: Sequence[Any] | None = None,
     prices: Audit | None = None,
+    free_cut: float | None = None,
+    places: Place | None = None,
+    images: Any = None,
+    layout: str = "auto",
     title: str = "Clustering",
     criterion: str = "normalized cut",
     facts: Mapping[str, Any] | None = None,
@@ -77,12 +63,22 @@ def render(
         Clusters 0, ..., k - 1.
     constraints : Constraints, optional
     points : array-like of shape (n, d), optional
-        For the map: more than two features are projected on their principal components. Without points the map is a
-        spectral layout of the graph.
+        For the map, and for what distinguishes each cluster.
+    columns : sequence of str
+        Names of the features of `points`.
     ids : sequence, optional
         Names of the points; row numbers if not given.
     prices : Audit, optional
         What `tightcut.audit.audit` returns; adds the price of each constraint.
+    free_cut : float, optional
+        The cut without constraints; that of `prices` if there are any.
+    places : callable, optional
+        Called with ("must" or "cannot", i, j); returns where the pair comes from, a line of a file for example.
+    images : array-like of shape (n, height, width) or (n, height, width, 3), optional
+        Pictures of the points, shown for typical members.
+    layout : {"auto", "graph", "pca"}, default="auto"
+        How the map is drawn: by the graph, by the principal components of `points`, or by `points` themselves where they
+        have no more than two features and else by the graph.
     title, criterion, created : str
         Heading, name of what was minimised, and a date for the footer.
     facts : mapping, optional
@@ -108,53 +104,105 @@ def render(
     if labels.shape != (n,) or len(names) != n:
         raise ValueError(f"labels and ids must have one entry per vertex, {n}; got {labels.shape} and {len(names)}.")
     known = Constraints.from_pairs(n) if constraints is None else constraints
-    subject = Subject(graph, labels, known, names, None if points is None else np.asarray(points))
+    points = None if points is None else np.asarray(points)
+    images = None if images is None else np.asarray(images)
+    if images is not None and (len(images) != n or images.ndim not in {3, 4}):
+        raise ValueError(f"images must have shape ({n}, height, width) or ({n}, height, width, 3); got {images.shape}.")
+    subject = Subject(graph, labels, known, names, points, columns, images, places)
+    free_cut = prices.free_cut if free_cut is None and prices is not None else free_cut
     violations = known.violations(labels)
     sections = [
-        _map_section(subject, [] if prices is None else _costly(prices)),
-        _cluster_section(subject),
-        _violation_section(subject, violations),
-        _price_section(subject, prices),
+        _map_section(subject, [] if prices is None else costly(prices), layout),
+        cluster_section(subject),
+        violation_section(subject, violations),
+        price_section(subject, prices),
         _fact_section(subject, facts or {}),
     ]
     template = Template(resources.files("tightcut.report").joinpath("report.html").read_text("utf-8"))
     return template.substitute(
         title=escape(title),
         lead=_lead(subject, violations),
-        cards=_cards(subject, violations, criterion),
+        cards=_cards(subject, violations, criterion, free_cut),
         markers=MARKERS,
+        members=_members(subject),
+        **PALETTES,
         sections="\n".join(filter(None, sections)),
         version=__version__,
         created=escape(f" on {created}" if created else ""),
     )
 
 
+def write_report(
+    path: str | Path,
+    graph: Graph,
+    labels: Any,
+    constraints: Constraints | None = None,
+    *,
+    prices: Audit | bool = True,
+    **page: Any,
+) -> None:
+    """Write the page of `render` to a file, which is replaced if it exists.
+
+    Parameters
+    ----------
+    path : str or Path
+    graph, labels, constraints, **page
+        As in `render`.
+    prices : Audit or bool, default=True
+        What the constraints cost; True finds out, which takes about as long as the clustering, False leaves it out.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from tightcut import Graph
+    >>> from tightcut.report import write_report
+    >>> ring = Graph.from_affinity(np.roll(np.eye(6), 1, axis=0) + np.roll(np.eye(6), -1, axis=0))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(Path(folder, "ring.html"), ring, [0, 0, 0, 1, 1, 1], title="A ring")
+    ...     "<h1>A ring</h1>" in Path(folder, "ring.html").read_text("utf-8")
+    True
+    """
+    found = prices if isinstance(prices, Audit) else None
+    if prices is True and constraints is not None and not constraints.is_empty:
+        found = audit(graph, constraints, labels)
+    Path(path).write_text(render(graph, labels, constraints, prices=found, **page), encoding="utf-8")
+
+
+def _members(subject: Subject) -> str:
+    """Names and clusters of the points for the script of the page; nothing of very many. No < may end the element."""
+    if len(subject.ids) > MEMBERS_LISTED:
+        return "{}"
+    content = {"ids": list(map(shorten, subject.ids)), "labels": subject.labels.tolist()}
+    return (
+        json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c").replace("&", "\\u0026")
+    )
+
+
 def _lead(subject: Subject, violations: Violations) -> str:
     sizes = np.bincount(subject.labels)
-    text = f"{len(subject.ids):,} points in {_count(len(sizes), 'cluster')}"
+    text = f"{len(subject.ids):,} points in {counted(len(sizes), 'cluster')}"
     known = subject.constraints
     if known.is_empty:
         return f"{text}, found without constraints."
-    text += f", found with {_count(known.n_must_link, 'must-link')} and {_count(known.n_cannot_link, 'cannot-link')}"
+    text += f", found with {counted(known.n_must_link, 'must-link')} and {counted(known.n_cannot_link, 'cannot-link')}"
     if violations.n_violations == 0:
         return f"{text}, all of them satisfied."
     return f"{text}. {violations.n_violations:,} of them {'is' if violations.n_violations == 1 else 'are'} violated."
 
 
-def _cards(subject: Subject, violations: Violations, criterion: str) -> str:
+def _cards(subject: Subject, violations: Violations, criterion: str, free_cut: float | None) -> str:
     leaving, volume = cluster_cuts(subject.graph, subject.labels)
     sizes = np.bincount(subject.labels)
     span = f"{sizes.min():,} to {sizes.max():,} points" if np.ptp(sizes) else f"{sizes[0]:,} points each"
     n_pairs = subject.constraints.n_pairs
+    aside = f"of at most {len(sizes)}" * ("norm" in criterion)
+    aside = aside if free_cut is None else f"{free_cut:.4g} without constraints"
     cards = [
         ("Points", f"{len(subject.ids):,}", "", ""),
         ("Clusters", f"{len(sizes):,}", span, ""),
-        (
-            criterion.capitalize(),
-            f"{(leaving / volume).sum():.4g}",
-            f"of at most {len(sizes)}" * ("norm" in criterion),
-            "",
-        ),
+        (criterion.capitalize(), f"{(leaving / volume).sum():.4g}", aside, ""),
     ]
     if n_pairs:
         alarm = "alarm" if violations.n_violations else ""
@@ -165,93 +213,30 @@ def _cards(subject: Subject, violations: Violations, criterion: str) -> str:
     )
 
 
-def _map_section(subject: Subject, costly: list[ConstraintPrice]) -> str:
-    svg, caption = draw_map(subject.graph, subject.labels, subject.constraints, subject.ids, subject.points, costly)
+def _map_section(subject: Subject, expensive: list[ConstraintPrice], layout: str) -> str:
+    svg, caption = draw_map(
+        subject.graph, subject.labels, subject.constraints, subject.ids, subject.points, expensive, layout
+    )
     known, sizes = subject.constraints, np.bincount(subject.labels)
     entries = [
-        f"<li>{key(cluster)} cluster {cluster} ({size:,})</li>" for cluster, size in enumerate(sizes[:CLUSTERS_SHOWN])
+        f'<li data-cluster="{cluster}" tabindex="0">{key(cluster)} {cluster} <small>{size:,}</small></li>'
+        for cluster, size in enumerate(sizes[:CLUSTERS_SHOWN])
     ]
     violations = known.violations(subject.labels)
     lines = [
         ("must", "must-link", known.n_must_link - len(violations.must_link)),
         ("cannot", "cannot-link", known.n_cannot_link - len(violations.cannot_link)),
-        ("costly", f"expensive: more than {COSTLY_SHARE:.0%} of the cut", len(costly)),
+        ("costly", f"expensive: more than {COSTLY_SHARE:.0%} of the cut", len(expensive)),
         ("must violated", "violated must-link", len(violations.must_link)),
         ("cannot violated", "violated cannot-link", len(violations.cannot_link)),
     ]
-    entries += [f"<li>{_line(kind)} {text} ({count:,})</li>" for kind, text, count in lines if count]
-    repeat = " Colours and shapes repeat." if len(sizes) > N_COLOURS else ""
-    return _section(
+    entries += [f"<li>{line(kind)} {text} ({count:,})</li>" for kind, text, count in lines if count]
+    return section(
         "map",
         "Map",
-        f'<figure>{svg}<ul class="legend">{"".join(entries)}</ul>'
-        f"<figcaption>{escape(caption)}{repeat}</figcaption></figure>",
+        f'<figure>{TOOLS}{svg}<ul class="legend">{"".join(entries)}</ul>'
+        f"<figcaption>{escape(caption)}</figcaption>{MEMBERS}</figure>",
     )
-
-
-def _cluster_section(subject: Subject) -> str:
-    graph, labels = subject.graph, subject.labels
-    leaving, volume = cluster_cuts(graph, labels)
-    share = own_share(graph, labels)
-    # Many points have all their neighbours in their own cluster; among them the best connected come first.
-    order = np.lexsort((-graph.degrees, -share))
-    rows = []
-    for cluster, cut in enumerate((leaving / volume)[:CLUSTERS_SHOWN].tolist()):
-        members = order[labels[order] == cluster]
-        border = [point for point in members[::-1][:BORDERLINE] if share[point] < 1]
-        rows.append(
-            f'<th scope="row">{key(cluster)} {cluster}</th><td class="n">{len(members):,} '
-            f"<small>{len(members) / len(labels):.0%}</small></td>"
-            f'<td class="n">{cut:.3g}</td><td>{_chips(subject, members[:TYPICAL])}</td>'
-            f"<td>{_chips(subject, border) or NONE}</td>"
-        )
-    if len(leaving) > CLUSTERS_SHOWN:
-        rows.append(f'<td colspan="5" class="quiet">and {len(leaving) - CLUSTERS_SHOWN:,} more clusters</td>')
-    caption = (
-        "Cut is the edge weight that leaves a cluster over the weight of the cluster; the cuts add up to the total. "
-        "Typical members have the largest share of their connections inside the cluster, those at the border the "
-        "smallest."
-    )
-    headings = ("Cluster", "Points#", "Cut#", "Most typical members", "At the border")
-    return _section("clusters", "Clusters", _table(caption, headings, rows))
-
-
-def _violation_section(subject: Subject, violations: Violations) -> str:
-    if not violations.n_violations:
-        return ""
-    pairs = [("must", pair) for pair in violations.must_link.tolist()]
-    pairs += [("cannot", pair) for pair in violations.cannot_link.tolist()]
-    rows = [
-        f'<td>{_line(f"{kind} violated")} {kind}-link</td><td class="pair">{_chips(subject, pair)}</td>'
-        f'<td class="n">{subject.labels[pair[0]]}</td><td class="n">{subject.labels[pair[1]]}</td>'
-        for kind, pair in pairs[:VIOLATIONS_SHOWN]
-    ]
-    hidden = len(pairs) - len(rows)
-    caption = f"Total belief violated: {violations.belief:g}." + (f" {hidden:,} more are not shown." if hidden else "")
-    headings = ("Type", "Pair", "Cluster of the first#", "of the second#")
-    return _section("violations", "Violated constraints", _table(caption, headings, rows))
-
-
-def _price_section(subject: Subject, prices: Audit | None) -> str:
-    if prices is None or len(prices) == 0:
-        return ""
-    shown = [row for row in prices[:PRICES_SHOWN] if row.price > 0]
-    largest = max((row.price for row in shown), default=1.0)
-    rows = [
-        f'<td>{_line(row.kind)} {row.kind}-link</td><td class="pair">{_chips(subject, (row.first, row.second))}</td>'
-        f'<td class="n">{row.belief:g}</td><td class="n">{row.price:.4g} <small>{row.price / prices.cut:.1%}</small></td>'
-        f'<td class="bar"><i style="width:{100 * row.price / largest:.1f}%"></i></td><td>{METHODS[row.method]}</td>'
-        for row in shown
-    ]
-    counts = {method: sum(row.method == method for row in prices) for method in METHODS}
-    tally = ", ".join(f"{count:,} {METHODS[method]}" for method, count in counts.items() if count)
-    free = sum(row.price == 0 and row.method != "skipped" for row in prices)
-    hidden = sum(row.price > 0 for row in prices) - len(shown)
-    caption = f"Prices are savings that were found, so they are lower bounds. Of {len(prices):,} constraints: {tally}. "
-    caption += f"{free:,} cost nothing" + (f", {hidden:,} more are not shown." if hidden else ".")
-    headings = ("Type", "Pair", "Belief#", "Price, of the cut#", '<span class="quiet">relative</span>', "How found")
-    body = _table(caption, headings, rows) if shown else f"<p>{ALL_FREE}</p>"
-    return _section("prices", "Price of each constraint", f"<p>{ABOUT_PRICES}</p>{body}")
 
 
 def _fact_section(subject: Subject, facts: Mapping[str, Any]) -> str:
@@ -259,47 +244,5 @@ def _fact_section(subject: Subject, facts: Mapping[str, Any]) -> str:
     lines = {**facts, "Graph": f"{graph.n_vertices:,} vertices, {graph.n_edges:,} edges"}
     if not known.is_empty:
         lines["Constraints"] = f"{known.n_must_link:,} must-links, {known.n_cannot_link:,} cannot-links"
-    rows = [f'<th scope="row">{escape(name)}</th><td>{escape(str(value))}</td>' for name, value in lines.items()]
-    return _section("subject", "What was clustered", _table("Data, graph and settings.", (), rows, "facts"))
-
-
-def _section(name: str, title: str, body: str) -> str:
-    return f'<section id="{name}"><h2>{title}</h2>{body}</section>'
-
-
-def _table(caption: str, headings: Sequence[str], rows: Iterable[str], name: str = "") -> str:
-    """A table of rows of cells; a heading that ends with # is that of a column of numbers."""
-    columns = [(text.removesuffix("#"), "n" if text.endswith("#") else "") for text in headings]
-    cells = [f'<th scope="col" class="{kind}">{text}</th>' for text, kind in columns]
-    head = f"<thead><tr>{''.join(cells)}</tr></thead>" if headings else ""
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
-    return f'<div class="scroll"><table class="{name}"><caption>{caption}</caption>{head}<tbody>{body}</tbody></table></div>'
-
-
-def _costly(prices: Audit) -> list[ConstraintPrice]:
-    return [row for row in prices[:COSTLY_SHOWN] if row.price > COSTLY_SHARE * prices.cut]
-
-
-def _chips(subject: Subject, points: Iterable[int]) -> str:
-    return "".join(f'<span class="id">{escape(shorten(subject.ids[point]))}</span>' for point in points)
-
-
-def shorten(text: str, limit: int = 40) -> str:
-    """The text, cut in the middle if it is long.
-
-    Examples
-    --------
-    >>> from tightcut.report import shorten
-    >>> shorten("a-rather-long-identifier", 11)
-    'a-rat…ifier'
-    """
-    half = (limit - 1) // 2
-    return text if len(text) <= limit else f"{text[:half]}…{text[-half:]}"
-
-
-def _line(kind: str) -> str:
-    return f'<svg viewBox="0 0 24 12" aria-hidden="true"><line class="{kind}" x1="0" y1="7" x2="24" y2="7"/></svg>'
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    rows = [Row(f'<th scope="row">{escape(name)}</th><td>{escape(str(value))}</td>') for name, value in lines.items()]
+    return section("subject", "What was clustered", table("Data, graph and settings.", (), rows, "facts"))

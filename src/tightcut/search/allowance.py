@@ -7,19 +7,20 @@ from functools import partial
 
 import numpy as np
 
+from tightcut._support.rounding import BELIEF_ROUNDING
 from tightcut.constraints import Constraints
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.graph import Graph
 from tightcut.relaxation.objective import normalized_cut
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.feasibility import fill_empty, violate_least
+from tightcut.search.front import walked_front
 from tightcut.search.many_clusters import ManyClusters, Prices
 from tightcut.search.options import QUICK, SearchOptions
 from tightcut.search.partition import partition
 from tightcut.search.release import release_pairs, satisfied
 from tightcut.search.search import search
 
-ROUNDING = 1e-12  # in sums of beliefs
 TABU_STARTS = 4  # clusterings from which the least violated belief is searched for
 HALVINGS = 10  # prices on the way from satisfying everything to ignoring everything
 
@@ -44,12 +45,13 @@ def partition_within(
     candidates = _strict_candidates(graph, constraints, whole, k, rng, options, known or [])
     if limit is not None and limit > 0:
         candidates += _price_path(whole, k, limit, rng, options, candidates)
+        candidates += walked_front(whole, k, candidates, limit, rng, options.effort)
     judged = [(constraints.violations(labels).belief, whole.cut(labels, k), labels) for labels in candidates]
     least = min(judged, key=lambda row: row[:2])
     if limit is None:
         labels = least[2]
     else:
-        allowed = [row for row in judged if row[0] <= limit + ROUNDING]
+        allowed = [row for row in judged if row[0] <= limit + BELIEF_ROUNDING]
         if not allowed:
             raise beyond_limit(limit, least[0], least[2], k)
         starts = [min(allowed, key=lambda row: row[1])[2], min(allowed, key=lambda row: row[:2])[2]]
@@ -60,14 +62,21 @@ def partition_within(
     return partition(graph, held, k, rng, options, known=[labels], influence=influence)
 
 
-def beyond_limit(limit: float, needed: float, labels: np.ndarray, k: int) -> InconsistentConstraintsError:
-    """The error for a limit that no clustering found respects."""
+def beyond_limit(
+    limit: float, needed: float, labels: np.ndarray, k: int, bound: float = 0.0
+) -> InconsistentConstraintsError:
+    """The error for a limit that no clustering found respects, or none can: all violate at least the bound."""
+    proven = bound > limit + BELIEF_ROUNDING
+    message = (
+        f"No {k} clusters violate at most {limit:g} units of belief: at least {bound:g} must be violated, and {needed:g} "
+        f"are enough. Raise max_violations to {needed:g}"
+        if proven
+        else f"No {k} clusters with at most {limit:g} units of belief violated were found; the best violate {needed:g}. "
+        "Raise max_violations or effort"
+    )
     return InconsistentConstraintsError(
-        message=(
-            f"No {k} clusters with at most {limit:g} units of belief violated were found; the best violate {needed:g}. "
-            'Raise max_violations or effort, or pass max_violations="fewest".'
-        ),
-        proven=False,
+        message=f'{message}, or pass max_violations="fewest".',
+        proven=proven,
         best_labels=labels,
         n_clusters=k,
         reason="limit",

@@ -135,7 +135,7 @@ def find_clique(conflicts: sp.csr_array, enough: int | None = None) -> list[int]
             break
         clique, candidates = [start], _neighbours(conflicts, start)
         inside = np.zeros(conflicts.shape[0])
-        while len(candidates) and len(clique) != enough:
+        while len(candidates) and len(clique) != enough and len(clique) + len(candidates) > len(best):
             inside[:] = 0
             inside[candidates] = 1
             work += int(degree[candidates].sum())

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tightcut import _kernels as kernels
+from tightcut._support.rounding import BELIEF_ROUNDING
 from tightcut.search.boundaries import move_boundaries
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.exchange import resplit_pairs, split_and_merge
@@ -104,13 +105,17 @@ class ManyClusters:
 
     def settle(self, labels: np.ndarray) -> Solution:
         """Refine once more at the full price if too much is violated."""
-        if self.prices.allowance == 0 or self.graph.violated(labels) > self.prices.allowance:
+        if self.prices.allowance == 0 or self._excess(labels) > 0:
             self.graph.refine(labels, self.k, self.prices.full)
         return self.judge(labels)
 
     def judge(self, labels: np.ndarray) -> Solution:
-        excess = max(self.graph.violated(labels) - self.prices.allowance, 0.0)
-        return self.graph.cut(labels, self.k) + self.prices.full * excess, labels
+        return self.graph.cut(labels, self.k) + self.prices.full * self._excess(labels), labels
+
+    def _excess(self, labels: np.ndarray) -> float:
+        """Violated belief beyond the allowance, which rounding does not exceed."""
+        excess = self.graph.violated(labels) - self.prices.allowance
+        return max(excess, 0.0) if self.prices.allowance == 0 or excess > BELIEF_ROUNDING else 0.0
 
     def agreement(self, states: list[np.ndarray]) -> Contraction:
         return self._merged(self.graph.consensus(states))

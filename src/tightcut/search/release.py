@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tightcut._support.rounding import BELIEF_ROUNDING
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph
 from tightcut.relaxation.objective import normalized_cut
@@ -56,7 +57,7 @@ def _without_one(graph: Graph, held: Constraints, labels: np.ndarray, left: floa
     """The held constraints without one pair that is cheap enough, pairs with the most strained ends first."""
     weights = np.concatenate([held.must_link_belief, held.cannot_link_belief])
     pairs = np.concatenate([held.must_link, held.cannot_link])
-    affordable = np.flatnonzero(weights <= left + 1e-12)
+    affordable = np.flatnonzero(weights <= left + BELIEF_ROUNDING)
     strain = vertex_strain(graph, labels)[pairs[affordable]].max(axis=1, initial=-np.inf)
     count = min(WORK // graph.n_vertices, MOST)
     chosen = affordable[np.argsort(-strain, kind="stable")[:count]]

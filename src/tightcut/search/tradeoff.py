@@ -13,11 +13,14 @@ from functools import partial
 import numpy as np
 import scipy.sparse as sp
 
+from tightcut._support.rounding import BELIEF_ROUNDING
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph, without_diagonal
 from tightcut.relaxation.objective import normalized_cut, penalty_bound
 from tightcut.relaxation.penalty_path import penalty_path
-from tightcut.search.allowance import ROUNDING, beyond_limit
+from tightcut.search.allowance import beyond_limit
+from tightcut.search.constrained_graph import ConstrainedGraph
+from tightcut.search.front import walked_front
 from tightcut.search.options import QUICK, SearchOptions
 from tightcut.search.polish import polish
 from tightcut.search.release import release_pairs, satisfied
@@ -74,17 +77,20 @@ def tradeoff(
     rng: np.random.Generator,
     options: SearchOptions,
     *,
+    limit: float | None = None,
     known: list[np.ndarray] | None = None,
 ) -> list[np.ndarray]:
     """The best partitions found for every amount of violated belief, fewest violations first.
 
     From all constraints satisfied (as few as possible violated, if they contradict each other) to the unconstrained
-    cut. See `HALVINGS` for the grid of penalties.
+    cut. See `HALVINGS` for the grid of penalties. With a limit, what lies between is searched for around it alone.
     """
+    known = [two_sided(side) for side in known or []]
     free = bipartition(graph, Constraints.from_pairs(graph.n_vertices), rng, options, known=known)
-    strict = _strictest(graph, constraints, rng, options, known or [])
-    sides = [free.side, strict.side, *(known or [])]
-    top = penalty_bound(graph, constraints, strict.cut)
+    strict = _strictest(graph, constraints, rng, options, known)
+    sides = [free.side, strict.side, *known]
+    # A belief that is lost in a sum needs no penalty of its own.
+    top = min(penalty_bound(graph, constraints, strict.cut), graph.volume * strict.cut / BELIEF_ROUNDING)
     penalties = top * 2.0 ** np.arange(-HALVINGS, 1)
     sides += [side for _, side in penalty_path(graph, constraints, free.side, penalties)]
     modest = replace(options, effort=options.effort / 3, progress=None)
@@ -94,8 +100,19 @@ def tradeoff(
         spins = [np.where(side, 1, -1).astype(np.int8) for side in _front(graph, constraints, sides)]
         sides += [found > 0 for _, found in search(problem, rng, modest, spins)[:4]]
     options.report("tradeoff", len(penalties), len(penalties), strict.cut)
+    whole = ConstrainedGraph.from_graph(graph, constraints)
+    known_labels = [side.astype(np.int32) for side in _front(graph, constraints, sides)]
+    sides += [labels > 0 for labels in walked_front(whole, 2, known_labels, limit, rng, options.effort)]
     improved = [tighten(graph, constraints, side) for side in _front(graph, constraints, sides)]
     return _front(graph, constraints, sides + improved)
+
+
+def two_sided(side: np.ndarray) -> np.ndarray:
+    """The partition, its first vertex moved if all are on one side."""
+    if side.all() or not side.any():
+        side = side.copy()
+        side[0] = not side[0]
+    return side
 
 
 def tighten(graph: Graph, constraints: Constraints, side: np.ndarray) -> np.ndarray:
@@ -117,10 +134,10 @@ def bipartition_within(
     known: list[np.ndarray] | None = None,
 ) -> Bipartition:
     """The smallest cut found among partitions that violate at most `limit` units of belief, or the fewest if None."""
-    sides = tradeoff(graph, constraints, rng, options, known=known)
+    sides = tradeoff(graph, constraints, rng, options, limit=limit, known=known)
     side, needed = sides[0], constraints.violations(sides[0]).belief
     if limit is not None:
-        allowed = [own for own in sides if constraints.violations(own).belief <= limit + ROUNDING]
+        allowed = [own for own in sides if constraints.violations(own).belief <= limit + BELIEF_ROUNDING]
         if not allowed:
             raise beyond_limit(limit, needed, side.astype(np.int64), 2)
         # Along the front the cut falls: the last allowed partition has the smallest.
@@ -150,7 +167,9 @@ def _strictest(
         return bipartition(graph, constraints, rng, options, known=known)
     sides = fewest_violations(constraints, rng, options, graph)
     least = min(constraints.violations(side).belief for side in sides)
-    held = [satisfied(constraints, side) for side in sides if constraints.violations(side).belief <= least + ROUNDING]
+    held = [
+        satisfied(constraints, side) for side in sides if constraints.violations(side).belief <= least + BELIEF_ROUNDING
+    ]
     found = [bipartition(graph, pairs, rng, options, known=known) for pairs in held[:2]]
     return min(found, key=lambda partition: partition.cut)
 

@@ -131,8 +131,7 @@ class Desk:
     # Actions: each takes the session and the values that the page sent.
 
     def _question(self, session: Session, values: Reply) -> Reply:
-        kind = values.get("kind", self.kind)
-        question = session.question(kind)
+        question = session.question(_word(values.get("kind", self.kind)))
         reply: Reply = {"version": self._version(session), "n_answers": session.n_answers_, "question": None}
         if question is not None:
             self._asked[question.number, question.kind] = question
@@ -207,7 +206,7 @@ class Desk:
 
     def _open_question(self, session: Session, values: Reply) -> Question:
         """The question that an answer belongs to; asked again where this process does not know it."""
-        number, kind = _whole(values, "number"), values.get("kind", self.kind)
+        number, kind = _whole(values, "number"), _word(values.get("kind", self.kind))
         question = self._asked.get((number, kind)) or session.question(kind)
         seen = values.get("first"), values.get("second")
         if question is None or (question.number, question.first, question.second) != (number, *seen):
@@ -253,9 +252,17 @@ def _whole(values: Reply, key: str) -> int:
     return value
 
 
+def _word(kind: Any) -> str:
+    if not isinstance(kind, str):
+        raise ValueError(f"kind must be a word; got {kind!r}.")  # noqa: TRY004
+    return kind
+
+
 def _short(text: Any) -> str:
     if not isinstance(text, str) or not text.strip():
         raise ValueError(f"A name must be a text that is not blank; got {text!r}.")
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError("A name must be text; this one holds half of a character.")
     if len(text.strip()) > NAME_LENGTH:
         raise ValueError(f"A name may have {NAME_LENGTH} characters; this one has {len(text.strip())}.")
     return text.strip()

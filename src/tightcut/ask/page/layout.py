@@ -22,7 +22,7 @@ def first_layout(X: Any, affinity: str, rows: np.ndarray) -> np.ndarray:
     """A layout that costs little: principal components, or for a graph its leading eigenvectors."""
     if affinity == "precomputed":
         from tightcut import Graph
-        from tightcut.report.map import spectral_layout
+        from tightcut.report.layout import spectral_layout
 
         return unit(spectral_layout(Graph.from_affinity(X))[rows])
     components = _components(X, rows, 2)

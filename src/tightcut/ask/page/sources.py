@@ -15,8 +15,10 @@ from tightcut.ask.page.things import Things
 from tightcut.files import DataOptions, InputError, read_data, read_table
 from tightcut.files.arrays import read_npy, read_npz, read_sparse
 from tightcut.files.cells import is_number
-from tightcut.files.errors import check_readable, listed
-from tightcut.files.tables import TEXT_SUFFIXES
+from tightcut.files.errors import listed
+from tightcut.files.formats import READERS
+from tightcut.files.sources import Source as Origin
+from tightcut.files.sources import check_readable
 
 BUILT_IN = ("digits",)
 FIELDS_SHOWN = 40  # columns of a table, if none are chosen
@@ -53,14 +55,15 @@ def read_source(
     options, show = options or DataOptions(), _split(show)
     if data in BUILT_IN and not Path(data).exists():
         return _digits()
-    path = Path(data)
+    path = Origin.of(data)
     check_readable(path)
-    if path.suffix.lower() in {".npy", ".npz"}:
+    if path.suffix in {".npy", ".npz"}:
         return _from_array(path, options, images)
-    if path.suffix.lower() in TEXT_SUFFIXES | {".parquet", ".pq"}:
+    if path.suffix in READERS:
         return _from_table(path, options, show, images)
     content = read_data(path, options)
-    return Source(path.stem, content.affinity, _with_images(Things(content.ids), images, path), "precomputed")
+    X, affinity = (content.points, "knn") if content.affinity is None else (content.affinity, "precomputed")
+    return Source(path.stem, X, _with_images(Things(content.ids), images, path), affinity, content.notes)
 
 
 def _digits() -> Source:
@@ -71,12 +74,12 @@ def _digits() -> Source:
     return Source("Handwritten digits", digits.data, Things(names, pictures=ArrayPictures(digits.images)))
 
 
-def _from_array(path: Path, options: DataOptions, images: Sequence[str]) -> Source:
+def _from_array(path: Origin, options: DataOptions, images: Sequence[str]) -> Source:
     """Pictures, rows of pixels, points, or a sparse matrix, which is a graph."""
-    if path.suffix.lower() == ".npz" and read_sparse(path) is not None:
+    if path.suffix == ".npz" and read_sparse(path) is not None:
         content = read_data(path, options)
         return Source(path.stem, content.affinity, _with_images(Things(content.ids), images, path), "precomputed")
-    pixels = read_npy(path) if path.suffix.lower() == ".npy" else read_npz(path, lambda _: False)[0]
+    pixels = read_npy(path) if path.suffix == ".npy" else read_npz(path, lambda _: False)[0]
     shape = _pixel_shape(images)
     if shape is not None and pixels.ndim == 2:
         if pixels.shape[1] % (shape[0] * shape[1]):
@@ -98,7 +101,7 @@ def _from_array(path: Path, options: DataOptions, images: Sequence[str]) -> Sour
     return Source(path.stem, points, _with_images(Things(content.ids, fields=fields), images, path))
 
 
-def _from_table(path: Path, options: DataOptions, show: list[str], images: Sequence[str]) -> Source:
+def _from_table(path: Origin, options: DataOptions, show: list[str], images: Sequence[str]) -> Source:
     table = read_table(path, options)
     image_column = next((name for name in images if name in table.names), None)
     for name in show:
@@ -123,11 +126,11 @@ def _from_table(path: Path, options: DataOptions, show: list[str], images: Seque
     return Source(path.stem, content.points, things, notes=(*content.notes, note) if words else content.notes)
 
 
-def _with_images(things: Things, images: Sequence[str], path: Path, names: list[str] | None = None) -> Things:
+def _with_images(things: Things, images: Sequence[str], path: Origin, names: list[str] | None = None) -> Things:
     """Pictures from a folder, by the rows' own names or by the file names of a column."""
     if not images and names is None:
         return things
-    folder = Path(images[0]) if images else path.parent
+    folder = Path(images[0]) if images else path.path.parent
     if not folder.is_dir():
         raise InputError(f"--images {folder} is neither a folder nor a column of {path}.")
     found = files_named(things.names if names is None else names, folder)

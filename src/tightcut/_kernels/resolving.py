@@ -1,0 +1,111 @@
+"""All components of a signed graph, one after the other in one call: most are tiny, and each costs microseconds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tightcut._kernels.compiled import compiled
+from tightcut._kernels.enumeration import best_partition
+from tightcut._kernels.joining import contract_greedily, filled
+from tightcut._kernels.moving import improve_clusters
+from tightcut._kernels.neighbourhoods import solve_neighbourhoods
+from tightcut._kernels.packing import pack_cycles
+
+EPSILON = 1e-9
+
+
+@compiled
+def resolve_components(starts, indptr, indices, weights, group_starts, group_values, n_groups, exact_size, most_nodes):
+    """Clusters of each component, numbered from 0 in each; also their costs and lower bounds of these.
+
+    Parameters
+    ----------
+    starts : int32 array
+        Component c has the vertices starts[c], ..., starts[c + 1] - 1, and no positive edge leaves it.
+    indptr, indices, weights : CSR arrays
+        Symmetric, with sorted indices and no edges between components. The weight -inf forbids a common cluster.
+    group_starts, group_values : int32 arrays
+        Groups of each vertex, 0 to n_groups - 1. Vertices that share one are never in one cluster.
+    exact_size, most_nodes : int
+        Components of at most so many vertices are solved by branch and bound, if so many nodes are enough. With 0, no
+        part of a component is solved in this way, either.
+    """
+    graph, groups = (indptr, indices, weights), (group_starts, group_values)
+    count = len(starts) - 1
+    labels = filled(starts[count], 0)
+    costs, bounds = np.zeros(count), np.zeros(count)
+    mark = filled(n_groups, 0)
+    for c in range(count):
+        first, n = starts[c], starts[c + 1] - starts[c]
+        if n <= 2:  # what holds a component of two together is a positive edge
+            continue
+        label = contract_greedily(first, n, graph, groups, mark)
+        cost = _cost(first, n, graph, label)
+        if cost > EPSILON:
+            improve_clusters(first, n, graph, groups, mark, label)
+            cost = _cost(first, n, graph, label)
+            bound = 0.0
+            if n <= exact_size:
+                cost, bound = _solve_exactly(first, n, graph, groups, label, cost, most_nodes)
+            if cost > bound + EPSILON and exact_size > 0:
+                if solve_neighbourhoods(first, n, graph, groups, label):
+                    improve_clusters(first, n, graph, groups, mark, label)
+                    cost = _cost(first, n, graph, label)
+            if cost > bound + EPSILON:
+                bound = max(bound, min(cost, pack_cycles(first, n, graph, groups, mark)))
+            costs[c], bounds[c] = cost, bound
+        for v in range(n):
+            labels[first + v] = label[v]
+    return labels, costs, bounds
+
+
+@compiled
+def _cost(first, n, graph, label):
+    """Positive weight between clusters and negative weight inside them."""
+    indptr, indices, weights = graph
+    cost = 0.0
+    for v in range(n):
+        for arc in range(indptr[first + v], indptr[first + v + 1]):
+            u = indices[arc] - first
+            if u > v and (weights[arc] > 0) != (label[u] == label[v]) and weights[arc] > -np.inf:
+                cost += abs(weights[arc])
+    return cost
+
+
+@compiled
+def _solve_exactly(first, n, graph, groups, label, cost, most_nodes):
+    """Improve labels by branch and bound; returns their cost and a lower bound. Heavy vertices are assigned first."""
+    indptr, indices, weights = graph
+    heavy = np.zeros(n)
+    for v in range(n):
+        for arc in range(indptr[first + v], indptr[first + v + 1]):
+            heavy[v] -= min(abs(weights[arc]), 1e3)
+    order, rank = filled(n, 0), filled(n, 0)
+    for v in range(n):
+        for u in range(n):
+            rank[v] += heavy[u] < heavy[v] or (heavy[u] == heavy[v] and u < v)
+        order[rank[v]] = v
+    matrix = np.zeros((n, n))
+    for v in range(n):
+        for arc in range(indptr[first + v], indptr[first + v + 1]):
+            matrix[rank[v], rank[indices[arc] - first]] = weights[arc]
+        for u in range(v):
+            if _share_a_group(first + v, first + u, groups):
+                matrix[rank[v], rank[u]] = matrix[rank[u], rank[v]] = -np.inf
+    ordered = filled(n, 0)
+    for i in range(n):
+        ordered[i] = label[order[i]]
+    cost, bound = best_partition(matrix, ordered, cost, most_nodes)
+    for i in range(n):
+        label[order[i]] = ordered[i]
+    return cost, bound
+
+
+@compiled
+def _share_a_group(v, u, groups):
+    starts, values = groups
+    for one in range(starts[v], starts[v + 1]):
+        for other in range(starts[u], starts[u + 1]):
+            if values[one] == values[other]:
+                return True
+    return False

@@ -1,0 +1,126 @@
+"""The smallest cut that starts from the beliefs and satisfies the answers, and how it is known when to trust it.
+
+On a good graph that cut is more often right than the beliefs; on a poor one it satisfies an answer by moving a single point.
+The answers tell: at certain numbers of answers both say what they expect, and the points asked about later show who was right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from tightcut.ask.beliefs import Beliefs, believe
+from tightcut.ask.evidence import gather
+from tightcut.ask.labelling import leading_cut, unknown_points
+from tightcut.ask.landscape import Landscape
+from tightcut.ask.questions import exploring
+from tightcut.ask.records import Answer
+from tightcut.ask.spreading import Spreading
+
+FIRST, GROWTH = 60, 1.25  # the numbers of answers after which both say what they expect
+
+
+def cut_from(beliefs: Beliefs, spreading: Spreading) -> np.ndarray | None:
+    """The cut into the known groups; None while there is a single one.
+
+    Answered points keep their groups, so that every believed answer is satisfied.
+    """
+    from tightcut import Constraints, Graph, cluster
+
+    k, points = beliefs.evidence.n_groups, beliefs.evidence.points
+    known = beliefs.group < k
+    start = beliefs.shares[:, :k].argmax(axis=1)
+    start[points[known]] = beliefs.group[known]
+    groups, start = np.unique(start, return_inverse=True)
+    fixed = np.full(len(start), -1)
+    fixed[points[known]] = start[points[known]]
+    asked = np.unique(fixed[fixed >= 0])
+    if len(asked) < max(2, len(groups)):
+        return None
+    graph = Graph(spreading.weights, spreading.degrees)
+    result = cluster(graph, Constraints.from_labels(fixed), len(groups), init=start, effort=0, random_state=0, n_jobs=1)
+    group_of = np.empty(len(groups), np.int64)
+    group_of[result.labels[points[known]]] = beliefs.group[known]
+    labels = group_of[result.labels]
+    aside = points[~known]
+    labels[aside] = k + np.arange(len(aside))
+    return labels
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast:
+    """What beliefs and cut expected after some answers.
+
+    Parameters
+    ----------
+    answers : list of Answer
+    points : set of int
+        The rows that were asked about until then.
+    believed, cut : int ndarray of shape (n,)
+    """
+
+    answers: list[Answer]
+    points: set[int]
+    believed: np.ndarray
+    cut: np.ndarray | None
+
+
+class Rivalry:
+    """Remembers what was expected, and counts who was right.
+
+    Parameters
+    ----------
+    anchor : int
+        The first point of group 0.
+    landscape : Landscape
+    """
+
+    def __init__(self, anchor: int, landscape: Landscape) -> None:
+        self.anchor, self.landscape = anchor, landscape
+        self._forecasts: dict[int, Forecast] = {}
+
+    def cut_leads(self, answers: list[Answer], beliefs: Beliefs) -> bool:
+        """Whether the cut was right about clearly more of the points that were asked about after a forecast."""
+        wins = losses = 0
+        group = dict(zip(beliefs.evidence.points.tolist(), beliefs.group.tolist(), strict=True))
+        home = beliefs.evidence.home
+        for number, until in rounds(len(answers)):
+            forecast = self._forecast(number, answers)
+            if forecast.cut is None:
+                continue
+            for row in {answer.first for answer in answers[number:until]} - forecast.points:
+                expected = [int(home[g]) if g < len(home) else -1 for g in (forecast.believed[row], forecast.cut[row])]
+                right = [g == group[row] for g in expected]
+                wins += right[1] and not right[0]
+                losses += right[0] and not right[1]
+        return wins > losses + np.sqrt(wins + losses)
+
+    def _forecast(self, number: int, answers: list[Answer]) -> Forecast:
+        before = answers[:number]
+        known = self._forecasts.get(number)
+        if known is None or known.answers != before:
+            beliefs = believe(self.landscape.spreadings, gather(before, self.anchor), self.landscape.teacher)
+            spreadings = self.landscape.spreadings
+            leading = spreadings[int(np.argmax(beliefs.say[: len(spreadings)]))]
+            unknown = unknown_points(beliefs, leading_cut(beliefs, self.landscape.cuts))
+            cut = None if exploring(leading, unknown) else cut_from(beliefs, leading)
+            believed = beliefs.shares[:, :-1].argmax(axis=1)
+            known = Forecast(before, set(beliefs.evidence.points.tolist()), believed, cut)
+            self._forecasts[number] = known
+        return known
+
+
+def rounds(n_answers: int) -> list[tuple[int, int]]:
+    """The numbers of answers after which there is a forecast, each with the number until which it counts.
+
+    Examples
+    --------
+    >>> rounds(100)
+    [(60, 75), (75, 93), (93, 100)]
+    """
+    marks = [FIRST]
+    while marks[-1] < n_answers:
+        marks.append(int(marks[-1] * GROWTH))
+    return [(a, min(b, n_answers)) for a, b in pairwise(marks) if a < n_answers]

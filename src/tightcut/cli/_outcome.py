@@ -1,0 +1,178 @@
+"""What `tightcut cluster` says of its result: in a summary, as JSON, and on the page of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from tightcut._support.rounding import BELIEF_ROUNDING
+from tightcut.cli._problem import Problem, graph_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from tightcut import COSC
+    from tightcut.audit import Audit
+    from tightcut.files import Data
+
+CRITERIA = {"ncut": "normalized cut", "rcut": "ratio cut"}
+SIZES_SHOWN, COLUMNS_SHOWN, VIOLATED_SHOWN = 20, 15, 10
+DEAR = 1.5  # times the cut without pairs
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """A fitted model, and what its pairs cost where that was asked for."""
+
+    problem: Problem
+    model: COSC
+    options: dict[str, Any]
+    images: np.ndarray | None = None
+    free_cut: float | None = None
+    prices: Audit | None = None
+
+    def priced(self, *, each: bool) -> Outcome:
+        """With the cut without pairs and, if wanted, the price of each."""
+        from tightcut.audit import cut_without_constraints
+
+        seed = self.options["random_state"]
+        if each:
+            prices = self.model.audit(random_state=seed, progress=self.problem.console.progress())
+            return replace(self, free_cut=min(prices.free_cut, self.model.cut_), prices=prices)
+        return replace(self, free_cut=cut_without_constraints(graph_of(self.model), self.model.labels_, seed))
+
+    @property
+    def is_dear(self) -> bool:
+        return self.free_cut is not None and self.model.cut_ > DEAR * self.free_cut > 0
+
+    @property
+    def ratio(self) -> float:
+        return self.model.cut_ / self.free_cut if self.free_cut else 1.0
+
+    @property
+    def sizes(self) -> list[int]:
+        import numpy as np
+
+        return np.bincount(self.model.labels_).tolist()
+
+    def violated(self) -> Iterator[str]:
+        """A line for each of the first violated pairs."""
+        from tightcut.cli._contradiction import link_lines
+
+        pairs = [("must", i, j) for i, j in self.model.violated_must_link_.tolist()]
+        pairs += [("cannot", i, j) for i, j in self.model.violated_cannot_link_.tolist()]
+        if pairs:
+            yield "violated:"
+            yield from link_lines(pairs[:VIOLATED_SHOWN], self.problem.data.ids, self.problem.place)
+        if len(pairs) > VIOLATED_SHOWN:
+            yield f"  ... and {len(pairs) - VIOLATED_SHOWN:,} more; --json lists them all"
+
+    def facts(self, seconds: float) -> dict[str, Any]:
+        data, model, sizes = self.problem.data, self.model, self.sizes
+        shown = ", ".join(f"{size:,}" for size in sizes[:SIZES_SHOWN]) + (", ..." if len(sizes) > SIZES_SHOWN else "")
+        violated = f"{model.n_violations_:,} of {model.constraints_.n_pairs:,} constraints"
+        if model.violated_belief_ != model.n_violations_:
+            violated += f" (belief {model.violated_belief_:g})"
+        if model.n_violations_ and model.violated_belief_bound_:
+            bound = model.violated_belief_bound_
+            fewest = model.violated_belief_ <= bound + BELIEF_ROUNDING
+            violated += ", no clustering violates less" if fewest else f"; every clustering violates at least {bound:g}"
+        without = "" if self.free_cut is None else f"; {self.free_cut:.6g} without pairs"
+        unlabelled = f", {len(data.left_out):,} without a label" if data.left_out else ""
+        return {
+            "points": f"{data.n_rows:,}{unlabelled}",
+            "clusters": f"{len(sizes):,} of {shown} points",
+            "cut": f"{model.cut_:.6g} ({CRITERIA[model.criterion]}{without})",
+            "violated": violated if model.constraints_.n_pairs else "no constraints given",
+            "seconds": f"{seconds:.2f}",
+        }
+
+    def summary(self, seconds: float) -> dict[str, Any]:
+        data, model = self.problem.data, self.model
+        return {
+            "data": str(data.path),
+            "n_points": data.n_rows,
+            "n_left_out": len(data.left_out),
+            "n_edges": model.affinity_matrix_.nnz // 2,
+            "neighbor_recall": None if data.is_graph else model.neighbor_recall_,
+            "n_clusters": model.n_clusters_,
+            "sizes": self.sizes,
+            "criterion": model.criterion,
+            "cut": model.cut_,
+            "cut_without_pairs": self.free_cut,
+            "n_must_link": model.constraints_.n_must_link,
+            "n_cannot_link": model.constraints_.n_cannot_link,
+            "n_violations": model.n_violations_,
+            "violated_belief": model.violated_belief_,
+            "violated_belief_bound": model.violated_belief_bound_,
+            "violated_must_link": [[data.ids[i], data.ids[j]] for i, j in model.violated_must_link_.tolist()],
+            "violated_cannot_link": [[data.ids[i], data.ids[j]] for i, j in model.violated_cannot_link_.tolist()],
+            "seconds": round(seconds, 3),
+            "seed": model.random_state,
+        }
+
+    def page(self, seconds: float) -> str:
+        """The report."""
+        from datetime import datetime
+
+        from tightcut.report import render
+
+        problem, model = self.problem, self.model
+        return render(
+            graph_of(model),
+            model.labels_,
+            model.constraints_,
+            points=problem.points,
+            columns=problem.data.columns,
+            ids=problem.data.ids,
+            prices=self.prices,
+            places=problem.place,
+            free_cut=self.free_cut,
+            images=self.images,
+            layout=self.options["map"],
+            title=f"Clusters of {problem.data.path.stem}",
+            criterion=CRITERIA[model.criterion],
+            facts={**self._page_facts(), "Time": f"{seconds:.1f} s"},
+            created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
+        )
+
+    def _page_facts(self) -> dict[str, str]:
+        data, options, model = self.problem.data, self.options, self.model
+        facts = {"File": data.path.name}
+        if not data.is_graph:
+            hidden = len(data.columns) - COLUMNS_SHOWN
+            columns = ", ".join(data.columns[:COLUMNS_SHOWN]) + (f" and {hidden} more" if hidden > 0 else "")
+            scaled = "scaled to variance 1" if options["scale"] == "standard" else "not scaled"
+            facts["Columns"] = f"{columns} ({scaled})"
+            facts["Neighbours of each point"] = str(options["n_neighbors"])
+            if options["symmetrize"] == "mean":
+                facts["Weight of an edge"] = "mean of its two ends"
+            if model.neighbor_recall_ < 1:
+                facts["Share of them that are true neighbours"] = f"{model.neighbor_recall_:.1%}"
+        if self.problem.judgements is not None:
+            facts["Pairs"] = f"{self.problem.judgements.path.name}, {len(self.problem.judgements):,} lines"
+        if self.problem.labels_column is not None:
+            facts["Known classes"] = f"column {self.problem.labels_column!r}"
+        if not model.constraints_.is_empty:
+            limit = options["max_violations"]
+            facts["Violations allowed"] = "as few as possible" if limit == "fewest" else f"{limit:g}"
+        if options["method"] == "paper":
+            facts["Method"] = "the paper's algorithm"
+        if options["influence"] > 0:
+            facts["Influence on neighbours"] = f"{options['influence']:g}"
+        facts["Effort, seed"] = f"{options['effort']:g}, {options['random_state']}"
+        return facts
+
+
+def pictures(data: Data, shape: tuple[int, int] | None) -> np.ndarray | None:
+    """The rows as pictures of that height and width, in grey or in three colours; None if they are none."""
+    from tightcut.files import InputError
+
+    if shape is None:
+        return None
+    size = 0 if data.points is None else data.points.shape[1]
+    if data.points is None or size not in {shape[0] * shape[1], 3 * shape[0] * shape[1]}:
+        found = "is a graph" if data.points is None else f"has rows of {size:,} values"
+        raise InputError(f"--images {shape[0]}x{shape[1]}: {data.path} {found}, which does not fit.")
+    return data.points.reshape(data.n_rows, *shape, *([] if size == shape[0] * shape[1] else [3]))

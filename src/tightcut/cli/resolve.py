@@ -1,0 +1,199 @@
+"""`tightcut resolve`: from scored pairs to records that are the same."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tightcut.cli import _options as opt
+from tightcut.cli._console import Console, print_facts, print_json, printable
+
+if TYPE_CHECKING:
+    from tightcut import Resolution
+    from tightcut.files import Judgements
+    from tightcut.resolution.columns import Source
+
+REASONS = {"cannot_link": "a cannot-link", "groups": "a group", "labels": "known labels", "evidence": "other scores"}
+
+
+@click.command(short_help="Find the records that are the same, from scored pairs.")
+@click.argument("edges", type=opt.FILE)
+@opt.option(
+    "--columns", metavar="ID,ID,PROBABILITY", help="Names of the three columns.  [default: the usual names are known]"
+)
+@opt.option(
+    "--groups",
+    metavar="NAME|FILE",
+    help="Members of a group are never the same: NAME for the columns NAME_l and NAME_r, or a table of ids and groups.",
+)
+@opt.option("--constraints", type=opt.FILE, metavar="PAIRS", help="Table of pairs that must hold: two ids and a type.")
+@opt.option("--labels", type=opt.FILE, metavar="FILE", help="Table of ids and known identities.")
+@opt.option(
+    "--prior",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.5,
+    help="The probability that says nothing; raise it for fewer and safer joins.",
+)
+@opt.option(
+    "-o", "--output", type=opt.FILE, metavar="TABLE", help="Where to write the clusters; - for standard output."
+)
+@opt.option("--cut-edges", type=opt.FILE, metavar="TABLE", help="Where to write the matches that were cut, and why.")
+@opt.option("--doubtful", type=opt.FILE, metavar="TABLE", help="Where to write what a person should check.")
+@opt.spreadsheet_option
+@opt.output_options
+def resolve(
+    edges: Path,
+    columns: str | None,
+    output: Path | None,
+    cut_edges: Path | None,
+    doubtful: Path | None,
+    spreadsheet: bool,
+    as_json: bool,
+    force: bool,
+    quiet: bool,
+    **rules: Any,
+) -> None:
+    """Find the records that are the same, from EDGES: two ids and the probability that they match.
+
+    EDGES and all other tables are CSV, TSV, Parquet, or FILE.duckdb::TABLE. The tables of splink are read as they are. A
+    probability above one half speaks for a match, below one half against it; the clusters contradict as little of this
+    as possible, and no rule. There may be any number of them.
+
+    PAIRS is a table with a header: two columns of ids and a column `type` that says must or cannot. The table that
+    --doubtful writes is one: correct its types and use it.
+
+    \b
+      tightcut resolve edges.parquet --groups source -o clusters.parquet
+      tightcut resolve edges.csv --constraints pairs.csv -o clusters.csv --doubtful check.csv
+    """  # noqa: D301 (\b is for click)
+    to_stdout = output is not None and str(output) == "-"
+    if to_stdout and as_json:
+        raise click.UsageError("-o - and --json both write to standard output; choose one.")
+    targets = {"clusters": None if to_stdout else output, "cut_edges": cut_edges, "doubtful": doubtful}
+    _check_targets([edges, rules["constraints"], rules["labels"]], targets, force=force)
+    started = time.perf_counter()
+    found = _resolved(edges, columns, rules, Console(quiet=quiet))
+    seconds = time.perf_counter() - started
+    for name, path in targets.items():
+        if path is not None:
+            from tightcut.files.columns import write_columns
+
+            write_columns(path, getattr(found, name), force=force, spreadsheet=spreadsheet)
+    if to_stdout:
+        _print_clusters(found, spreadsheet=spreadsheet)
+    elif as_json:
+        print_json({**_summary(found, seconds), **{name: path and str(path) for name, path in targets.items()}})
+    else:
+        files = {name.replace("_", " "): path for name, path in targets.items() if path}
+        print_facts({**_facts(found, seconds), **({"written": ", ".join(map(str, files.values()))} if files else {})})
+
+
+def _check_targets(sources: list[Path | None], targets: dict[str, Path | None], *, force: bool) -> None:
+    from tightcut.files.columns import check_columns_writable
+
+    real = [path.resolve() for path in (*sources, *targets.values()) if path is not None]
+    if len(set(real)) < len(real):
+        raise click.UsageError("The same file is named twice; input and output files must differ.")
+    for path in targets.values():
+        if path is not None:
+            check_columns_writable(path, force=force)
+
+
+def _resolved(edges: Path, columns: str | None, rules: dict[str, Any], console: Console) -> Resolution:
+    from tightcut import resolve as solve
+    from tightcut._support.compiling import compiling_reported
+    from tightcut.files import read_pairs
+
+    must, cannot = None, None
+    if rules["constraints"] is not None:
+        must, cannot = _sources(read_pairs(rules["constraints"]))
+    with console.warnings_as_notes(), compiling_reported(console.progress()):
+        return solve(
+            edges,
+            must_link=must,
+            cannot_link=cannot,
+            groups=rules["groups"],
+            labels=rules["labels"],
+            prior=rules["prior"],
+            columns=None if columns is None else [name.strip() for name in columns.split(",")],
+        )
+
+
+def _sources(judgements: Judgements) -> tuple[Source, Source]:
+    """The must-links and the cannot-links of a file of pairs, as tables of ids."""
+    import numpy as np
+
+    from tightcut.files import InputError
+    from tightcut.resolution.columns import Source
+
+    unsure = np.flatnonzero(judgements.belief < 1)
+    if len(unsure):
+        raise InputError(
+            f"{judgements.table.where(int(unsure[0]))}: belief {judgements.belief[unsure[0]]:g}. Rules hold, whatever they "
+            "cost; give a pair that may be wrong as one of the EDGES, with its probability."
+        )
+    names = np.array(judgements.names, dtype=object)
+
+    def chosen(mask: np.ndarray) -> Source:
+        rows = np.flatnonzero(mask)
+        columns = {"a": names[judgements.ends[rows, 0]], "b": names[judgements.ends[rows, 1]]}
+        path = str(judgements.path)
+        return Source(path, ("a", "b"), columns.__getitem__, True, lambda row: judgements.table.where(int(rows[row])))
+
+    return chosen(judgements.must), chosen(~judgements.must)
+
+
+def _print_clusters(found: Resolution, *, spreadsheet: bool) -> None:
+    from tightcut.files.writing import print_rows
+
+    rows = found.clusters.rows()
+    if sys.stdout.isatty():
+        rows = (tuple(printable(str(cell)) for cell in row) for row in rows)
+    print_rows(sys.stdout, list(found.clusters), rows, spreadsheet=spreadsheet)
+
+
+def _summary(found: Resolution, seconds: float) -> dict[str, Any]:
+    import numpy as np
+
+    sizes = np.bincount(np.bincount(found.labels))
+    reasons = found.cut_edges["reason"].tolist()
+    return {
+        "n_records": len(found.ids),
+        "n_clusters": found.n_clusters,
+        "clusters_of_size": {str(size): int(count) for size, count in enumerate(sizes.tolist()) if size and count},
+        "n_cut_edges": found.cut_edges.n_rows,
+        "cut_edges_by_reason": {name: reasons.count(name) for name in REASONS},
+        "n_doubtful": found.doubtful.n_rows,
+        "disagreement": found.disagreement,
+        "lower_bound": found.lower_bound,
+        "n_components": found.n_components,
+        "n_proven": found.n_proven,
+        "seconds": round(seconds, 3),
+    }
+
+
+def _facts(found: Resolution, seconds: float) -> dict[str, str]:
+    summary = _summary(found, seconds)
+    sizes = {int(size): count for size, count in summary["clusters_of_size"].items()}
+    largest = max(sizes, default=0)
+    reasons = [f"{count:,} by {REASONS[name]}" for name, count in summary["cut_edges_by_reason"].items() if count]
+    cut = _count(summary["n_cut_edges"], "match", "matches") + (f": {', '.join(reasons)}" if reasons else "")
+    excess = found.disagreement - found.lower_bound
+    bound = "the least possible" if excess <= 1e-6 * max(1.0, found.disagreement) else f"at most {excess:.6g} too much"
+    return {
+        "records": f"{summary['n_records']:,}",
+        "clusters": f"{summary['n_clusters']:,}, {sizes.get(1, 0):,} of them single records, the largest of {largest:,}",
+        "cut": cut,
+        "doubtful": _count(summary["n_doubtful"], "decision", "decisions"),
+        "disagreement": f"{found.disagreement:.6g}, {bound}",
+        "proven": f"{found.n_proven:,} of {found.n_components:,} components",
+        "seconds": f"{seconds:.2f}",
+    }
+
+
+def _count(number: int, one: str, several: str) -> str:
+    return f"{number:,} {one if number == 1 else several}"

@@ -1,0 +1,77 @@
+"""Single cells: the matrix of an .h5ad file, or one of its embeddings, with what is known of each cell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tightcut._support.choices import did_you_mean
+from tightcut.files.errors import InputError, listed, parsing
+from tightcut.files.formats import needs
+from tightcut.files.sources import Source
+
+CELL = "cell"  # the column of the cells' names
+PREFERRED = "X_pca"
+
+
+def read_h5ad(source: Source) -> tuple[np.ndarray, list[str], dict[str, Any], tuple[str, ...]]:
+    """Points, names of the features, columns that describe the cells, and notes.
+
+    `source.part` names an embedding, ``cells.h5ad::X_pca``; without it the points are the matrix X.
+    """
+    try:
+        import h5py
+    except ImportError:
+        raise needs(source, "h5py") from None
+    with parsing(source, "an .h5ad file"), h5py.File(source.open(), "r") as file:
+        notes: tuple[str, ...] = ()
+        embeddings = list(file["obsm"]) if "obsm" in file else []
+        if source.part in {None, "X"}:
+            points, names = _matrix(file["X"]), _column(file["var"], _index(file["var"]))
+            if PREFERRED in embeddings:
+                width = file["obsm"][PREFERRED].shape[1]
+                notes = (f"{source.path.name}::{PREFERRED} would use its {width} principal components instead of X.",)
+        elif source.part in embeddings:
+            points = _matrix(file["obsm"][source.part])
+            names = [f"{source.part} {number}" for number in range(1, points.shape[1] + 1)]
+        else:
+            hint = did_you_mean(str(source.part), embeddings)
+            raise InputError(f"{source.path} has no embedding {source.part!r}, but {listed(['X', *embeddings])}.{hint}")
+        described = file["obs"]
+        index = _index(described)
+        others = {CELL: np.asarray(_column(described, index))}
+        # Columns of pandas' own types come in several parts; those that are not known here are left in the file.
+        for name in set(described) - {index, CELL, "__categories"}:
+            cells = _column(described, name)
+            if cells is not None:
+                others[name] = np.asarray(cells)
+        return points, list(map(str, names)), dict(sorted(others.items())), notes
+
+
+def _matrix(stored: Any) -> np.ndarray:
+    """An array, dense or sparse as anndata writes it."""
+    if hasattr(stored, "shape"):
+        return np.asarray(stored)
+    shape = tuple(int(size) for size in stored.attrs["shape"])
+    kind = sp.csc_array if "csc" in str(stored.attrs["encoding-type"]) else sp.csr_array
+    matrix = kind((stored["data"][:], stored["indices"][:], stored["indptr"][:]), shape=shape)
+    matrix.check_format(full_check=True)
+    return matrix.toarray()
+
+
+def _index(frame: Any) -> str:
+    name = frame.attrs.get("_index", "_index")
+    return name.decode() if isinstance(name, bytes) else str(name)
+
+
+def _column(frame: Any, name: str) -> Any:
+    """A column of a data frame: numbers, texts or categories; None for other kinds."""
+    stored = frame[name]
+    if hasattr(stored, "shape"):
+        return stored.asstr()[:].tolist() if stored.dtype.kind == "O" else stored[:]
+    if not {"categories", "codes"} <= set(stored):
+        return None
+    values = list(map(str, _column(stored, "categories")))
+    return [None if code < 0 else values[code] for code in stored["codes"][:].tolist()]

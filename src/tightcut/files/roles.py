@@ -1,0 +1,92 @@
+"""Which columns of a table are what: identifiers, known classes, features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tightcut.files.cells import is_missing
+from tightcut.files.errors import InputError, listed
+from tightcut.files.tables import Table, TableOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataOptions(TableOptions):
+    """Which part of a file is what.
+
+    Parameters
+    ----------
+    id, labels : str, optional
+        Columns of identifiers and of known classes.
+    columns, drop : tuple of str
+        Features to use, or not to use; all if both are empty.
+    encode : tuple of str
+        Features that are categories: each value becomes a column of 0 and 1.
+    missing : {"error", "drop", "mean"}, default="error"
+        Refuse missing values, leave out their rows, or fill in the mean of the column.
+    graph : bool, optional
+        Whether the file is a graph; None looks.
+    features : bool, default=True
+        False reads identifiers and labels alone.
+    header, decimal
+        As in `TableOptions`.
+    """
+
+    id: str | None = None
+    labels: str | None = None
+    columns: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    encode: tuple[str, ...] = ()
+    missing: str = "error"
+    graph: bool | None = None
+    features: bool = True
+
+
+def id_column(table: Table, options: DataOptions) -> tuple[str | None, set[str | None], tuple[str, ...]]:
+    """The column of identifiers, given or implied; the columns that are no measurements; what to say about them."""
+    implied = None if options.columns else _implied_id(table)
+    if options.id is None:
+        note = f"Column {implied!r} is taken for identifiers; --columns would use it as data."
+        return implied, {implied}, () if implied is None else (note,)
+    table.find(options.id, "--id")
+    note = f"Column {implied!r} is left out, as it seems to number the rows; --columns would use it as data."
+    return options.id, {options.id, implied}, () if implied in {None, options.id} else (note,)
+
+
+def _implied_id(table: Table) -> str | None:
+    """A column that is clearly no measurement: named id, or an unnamed first one, as pandas writes its index."""
+    named = next((name for name in table.names if name.lower() == "id"), None)
+    if named is None and table.has_header and table.names[0] == "column 1":
+        return table.names[0]
+    return named
+
+
+def chosen_columns(
+    table: Table, options: DataOptions, taken: set[str | None], features: Sequence[str] | None
+) -> list[str]:
+    dropped = set(split_names(table, options.drop, "--drop"))
+    if options.columns:
+        chosen = split_names(table, options.columns, "--columns")
+    else:
+        chosen = [name for name in features or table.names if name not in taken]
+    chosen = [name for name in chosen if name not in dropped]
+    if options.features and not chosen:
+        raise InputError(f"{table.path} has no columns left to cluster by; it has {listed(table.names)}.")
+    return chosen
+
+
+def split_names(table: Table, given: tuple[str, ...], option: str) -> list[str]:
+    """Column names, each given by itself or several with commas between them."""
+    names = []
+    for text in given:
+        parts = [text] if text in table.names else [part.strip() for part in text.split(",")]
+        names += [table.names[table.find(part, option)] for part in parts]
+    return list(dict.fromkeys(names))
+
+
+def known_labels(table: Table, name: str) -> list[str | None]:
+    texts = table.texts(name)
+    labels = [None if is_missing(text) or text in {"-1", "-"} else text for text in texts]
+    if all(label is None for label in labels):
+        raise InputError(f"{table.path}, column {name!r}: no row has a label; leave out --labels.")
+    return labels

@@ -1,0 +1,114 @@
+"""The clusters of a report: sizes, cuts, what distinguishes each, and its typical members, as pictures where they are any."""
+
+from __future__ import annotations
+
+import base64
+import struct
+import zlib
+from html import escape
+
+import numpy as np
+
+from tightcut.audit import own_share
+from tightcut.relaxation.objective import cluster_cuts
+from tightcut.report.map import key
+from tightcut.report.pieces import Row, Subject, section, table
+
+TYPICAL, BORDERLINE = 5, 3  # members named per cluster
+COLUMNS_TOLD, LEAST_DIFFERENCE = 3, 0.5  # columns per cluster; standard deviations
+CLUSTERS_SHOWN = 60
+NONE = '<span class="quiet">none</span>'
+ABOUT = (
+    "Click a cluster to see its members. Cut is the edge weight that leaves a cluster over the weight of the cluster; the "
+    "cuts add up to the total. Typical members have the largest share of their connections inside the cluster, those at "
+    "the border the smallest."
+)
+DISTINGUISHED = (
+    " A cluster is distinguished by the columns in which its mean is farthest from that of all points, in standard "
+    "deviations."
+)
+
+
+def cluster_section(subject: Subject) -> str:
+    graph, labels = subject.graph, subject.labels
+    leaving, volume = cluster_cuts(graph, labels)
+    share = own_share(graph, labels)
+    # Many points have all their neighbours in their own cluster; among them the best connected come first.
+    order = np.lexsort((-graph.degrees, -share))
+    told = distinctions(subject)
+    rows = []
+    for cluster, cut in enumerate((leaving / volume)[:CLUSTERS_SHOWN].tolist()):
+        members = order[labels[order] == cluster]
+        border = [point for point in members[::-1][:BORDERLINE].tolist() if share[point] < 1]
+        cells = (
+            f'<th scope="row">{key(cluster)} {cluster}</th><td class="n">{len(members):,} '
+            f'<small>{len(members) / len(labels):.0%}</small></td><td class="n">{cut:.3g}</td>'
+            + (f"<td>{told[cluster] or NONE}</td>" if told else "")
+            + f"<td>{_members(subject, members[:TYPICAL].tolist())}</td><td>{_members(subject, border) or NONE}</td>"
+        )
+        rows.append(Row(cells, f'data-cluster="{cluster}"'))
+    headings = [
+        "Cluster",
+        "Points#",
+        "Cut#",
+        *["What distinguishes it"] * bool(told),
+        "Typical members",
+        "At the border",
+    ]
+    if len(leaving) > CLUSTERS_SHOWN:
+        more = f"and {len(leaving) - CLUSTERS_SHOWN:,} more clusters"
+        rows.append(Row(f'<td colspan="{len(headings)}" class="quiet">{more}</td>'))
+    return section("clusters", "Clusters", table(ABOUT + DISTINGUISHED * bool(told), headings, rows))
+
+
+def distinctions(subject: Subject) -> list[str]:
+    """For each cluster the columns whose mean differs most from the whole, as HTML; nothing where columns have no names."""
+    if subject.points is None or len(subject.columns) != subject.points.shape[1]:
+        return []
+    deviation = np.std(subject.points, axis=0, dtype=np.float64)
+    mean = np.mean(subject.points, axis=0, dtype=np.float64)
+    told = []
+    for cluster in range(min(subject.n_clusters, CLUSTERS_SHOWN)):
+        own = np.mean(subject.points[subject.labels == cluster], axis=0, dtype=np.float64)
+        differences = np.divide(own - mean, deviation, out=np.zeros_like(mean), where=deviation > 0)
+        top = np.argsort(-np.abs(differences), kind="stable")[:COLUMNS_TOLD].tolist()
+        told.append(
+            "".join(
+                f'<span class="told">{escape(str(subject.columns[column]))} <b>{differences[column]:+.1f}</b></span>'
+                for column in top
+                if abs(differences[column]) >= LEAST_DIFFERENCE
+            )
+        )
+    return told
+
+
+def _members(subject: Subject, points: list[int]) -> str:
+    if subject.images is None:
+        return subject.chips(points)
+    return "".join(
+        f'<img alt="{escape(subject.ids[point])}" title="{escape(subject.ids[point])}" data-point="{point}" '
+        f'src="data:image/png;base64,{base64.b64encode(png(subject.images[point])).decode()}">'
+        for point in points
+    )
+
+
+def png(pixels: np.ndarray) -> bytes:
+    r"""A picture of shape (height, width) or (height, width, 3) as a PNG file, its values stretched to black and white.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tightcut.report.clusters import png
+    >>> png(np.eye(3))[:4]
+    b'\x89PNG'
+    """
+    values = np.asarray(pixels, dtype=np.float64)
+    low, high = np.nanmin(values), np.nanmax(values)
+    grey = np.nan_to_num(255 * (values - low) / ((high - low) or 1)).round().astype(np.uint8)
+    height, width = grey.shape[:2]
+    lines = np.concatenate([np.zeros((height, 1), np.uint8), grey.reshape(height, -1)], axis=1).tobytes()
+    colour = 2 if grey.ndim == 3 else 0
+    parts = ((b"IHDR", struct.pack(">IIBBBBB", width, height, 8, colour, 0, 0, 0)), (b"IDAT", zlib.compress(lines)))
+    chunks = (struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in
+              (*parts, (b"IEND", b"")))  # fmt: skip
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)

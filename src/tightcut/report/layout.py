@@ -1,0 +1,94 @@
+"""Where the points of a map lie: by the graph itself, or by the principal components of the points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tightcut.graph import Graph
+
+EPOCHS, FEWEST_EPOCHS, WORK = 200, 30, 20_000_000
+REPELLED = 5  # random vertices that each vertex keeps away from, per epoch
+STEP, LARGEST_FORCE, WIDTH = 0.15, 4.0, 10.0
+
+
+def graph_layout(graph: Graph) -> np.ndarray:
+    """Two coordinates per vertex: edges pull their ends together, and every vertex keeps away from random others.
+
+    The forces are those of UMAP with a = b = 1: a pull of 2 w d / (1 + d²) along an edge of weight w, and a push of
+    2 d / ((0.001 + d²) (1 + d²)). It starts from `spectral_layout`, and `WORK` limits arcs times epochs.
+    """
+    n, rng = graph.n_vertices, np.random.default_rng(0)
+    start = spectral_layout(graph)
+    edges = sp.triu(graph.weights, k=1).tocoo()
+    if n < 4 or edges.nnz == 0:
+        return start
+    x = WIDTH * start + rng.normal(scale=1e-2, size=start.shape)
+    ends, weight = np.stack([edges.row, edges.col]), edges.data / edges.data.max()
+    epochs = int(np.clip(WORK / (edges.nnz + REPELLED * n), FEWEST_EPOCHS, EPOCHS))
+    for epoch in range(epochs):
+        apart = x[ends[0]] - x[ends[1]]
+        pull = -2 * weight / (1 + np.square(apart).sum(axis=1))
+        force = _summed(ends, apart * pull[:, None], n)
+        for other in rng.integers(n, size=(REPELLED, n)):
+            apart = x - x[other]
+            squared = np.square(apart).sum(axis=1)
+            force += np.clip(apart * (2 / ((0.001 + squared) * (1 + squared)))[:, None], -LARGEST_FORCE, LARGEST_FORCE)
+        x += (1 - epoch / epochs) * STEP * np.clip(force, -2 * LARGEST_FORCE, 2 * LARGEST_FORCE)
+    return x
+
+
+def spectral_layout(graph: Graph) -> np.ndarray:
+    """Two coordinates per vertex: eigenvectors 2 and 3 of the normalized Laplacian, ranked half-way to uniform.
+
+    Eigenvectors of a graph with clear clusters put almost all vertices in a few places. The mean of a coordinate and
+    its rank pulls these apart and keeps the order.
+    """
+    n = graph.n_vertices
+    if n < 4:
+        return np.stack([np.arange(n), np.zeros(n)], axis=1).astype(float)
+    scale = 1 / np.sqrt(np.where(graph.degrees > 0, graph.degrees, 1))
+    # The positive diagonal keeps the wanted eigenvalues the largest in size.
+    lazy = sp.diags_array(scale) @ graph.weights @ sp.diags_array(scale) + sp.eye_array(n)
+    vectors = _leading_vectors(sp.csr_array(lazy), 3)[:, 1:] * scale[:, None]
+    spread = np.abs(vectors).max(axis=0)
+    unit = vectors / np.where(spread > 0, spread, 1)
+    ranks = unit.argsort(axis=0, kind="stable").argsort(axis=0, kind="stable") / (n - 1) * 2 - 1
+    return (unit + ranks) / 2
+
+
+def principal_components(points: np.ndarray) -> np.ndarray:
+    """Two coordinates per point: as they are, or the two directions of largest variance, with a fixed sign."""
+    centred = np.asarray(points, dtype=np.float64) - np.mean(points, axis=0)
+    if centred.shape[1] <= 2:
+        return np.pad(centred, ((0, 0), (0, 2 - centred.shape[1])))
+    vectors = np.linalg.eigh(centred.T @ centred)[1][:, :-3:-1]
+    signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(2)])
+    return centred @ (vectors * signs)
+
+
+def _summed(ends: np.ndarray, forces: np.ndarray, n: int) -> np.ndarray:
+    """The sum of the forces on each vertex: on the first end of an edge, and against it on the second."""
+    first, second = (np.stack([np.bincount(side, part, n) for part in forces.T], axis=1) for side in (ends[0], ends[1]))
+    return first - second
+
+
+def _leading_vectors(matrix: Any, count: int) -> np.ndarray:
+    """Eigenvectors of the largest eigenvalues, largest first, with a fixed sign."""
+    from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+    n = matrix.shape[0]
+    if n <= 400:
+        vectors = np.linalg.eigh(matrix.toarray())[1][:, ::-1][:, :count]
+    else:
+        start = np.random.default_rng(0).random(n)
+        try:
+            values, vectors = eigsh(matrix, count, which="LA", v0=start, tol=1e-4)
+        except ArpackNoConvergence as error:  # whatever converged is enough for a picture
+            values, vectors = error.eigenvalues, error.eigenvectors
+        vectors = vectors[:, np.argsort(-values)]
+        vectors = np.pad(vectors, ((0, 0), (0, count - vectors.shape[1])))
+    largest = np.abs(vectors).argmax(axis=0)
+    return vectors * np.where(vectors[largest, np.arange(count)] < 0, -1, 1)

@@ -1,0 +1,79 @@
+"""The pairs of a report: those that are violated, and what each costs."""
+
+from __future__ import annotations
+
+from tightcut.audit import Audit, ConstraintPrice
+from tightcut.constraints.violations import Violations
+from tightcut.report.pieces import Row, Subject, line, section, table
+
+PRICES_SHOWN = 20
+CLICK = "Click a pair to see it on the map."
+VIOLATIONS_SHOWN = 30
+COSTLY_SHARE = 0.05  # of the cut, from which a constraint is marked on the map
+COSTLY_SHOWN = 5
+ABOUT_PRICES = (
+    "How much the cut would fall without one constraint, all others kept. A correct constraint usually asks for what the "
+    "data show anyway and costs little: check the first ones of this list. Constraints that ask for the same thing hide "
+    "each other, as no single one of them changes anything."
+)
+ALL_FREE = "No constraint was found to cost anything: the data agree with all of them."
+METHODS = {
+    "solved": "solved again",
+    "estimated": "estimated",
+    "implied": "implied by others",
+    "violated": "violated anyway",
+    "skipped": "not examined",
+}
+
+
+def violation_section(subject: Subject, violations: Violations) -> str:
+    if not violations.n_violations:
+        return ""
+    pairs = [("must", pair) for pair in violations.must_link.tolist()]
+    pairs += [("cannot", pair) for pair in violations.cannot_link.tolist()]
+    rows = [
+        Row(
+            f'<td>{line(f"{kind} violated")} {kind}-link</td><td class="pair">{subject.chips(pair)}</td>'
+            f'<td class="n">{subject.labels[pair[0]]}</td><td class="n">{subject.labels[pair[1]]}</td>'
+            + subject.place(kind, *pair),
+            f'data-pair="{pair[0]} {pair[1]}"',
+        )
+        for kind, pair in pairs[:VIOLATIONS_SHOWN]
+    ]
+    hidden = len(pairs) - len(rows)
+    caption = f"{CLICK} Total belief violated: {violations.belief:g}." + (
+        f" {hidden:,} more are not shown." if hidden else ""
+    )
+    headings = ("Type", "Pair", "Cluster of the first#", "of the second#", "Where it stands")
+    return section("violations", "Violated constraints", table(caption, headings, rows))
+
+
+def price_section(subject: Subject, prices: Audit | None) -> str:
+    if prices is None or len(prices) == 0:
+        return ""
+    shown = [row for row in prices[:PRICES_SHOWN] if row.price > 0]
+    largest = max((row.price for row in shown), default=1.0)
+    rows = [
+        Row(
+            f'<td>{line(row.kind)} {row.kind}-link</td><td class="pair">{subject.chips((row.first, row.second))}</td>'
+            f'<td class="n bar">{row.price:.4g} <small>{row.price / prices.cut:.1%}</small>'
+            f'<i style="width:{100 * row.price / largest:.1f}%"></i></td>'
+            f'<td class="n">{row.belief:g}</td><td>{METHODS[row.method]}</td>'
+            + subject.place(row.kind, row.first, row.second),
+            f'data-pair="{row.first} {row.second}"',
+        )
+        for row in shown
+    ]
+    counts = {method: sum(row.method == method for row in prices) for method in METHODS}
+    tally = ", ".join(f"{count:,} {METHODS[method]}" for method, count in counts.items() if count)
+    free = sum(row.price == 0 and row.method != "skipped" for row in prices)
+    hidden = sum(row.price > 0 for row in prices) - len(shown)
+    caption = f"{CLICK} Prices are savings that were found, so they are lower bounds. Of {len(prices):,} constraints: {tally}. "
+    caption += f"{free:,} cost nothing" + (f", {hidden:,} more are not shown." if hidden else ".")
+    headings = ("Type", "Pair", "Price, of the cut#", "Belief#", "How found", "Where it stands")
+    body = table(caption, headings, rows) if shown else f"<p>{ALL_FREE}</p>"
+    return section("prices", "Price of each constraint", f"<p>{ABOUT_PRICES}</p>{body}")
+
+
+def costly(prices: Audit) -> list[ConstraintPrice]:
+    return [row for row in prices[:COSTLY_SHOWN] if row.price > COSTLY_SHARE * prices.cut]

@@ -1,0 +1,133 @@
+"""`tightcut resolve`."""
+
+import json
+
+import pytest
+
+EDGES = """unique_id_l,unique_id_r,match_probability,source_l,source_r
+1,2,0.99,register,register
+2,3,0.7,register,clinic
+1,3,0.02,register,clinic
+3,10,0.8,clinic,club
+"""
+
+
+@pytest.fixture
+def edges(folder):
+    (folder / "edges.csv").write_text(EDGES)
+    return folder
+
+
+def test_facts_and_files(run, edges):
+    code, out, err = run("resolve edges.csv -o clusters.csv --cut-edges cut.csv --doubtful check.csv")
+    assert code == 0, err
+    assert (edges / "clusters.csv").read_text() == "id,cluster\n1,0\n2,0\n3,1\n10,1\n"
+    assert (edges / "cut.csv").read_text().splitlines()[1].startswith("2,3,0.7,0,1,evidence,1,3,")
+    assert (edges / "check.csv").read_text().startswith("a,b,type,probability,cluster_a,cluster_b,margin\n")
+    assert "2, 0 of them single records, the largest of 2" in out
+    assert "1 match: 1 by other scores" in out
+    assert "the least possible" in out
+
+
+def test_one_per_source(run, edges):
+    code, out, _ = run("resolve edges.csv --groups source --json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["clusters_of_size"] == {"1": 1, "3": 1}
+    assert found["cut_edges_by_reason"]["groups"] == 1
+    assert found["n_proven"] == found["n_components"] == 1
+    assert found["clusters"] is None
+    (edges / "sources.csv").write_text("id,source\n1,a\n2,a\n3,b\n")
+    assert json.loads(run("resolve edges.csv --groups sources.csv --json")[1])["clusters_of_size"] == {"1": 1, "3": 1}
+
+
+def test_what_a_person_corrects_comes_back_as_rules(run, edges):
+    run("resolve edges.csv --doubtful check.csv")
+    text = (edges / "check.csv").read_text()
+    assert "\n3,10,must," in text
+    (edges / "check.csv").write_text(text.replace("\n3,10,must,", "\n3,10,cannot,"))
+    code, out, _ = run("resolve edges.csv --constraints check.csv -o -")
+    assert code == 0
+    assert out == "id,cluster\n1,0\n2,0\n3,1\n10,2\n"
+
+
+def test_known_identities(run, edges):
+    (edges / "known.csv").write_text("id,label\n1,anna\n10,anna\n2,\n")
+    code, out, _ = run("resolve edges.csv --labels known.csv -o -")
+    assert code == 0
+    assert out.splitlines()[1:] == ["1,0", "2,0", "3,1", "10,0"]
+
+
+def test_parquet_and_duckdb(run, edges):
+    pd = pytest.importorskip("pandas")
+    duckdb = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    pd.read_csv(edges / "edges.csv").to_parquet(edges / "edges.parquet")
+    assert run("resolve edges.parquet -o data.duckdb::clusters --doubtful check.parquet")[0] == 0
+    with duckdb.connect("data.duckdb") as connection:
+        assert connection.sql("SELECT * FROM clusters ORDER BY id").fetchall() == [(1, 0), (2, 0), (3, 1), (10, 1)]
+        connection.sql("CREATE TABLE edges AS SELECT * FROM 'edges.parquet'")
+    assert pd.read_parquet("check.parquet")["type"].isin(["must", "cannot"]).all()
+    code, _, err = run("resolve data.duckdb::edges -o data.duckdb::clusters")
+    assert code == 1
+    assert "already has a table 'clusters'. Use --force" in err
+    assert run("resolve data.duckdb::edges -o data.duckdb::clusters --force")[0] == 0
+    assert "Did you mean 'edges'?" in run("resolve data.duckdb::edgse")[2]
+    assert "has several tables" in run("resolve data.duckdb")[2]
+
+
+def test_a_contradiction_has_its_own_exit_code_and_writes_nothing(run, edges):
+    (edges / "pairs.csv").write_text("a,b,type\n1,2,must\n2,3,must\n3,1,cannot\n")
+    code, out, err = run("resolve edges.csv --constraints pairs.csv -o clusters.csv")
+    assert code == 3
+    assert "1 is 2 (must_link), 2 is 3 (must_link), but 1 is not 3 (cannot_link)" in err
+    assert not out
+    assert not (edges / "clusters.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "message"),
+    [
+        ("resolve nowhere.csv", 1, "nowhere.csv does not exist"),
+        ("resolve edges.csv --groups shop", 1, "neither a file nor in two columns"),
+        ("resolve edges.csv --columns a,b", 1, "columns must name three"),
+        ("resolve edges.csv --columns a,b,c", 1, "no column 'a', 'b', 'c'"),
+        ("resolve edges.csv --prior 1", 2, "0<x<1"),
+        ("resolve edges.csv -o - --json", 2, "both write to standard output"),
+        ("resolve edges.csv -o edges.csv", 2, "named twice"),
+        ("resolve edges.csv -o clusters.xlsx", 1, "tables are written as CSV, TSV, Parquet"),
+        ("resolve edges.csv -o moons.csv", 1, "already exists"),
+        ("resolve edges.csv --constraints beliefs.csv", 1, "beliefs.csv, line 2: belief 0.5"),
+        ("resolve moons.csv", 1, "no columns that are known as two columns of ids"),
+    ],
+)
+def test_what_cannot_be_done(run, edges, line, code, message):
+    (edges / "beliefs.csv").write_text("a,b,type,belief\n1,2,must,0.5\n")
+    found = run(line)
+    assert found[0] == code
+    assert message in found[2]
+
+
+def test_names_that_a_spreadsheet_would_compute(run, edges):
+    (edges / "names.csv").write_text("a,b,score\n=1+1,bob,0.9\n")
+    run("resolve names.csv -o plain.csv")
+    run("resolve names.csv -o safe.csv --spreadsheet")
+    assert "\n=1+1,0" in (edges / "plain.csv").read_text()
+    assert "\n'=1+1,0" in (edges / "safe.csv").read_text()
+
+
+def test_without_duckdb_the_extra_is_named(run, edges, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    (edges / "data.duckdb").write_bytes(b"x")
+    assert 'pip install "tightcut[files]"' in run("resolve data.duckdb::edges")[2]
+    assert 'pip install "tightcut[files]"' in run("resolve edges.csv -o new.duckdb::clusters")[2]
+
+
+def test_a_damaged_database_is_an_error(run, edges):
+    pytest.importorskip("duckdb")
+    (edges / "data.duckdb").write_bytes(b"not a database" * 100)
+    code, _, err = run("resolve data.duckdb::edges")
+    assert code == 1
+    assert "is damaged, or not a DuckDB database" in err
