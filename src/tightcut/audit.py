@@ -189,7 +189,7 @@ class _Without:
         return result
 
     def solve(self, constraints: Constraints | None, start: np.ndarray | None, seed: int) -> np.ndarray:
-        return cluster(
+        result = cluster(
             self.graph,
             constraints,
             self.n_clusters,
@@ -197,7 +197,8 @@ class _Without:
             influence=self.influence,
             random_state=seed,
             init=start,
-        ).labels
+        )
+        return number_by_appearance(result.labels)
 
     def estimate(self, pair: _Pair, present: np.ndarray, free: np.ndarray) -> np.ndarray | None:
         """Labels found by local search without the pair; None if the others imply it."""

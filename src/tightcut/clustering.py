@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -18,7 +18,7 @@ from tightcut.gpu.device import resolve_device
 from tightcut.graph import Graph
 from tightcut.relaxation.objective import normalized_cut
 from tightcut.relaxation.paper import PaperSettings, paper_bipartition, paper_partitions
-from tightcut.result import ClusteringResult, number_by_appearance
+from tightcut.result import ClusteringResult, number_by_appearance, number_like
 from tightcut.search.options import Progress, SearchOptions
 from tightcut.search.partition import partition
 from tightcut.search.tradeoff import tradeoff
@@ -106,7 +106,7 @@ def cluster(
         and leave two classes together. Every constraint is satisfied with either.
     init : array-like of shape (n,), optional
         A clustering to improve: the cut of the result is at most as large, if it respects the constraints and
-        `influence` is 0.
+        `influence` is 0. Clusters keep its numbers, if these are whole and not negative.
     n_jobs : int, optional
         Threads. The result does not depend on it.
     random_state : int, Generator, RandomState or None
@@ -136,7 +136,11 @@ def cluster(
     check_n_clusters(n_clusters, graph)
     known = [] if init is None else [check_init(init, graph, n_clusters)]
     with compiling_reported(progress):
-        return _solve(graph, constraints, n_clusters, settings, as_generator(random_state), progress, known)
+        result = _solve(graph, constraints, n_clusters, settings, as_generator(random_state), progress, known)
+    numbers = np.asarray(0 if init is None else init)
+    if known and numbers.dtype.kind in "iu" and numbers.min() >= 0:
+        return replace(result, labels=number_like(result.labels, numbers.astype(np.int64)))
+    return result
 
 
 @interruptible()

@@ -20,7 +20,8 @@ from tightcut.graph import Graph
 from tightcut.inputs import check_n_clusters, gather_constraints, read_similarities, seed_of, warn_if_disconnected
 from tightcut.neighbors import SEARCHES, SYMMETRIZE, KnnSettings, check_points, cross_affinity, knn_graph
 from tightcut.progress import ProgressLine
-from tightcut.result import ClusteringResult, warn_if_lopsided
+from tightcut.result import warn_if_lopsided
+from tightcut.updates.living import Living
 
 if TYPE_CHECKING:
     from tightcut.audit import Audit
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 VERTEX_WEIGHTS = {"ncut": "degree", "rcut": "ones"}
 
 
-class COSC(ClusterMixin, BaseEstimator):
+class COSC(Living, ClusterMixin, BaseEstimator):
     """Constrained 1-spectral clustering (Rangapuram and Hein, 2012): a small cut that respects what you know.
 
     You know that some points belong together (must-links) and that some do not (cannot-links). Points become a
@@ -79,7 +80,7 @@ class COSC(ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample, 0, ..., n_clusters - 1, numbered by first appearance.
+        Cluster of each sample, 0, ..., n_clusters - 1, numbered by first appearance. An update may leave gaps.
     cut_ : float
         Sum over clusters of cut(C, rest) / vol(C), what was minimised.
     n_violations_, violated_belief_, violated_must_link_, violated_cannot_link_ : int, float, two ndarrays of pairs
@@ -97,6 +98,8 @@ class COSC(ClusterMixin, BaseEstimator):
         With `affinity="knn"`: share of true neighbours found; measured on a sample if `neighbors="approximate"`, else 1.
     n_clusters_, n_clusters_reason_ : int, str
         Number of clusters, chosen or given, and why that many.
+    names_, changes_ : dict, Changes
+        Names of clusters, by number, and what the last `update` has changed.
     n_features_in_, feature_names_in_ : int, ndarray
         Number of features, and their names where X has any.
 
@@ -205,7 +208,7 @@ pairs as possible.
         vertex_weights : array-like of shape (n_samples,), optional
             Positive; balance the clusters by these weights instead of those that `criterion` names.
         init : array-like of shape (n_samples,), optional
-            A clustering to improve.
+            A clustering to improve; clusters keep its numbers.
 
         Raises
         ------
@@ -251,19 +254,8 @@ pairs as possible.
             self.neighbor_recall_ = recall
         self.n_clusters_, self.n_clusters_reason_ = n_clusters, reason
         self.affinity_matrix_, self.vertex_weights_, self.constraints_ = graph.weights, graph.vertex_weights, known
-        self._keep(result)
+        self._begin(result)
         return self
-
-    def _keep(self, result: ClusteringResult) -> None:
-        self.labels_, self.cut_, violations = result.labels, result.cut, result.violations
-        self.n_violations_, self.violated_belief_ = violations.n_violations, violations.belief
-        self.violated_belief_bound_ = result.violated_belief_bound
-        self.violated_must_link_, self.violated_cannot_link_ = violations.must_link, violations.cannot_link
-        for name, value in (("history_", result.history), ("hierarchy_", result.hierarchy)):
-            if value is not None:
-                setattr(self, name, value)
-            elif hasattr(self, name):
-                delattr(self, name)
 
     def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
         """The labels of `fit`, whose keywords it takes."""
@@ -284,12 +276,10 @@ pairs as possible.
             similarity = validate_data(self, X, accept_sparse="csr", ensure_non_negative=True, reset=False)
             neighbor_weights = sp.csr_array(similarity)
         else:
-            points = check_points(X, partial(validate_data, self, reset=False), accept_sparse=False)
-            neighbor_weights = cross_affinity(points, self._training_points, self._knn_settings())
-        n = len(self.labels_)
-        # A coo_array checks its indices, whatever became of labels_ since.
-        members = sp.coo_array((np.ones(n), (np.arange(n), self.labels_)), shape=(n, self.n_clusters_)).tocsr()
-        return np.asarray((neighbor_weights @ members).argmax(axis=1)).ravel()
+            neighbor_weights = cross_affinity(self._read_new(X), self._training_points, self._knn_settings())
+        ids, place = np.unique(self.labels_, return_inverse=True)
+        members = sp.csr_array((np.ones(len(place)), (np.arange(len(place)), place)))
+        return ids[np.asarray((neighbor_weights @ members).argmax(axis=1)).ravel()]
 
     def audit(self, **settings: Any) -> Audit:
         """The price of each constraint: how much the cut would fall without it, most expensive first.
@@ -332,10 +322,15 @@ pairs as possible.
     def _read(self, X: Any, progress: ProgressLine | None) -> tuple[Any, np.ndarray | None, float]:
         """The similarities, and where they are those of points, the points and the share of true neighbours."""
         if self.affinity == "precomputed":
+            self._neighbors_found = None
             return read_similarities(X, self), None, 1.0
         points = check_points(X, accept_sparse=False, ensure_min_samples=2, estimator=self)
-        graph = knn_graph(points, self._knn_settings(), progress)
+        self._neighbors_found = graph = knn_graph(points, self._knn_settings(), progress)
         return graph.affinity, points, graph.recall
+
+    def _read_new(self, X: Any) -> np.ndarray:
+        """New points, in the form of the training points."""
+        return check_points(X, partial(validate_data, self, reset=False), accept_sparse=False)
 
     def _knn_settings(self) -> KnnSettings:
         return KnnSettings(

@@ -36,7 +36,7 @@ class ClusteringResult:
     Attributes
     ----------
     labels : ndarray of shape (n,)
-        Cluster of each vertex, 0, ..., k - 1, numbered by first appearance.
+        Cluster of each vertex, 0, ..., k - 1, numbered by first appearance, or as in `init`.
     cut : float
         Sum over clusters of cut(C, rest) / vol(C).
     violations : Violations
@@ -59,16 +59,17 @@ class ClusteringResult:
     hierarchy: tuple[np.ndarray, ...] | None = None
 
     def __repr__(self) -> str:
-        sizes = np.bincount(self.labels).tolist()
+        sizes = np.unique(self.labels, return_counts=True)[1].tolist()
         return (
             f"ClusteringResult({len(sizes):,} clusters of {shown_sizes(sizes)} points; cut {self.cut:.6g}, "
             f"{self.n_violations:,} violated)"
         )
 
     def _repr_html_(self) -> str:
-        sizes = np.bincount(self.labels).tolist()
+        numbers, sizes = np.unique(self.labels, return_counts=True)
         facts = {"cut": f"{self.cut:.6g}", "violated": f"{self.n_violations:,}"}
-        return html_view("Clustering", facts, ("cluster", "points"), enumerate(sizes[:ROWS_SHOWN]))
+        rows = zip(numbers[:ROWS_SHOWN].tolist(), sizes[:ROWS_SHOWN].tolist(), strict=True)
+        return html_view("Clustering", facts, ("cluster", "points"), rows)
 
     def report(self, path: str | Path, graph: Graph, constraints: Constraints | None = None, **settings: Any) -> None:
         """Write a page about the clustering of `graph`; takes the keywords of `tightcut.report.write_report`."""
@@ -183,7 +184,7 @@ def warn_if_lopsided(graph: Graph, labels: np.ndarray, constraints: Constraints)
     >>> print(str(caught[0].message).partition(":")[0])
     Cluster 1 has 3 of 40 points, the largest cluster 37, and 20.0% of its edge weight leaves it
     """
-    sizes = np.bincount(labels)
+    numbers, labels, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     share = len(labels) / len(sizes)
     if len(sizes) == 1 or share < FEWEST_EXPECTED or not constraints.is_empty:
         return
@@ -192,7 +193,7 @@ def warn_if_lopsided(graph: Graph, labels: np.ndarray, constraints: Constraints)
     if small.any():
         cluster = int(np.argmin(np.where(small, sizes, len(labels))))
         part = float(leaving[cluster] / volume[cluster])
-        warn(LopsidedClustersWarning(cluster, int(sizes[cluster]), int(sizes.max()), len(labels), part))
+        warn(LopsidedClustersWarning(int(numbers[cluster]), int(sizes[cluster]), int(sizes.max()), len(labels), part))
 
 
 def number_by_appearance(labels: np.ndarray) -> np.ndarray:
@@ -206,3 +207,27 @@ def number_by_appearance(labels: np.ndarray) -> np.ndarray:
     rank = np.empty(len(first), np.int64)
     rank[used[np.argsort(first[used])]] = np.arange(len(used))
     return rank[labels]
+
+
+def number_like(labels: np.ndarray, given: np.ndarray) -> np.ndarray:
+    """The same partition, with the numbers of the given one where clusters have most in common, and new ones elsewhere.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tightcut.result import number_like
+    >>> number_like(np.array([0, 0, 1, 1, 2]), np.array([7, 7, 7, 3, 3])).tolist()
+    [7, 7, 3, 3, 8]
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    numbers, old = np.unique(given, return_inverse=True)
+    found, new = np.unique(labels, return_inverse=True)
+    common = np.bincount(new * len(numbers) + old, minlength=len(found) * len(numbers)).reshape(len(found), -1)
+    rows, columns = linear_sum_assignment(common, maximize=True)
+    paired = common[rows, columns] > 0
+    result = np.full(len(found), -1)
+    result[rows[paired]] = numbers[columns[paired]]
+    unpaired = result < 0
+    result[unpaired] = numbers.max() + 1 + np.arange(int(unpaired.sum()))
+    return result[new]

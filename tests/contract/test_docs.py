@@ -42,8 +42,10 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
     A block of text right after one of Python is what that prints.
     """
     pytest.importorskip("matplotlib").use("Agg")
-    for package in ("distributed", "pandas"):
-        if package in page.read_text(encoding="utf-8"):
+    for package in ("anndata", "distributed", "networkx", "pandas"):
+        if f"import {package}" in page.read_text(encoding="utf-8") or f"from {package}" in page.read_text(
+            encoding="utf-8"
+        ):
             pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)
     namespace, printed = {}, ""

@@ -167,6 +167,19 @@ def read_constraints(path: Any, n_points: int | None = None) -> Constraints:
     return believed_constraints(evidence, weigh(evidence), rows)
 
 
+def read_named_rows(path: Any) -> dict[str, list[int]]:
+    """The names of groups in a journal, each with the rows that answers have put into the group."""
+    from tightcut.ask.history import effective_answers, group_names
+
+    _, *events = read_events(path)
+    members: dict[int, list[int]] = {}
+    for answer in effective_answers(events):
+        group = answer.founds if answer.founds is not None else answer.choice
+        if answer.kind != "pair" and isinstance(group, int):
+            members.setdefault(group, []).append(answer.first)
+    return {name: members[group] for group, name in group_names(events).items() if group in members}
+
+
 def _blocks(X: Any) -> Iterable[bytes]:
     if hasattr(X, "indptr"):
         X = X.tocsr()

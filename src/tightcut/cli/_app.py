@@ -20,7 +20,9 @@ from tightcut.cli._console import printable
 BAD_INPUT, INCONSISTENT = 1, 3
 
 # The module of each command.
-COMMANDS = {name: name for name in ("cluster", "resolve", "ask", "check", "audit", "tradeoff", "evaluate", "reproduce")}
+NAMED = ("cluster", "update", "resolve", "ask", "check", "audit", "tradeoff", "evaluate", "reproduce")
+COMMANDS = {name: name for name in NAMED}
+COMMANDS |= {"predict": "update"}
 COMMANDS |= dict.fromkeys(("datasets", "demo", "warmup", "info"), "about")
 EPILOG = """\b
 Exit codes:

@@ -54,7 +54,7 @@ class Outcome:
     def sizes(self) -> list[int]:
         import numpy as np
 
-        return np.bincount(self.model.labels_).tolist()
+        return np.unique(self.model.labels_, return_counts=True)[1].tolist()
 
     def violated(self) -> Iterator[str]:
         """A line for each of the first violated pairs."""
@@ -126,6 +126,7 @@ class Outcome:
             points=problem.points,
             columns=problem.data.columns,
             ids=problem.data.ids,
+            names=model.names_,
             prices=self.prices,
             places=problem.place,
             free_cut=self.free_cut,

@@ -35,7 +35,7 @@ class Problem:
     labels_column: str | None
     console: Console
 
-    def fit(self, options: dict[str, Any]) -> COSC:
+    def fit(self, options: dict[str, Any], init: np.ndarray | None = None) -> COSC:
         """The estimator with these options, fitted; contradictions are told in the user's names."""
         from tightcut import COSC
         from tightcut.cli._contradiction import explain
@@ -63,6 +63,7 @@ class Problem:
                     self.points if data.affinity is None else data.affinity,
                     constraints=known,
                     partial_labels=data.labels,
+                    init=init,
                 )
         except InconsistentConstraintsError as error:
             count = error.n_clusters or (2 if n_clusters == "auto" else n_clusters)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from importlib import util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +14,7 @@ from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, printable
 
 if TYPE_CHECKING:
+    from tightcut import COSC
     from tightcut.ask import Session
     from tightcut.ask.page.sources import Source
 
@@ -41,7 +44,8 @@ def ask(data: str, in_terminal: bool, port: int, no_browser: bool, quiet: bool, 
     """Ask a person where the rows of DATA belong, and cluster them by the answers.
 
     DATA is a table of numbers (CSV, TSV, Parquet), an array of points or of pictures (NPY, NPZ), a graph as in `tightcut
-    cluster`, or the word digits for handwritten digits to try it with.
+    cluster`, a model (TCUT) that `tightcut cluster --save` has written, or the word digits for handwritten digits to try
+    it with. Clusters of a model that have a name begin as groups of that name; `tightcut update` takes the answers.
 
     Answers are kept in the journal: by default DATA.answers.jsonl in the current folder, where DATA is a file. The same
     command continues where it was left.
@@ -50,20 +54,25 @@ def ask(data: str, in_terminal: bool, port: int, no_browser: bool, quiet: bool, 
       tightcut ask digits
       tightcut ask people.csv --id name --show job,town --answers answers.jsonl
       tightcut ask features.npy --images photographs
+      tightcut ask model.tcut
     """  # noqa: D301 (\b is for click)
     console = Console(quiet=quiet)
     if not in_terminal:
         _check_packages()
-    source = _source(data, options, console)
+    model = _model(data, options)
+    source = _source(data, options, console) if model is None else _model_source(model, data, options)
     journal = _journal(data, options["answers"])
     _check_journal(source, journal)
     console.note(
         f"Answers are kept in {journal}." if journal else "Answers are not kept; --answers names a file for them."
     )
+    begin = partial(_session, source, journal, options, model)
     if in_terminal:
-        _in_terminal(source, journal, options, console)
+        _in_terminal(source, begin, options, console)
     else:
-        _on_page(source, journal, options, console, port, no_browser=no_browser)
+        _on_page(source, journal, begin, options, console, port, no_browser=no_browser)
+    if journal and model is not None:
+        console.note(f"To take the answers into the model: tightcut update {data} --constraints {journal}")
 
 
 def _check_packages() -> None:
@@ -82,6 +91,38 @@ def _source(data: str, options: dict[str, Any], console: Console) -> Source:
     for note in source.notes:
         console.note(f"Note: {note}")
     return source
+
+
+def _model(data: str, options: dict[str, Any]) -> COSC | None:
+    """The model that DATA is, if it is one; its rows and columns are not chosen again."""
+    from tightcut.cli._models import read_model
+    from tightcut.updates.archive import SUFFIX
+
+    if Path(data).suffix.lower() != SUFFIX:
+        return None
+    for name in ("id", "columns", "drop"):
+        if options[name]:
+            raise click.UsageError(f"--{name} has no use for a model, which knows its rows and columns.")
+    return read_model(Path(data))
+
+
+def _model_source(model: COSC, data: str, options: dict[str, Any]) -> Source:
+    from tightcut.ask.page.models import model_source
+    from tightcut.cli._models import Rows
+    from tightcut.files import InputError
+
+    rows, points = Rows.of_model(model), model._training_points  # noqa: SLF001
+    fields = {}
+    if points is not None:
+        values = rows.original(points)
+        names = rows.columns or tuple(f"column {number + 1}" for number in range(values.shape[1]))
+        fields = {name: values[:, place] for place, name in enumerate(names)}
+    chosen = [part.strip() for text in options["show"] for part in text.split(",")]
+    unknown = next((name for name in chosen if name not in fields), None)
+    if unknown is not None:
+        raise InputError(f"--show {unknown}: the model has the columns {', '.join(fields) or 'of no table'}.")
+    fields = {name: fields[name] for name in chosen} if chosen else fields
+    return model_source(model, Path(data), rows.ids, fields, options["images"])
 
 
 def _journal(data: str, answers: Path | None) -> Path | None:
@@ -105,23 +146,28 @@ def _check_journal(source: Source, journal: Path | None) -> None:
         raise ValueError(f"--answers {journal}: there is no folder {journal.parent}.")
 
 
-def _session(source: Source, journal: Path | None, options: dict[str, Any]) -> Session:
+def _session(source: Source, journal: Path | None, options: dict[str, Any], model: COSC | None) -> Session:
     from tightcut.ask import Session
+    from tightcut.ask.page.models import found_named_groups
 
-    return Session(
+    n_clusters = options["n_clusters"]
+    session = Session(
         source.X,
-        options["n_clusters"],
+        model.n_clusters_ if model is not None and n_clusters == "auto" else n_clusters,
         affinity=source.affinity,
         answers=journal,
         random_state=options["random_state"],
     )
+    if model is not None:
+        found_named_groups(session, model)
+    return session
 
 
-def _in_terminal(source: Source, journal: Path | None, options: dict[str, Any], console: Console) -> None:
+def _in_terminal(source: Source, begin: Callable[[], Session], options: dict[str, Any], console: Console) -> None:
     from tightcut.ask.page.terminal import converse
 
     console.note("Preparing ...")
-    session = _session(source, journal, options)
+    session = begin()
     converse(session, source.things, input, lambda text: click.echo(printable(text)), options["kind"])
     progress = session.progress()
     session.close()
@@ -129,7 +175,14 @@ def _in_terminal(source: Source, journal: Path | None, options: dict[str, Any], 
 
 
 def _on_page(
-    source: Source, journal: Path | None, options: dict[str, Any], console: Console, port: int, *, no_browser: bool
+    source: Source,
+    journal: Path | None,
+    begin: Callable[[], Session],
+    options: dict[str, Any],
+    console: Console,
+    port: int,
+    *,
+    no_browser: bool,
 ) -> None:
     import webbrowser
 
@@ -145,7 +198,7 @@ def _on_page(
     )
     sock, token = bound_socket(port), new_token()
     address = f"http://{HOST}:{sock.getsockname()[1]}/{token}/"
-    desk.start(lambda: _session(source, journal, options), source.X, affinity=source.affinity)
+    desk.start(begin, source.X, affinity=source.affinity)
     click.echo(address)
     console.note("Open this address in a browser on this machine. Ctrl-C ends.")
     if not no_browser:

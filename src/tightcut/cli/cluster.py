@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from tightcut.cli import _options as opt
-from tightcut.cli._console import Console, echo, print_facts, print_json, printable
+from tightcut.cli._console import Console, echo, print_facts, print_json
+from tightcut.cli._labels import read_labels, write_labels
+from tightcut.cli._models import Rows, check_model_target
 from tightcut.cli._outcome import Outcome, pictures
-from tightcut.cli._problem import Problem, check_targets, read_problem
-
-if TYPE_CHECKING:
-    from tightcut import COSC
+from tightcut.cli._problem import check_targets, read_problem
 
 
 @click.command()
@@ -25,6 +23,13 @@ if TYPE_CHECKING:
 @opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write labels; - for standard output.")
 @opt.spreadsheet_option
 @opt.option("--report", type=opt.FILE, metavar="HTML", help="Write a page with a map, typical members and prices.")
+@opt.option("--save", type=opt.FILE, metavar="MODEL", help="Write the model, for tightcut update, predict and ask.")
+@opt.option(
+    "--init",
+    type=opt.FILE,
+    metavar="CSV",
+    help="Labels of an earlier run to improve. Clusters keep their numbers and names.",
+)
 @opt.choice("--map", "auto graph pca", "How the report's map is drawn: by the graph, or by principal components.")
 @opt.option(
     "--images",
@@ -60,6 +65,8 @@ def cluster(
     spreadsheet: bool,
     report: Path | None,
     no_prices: bool,
+    save: Path | None,
+    init: Path | None,
     as_json: bool,
     force: bool,
     quiet: bool,
@@ -84,13 +91,25 @@ def cluster(
     if report is None and (options["images"] or options["map"] != "auto"):
         raise click.UsageError("--images and --map are about the report; say where to write it: --report report.html")
     table = None if to_stdout else output
-    check_targets([data, options["constraints"]], table, report, force=force)
+    sources = [data, options["constraints"], init]
+    check_targets(sources, table, report, force=force)
+    check_model_target(save, [*sources, table, report], force=force)
     started = time.perf_counter()
     console = Console(quiet=quiet)
     problem = read_problem(data, console, options)
     images = pictures(problem.data, options["images"])
-    model = problem.fit(options)
-    _write(problem, model, table, to_stdout=to_stdout, spreadsheet=spreadsheet, force=force)
+    known, names = (None, {}) if init is None else read_labels(init, problem.data.ids, data)
+    model = problem.fit(options, known)
+    for cluster_id, name in names.items():
+        if (model.labels_ == cluster_id).any():
+            model.name(cluster_id, name)
+    write_labels(
+        problem.data.id_name, problem.data.in_file_order(model.labels_.tolist()), model.names_, table,
+        to_stdout=to_stdout, spreadsheet=spreadsheet, force=force,
+    )  # fmt: skip
+    if save is not None:
+        Rows.of_problem(problem).note_on(model)
+        model.save(save)
     if table is not None and report is not None:
         console.note(f"Wrote {table}; the report follows.")
     outcome = Outcome(problem, model, options, images)
@@ -102,7 +121,7 @@ def cluster(
         page = outcome.page(time.perf_counter() - started)
         with atomic_writer(report, force=force) as stream:
             stream.write(page)
-    files, seconds = {"labels": table, "report": report}, time.perf_counter() - started
+    files, seconds = {"labels": table, "report": report, "model": save}, time.perf_counter() - started
     if as_json:
         print_json({**outcome.summary(seconds), **{name: path and str(path) for name, path in files.items()}})
     elif not to_stdout:
@@ -114,17 +133,3 @@ def cluster(
             f"Note: the pairs make the cut {outcome.ratio:.1f} times as large as without them. Some may be wrong: tightcut "
             "audit shows what each costs."
         )
-
-
-def _write(
-    problem: Problem, model: COSC, table: Path | None, *, to_stdout: bool, spreadsheet: bool, force: bool
-) -> None:
-    from tightcut.files.writing import print_rows, write_rows
-
-    header, rows = [problem.data.id_name, "cluster"], problem.data.in_file_order(model.labels_.tolist())
-    if to_stdout and sys.stdout.isatty():
-        header, rows = list(map(printable, header)), ((printable(name), label) for name, label in rows)
-    if to_stdout:
-        print_rows(sys.stdout, header, rows, spreadsheet=spreadsheet)
-    elif table is not None:
-        write_rows(table, header, rows, force=force, spreadsheet=spreadsheet)

@@ -53,6 +53,15 @@ class BlockedNeighbors:
         self._workers = Workers(n_jobs, progress)
         self._mapped = is_memory_mapped(points)
         self.n_repeated = 0
+        self.projection: Projection | None = None  # that the last search among the points themselves has used
+
+    @property
+    def points(self) -> np.ndarray:
+        return self._points
+
+    @property
+    def scale(self) -> float:
+        return self._scale
 
     @cached_property
     def _cells(self) -> Cells:
@@ -65,6 +74,7 @@ class BlockedNeighbors:
         shape = len(queries), n_neighbors
         half_squares, neighbors = np.empty(shape), np.empty(shape, dtype=np.int64)
         projection = useful_projection(self._points, n_neighbors, self._scale) if own and not self._mapped else None
+        self.projection = projection
         if projection is None:
             self._search(queries, half_squares, neighbors, own=own)
         else:

@@ -9,6 +9,7 @@ work. Points that spread evenly over all directions have no useful projection.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -29,10 +30,26 @@ RELATIVE = 1e-5  # share of a squared distance given away for rounding; see `Pro
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Coordinates of the scaled points in float32, and by how much rounding may have put two of them too far apart."""
+    """Coordinates of the scaled points in float32, and by how much rounding may have put two of them too far apart.
+
+    Coordinates are relative to the `centre`, along the columns of `components`.
+    """
 
     points: np.ndarray
     error: float
+    centre: np.ndarray | None = None
+    components: np.ndarray | None = None
+
+    @property
+    def lower_bound(self) -> tuple[float, float]:
+        """The share and the margin of `QueryCells.measure`; see `ProjectedCellPairs`."""
+        rounding = (2 * self.points.shape[1] + 32) * float(np.finfo(np.float32).eps) / 2
+        return 1 - rounding - 4 * RELATIVE, 2 * self.error**2 / RELATIVE
+
+    def of(self, others: np.ndarray, scale: float) -> Projection:
+        """The projection of other points; the error is that of a pair of either."""
+        projected = _project(others, self.centre, self.components, scale)
+        return Projection(projected, max(self.error, _error(projected)), self.centre, self.components)
 
 
 @single_threaded_blas()
@@ -56,9 +73,14 @@ def useful_projection(points: np.ndarray, n_neighbors: int, scale: float) -> Pro
     best = int(cost.argmin())
     if cost[best] > n_features / 2:
         return None
-    projected = _project(points, centre, components[:, : sizes[best]], scale)
+    components = np.ascontiguousarray(components[:, : sizes[best]])
+    projected = _project(points, centre, components, scale)
+    return Projection(projected, _error(projected), centre, components)
+
+
+def _error(projected: np.ndarray) -> float:
     longest = float(np.sqrt(np.einsum("ij,ij->i", projected, projected, dtype=np.float64).max()))
-    return Projection(projected, 2 * float(np.finfo(np.float32).eps) * longest)
+    return 2 * float(np.finfo(np.float32).eps) * longest
 
 
 class ProjectedCellPairs(CellPairs):
@@ -76,8 +98,7 @@ class ProjectedCellPairs(CellPairs):
     ) -> None:
         super().__init__(projection.points, cells, 1.0, lists)
         self._error = projection.error
-        rounding = (2 * projection.points.shape[1] + 32) * float(np.finfo(np.float32).eps) / 2
-        self.measure(1 - rounding - 4 * RELATIVE, 2 * projection.error**2 / RELATIVE, points, points, scale)
+        self.measure(*projection.lower_bound, points, points, scale)
 
     def _search_radii(self, part: slice) -> np.ndarray:
         return super()._search_radii(part) + self._error
@@ -93,7 +114,7 @@ def _principal_components(centred: np.ndarray, count: int) -> np.ndarray:
     return np.linalg.qr(centred.T @ vectors[:, ::-1])[0]
 
 
-def _project(points: np.ndarray, centre: np.ndarray, components: np.ndarray, scale: float) -> np.ndarray:
+def _project(points: np.ndarray, centre: Any, components: Any, scale: float) -> np.ndarray:
     projected = np.empty((len(points), components.shape[1]), np.float32)
     for part in row_blocks(points, BLOCK_ENTRIES):
         projected[part] = _centred(points[part], scale, centre) @ components

@@ -41,7 +41,7 @@ def cluster_section(subject: Subject) -> str:
         members = order[labels[order] == cluster]
         border = [point for point in members[::-1][:BORDERLINE].tolist() if share[point] < 1]
         cells = (
-            f'<th scope="row">{key(cluster)} {cluster}</th><td class="n">{len(members):,} '
+            f'<th scope="row">{key(cluster)} {subject.title(cluster)}</th><td class="n">{len(members):,} '
             f'<small>{len(members) / len(labels):.0%}</small></td><td class="n">{cut:.3g}</td>'
             + (f"<td>{told[cluster] or NONE}</td>" if told else "")
             + f"<td>{_members(subject, members[:TYPICAL].tolist())}</td><td>{_members(subject, border) or NONE}</td>"

@@ -34,7 +34,7 @@ def violation_section(subject: Subject, violations: Violations) -> str:
     rows = [
         Row(
             f'<td>{line(f"{kind} violated")} {kind}-link</td><td class="pair">{subject.chips(pair)}</td>'
-            f'<td class="n">{subject.labels[pair[0]]}</td><td class="n">{subject.labels[pair[1]]}</td>'
+            + "".join(f'<td class="n">{subject.title(subject.labels[point])}</td>' for point in pair)
             + subject.place(kind, *pair),
             f'data-pair="{pair[0]} {pair[1]}"',
         )

@@ -19,9 +19,10 @@ class Subject:
     """What a report is about; the parameters are those of `render`."""
 
     graph: Graph
-    labels: np.ndarray
+    labels: np.ndarray  # 0, ..., k - 1
     constraints: Constraints
     ids: Sequence[str]
+    titles: Sequence[str]  # of the clusters: their names, or numbers
     points: np.ndarray | None = None
     columns: Sequence[str] = ()
     images: np.ndarray | None = None
@@ -30,6 +31,10 @@ class Subject:
     @property
     def n_clusters(self) -> int:
         return int(self.labels.max()) + 1
+
+    def title(self, cluster: int) -> str:
+        """The name of a cluster, or its number."""
+        return escape(shorten(self.titles[cluster]))
 
     def chips(self, points: Iterable[int]) -> str:
         """The names of points."""

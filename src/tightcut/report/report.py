@@ -21,10 +21,12 @@ from tightcut.constraints import Constraints
 from tightcut.constraints.violations import Violations
 from tightcut.graph import Graph
 from tightcut.relaxation.objective import cluster_cuts
+from tightcut.report.changes import change_section
 from tightcut.report.clusters import CLUSTERS_SHOWN, cluster_section
 from tightcut.report.map import MARKERS, PALETTES, draw_map, key
 from tightcut.report.pairs import COSTLY_SHARE, costly, price_section, violation_section
 from tightcut.report.pieces import Place, Row, Subject, counted, line, section, shorten, table
+from tightcut.updates.changes import Changes
 
 TOOLS = (
     '<div class="tools" hidden><input type="search" aria-label="Find points by name" placeholder="Find points">'
@@ -44,6 +46,8 @@ def render(
     points: Any = None,
     columns: Sequence[str] = (),
     ids: Sequence[Any] | None = None,
+    names: Mapping[int, str] | None = None,
+    changes: Changes | None = None,
     prices: Audit | None = None,
     free_cut: float | None = None,
     places: Place | None = None,
@@ -60,7 +64,7 @@ def render(
     ----------
     graph : Graph
     labels : array-like of shape (n,)
-        Clusters 0, ..., k - 1.
+        The number of each point's cluster.
     constraints : Constraints, optional
     points : array-like of shape (n, d), optional
         For the map, and for what distinguishes each cluster.
@@ -68,6 +72,10 @@ def render(
         Names of the features of `points`.
     ids : sequence, optional
         Names of the points; row numbers if not given.
+    names : mapping, optional
+        Names of clusters, by number.
+    changes : Changes, optional
+        What `COSC.update` has changed.
     prices : Audit, optional
         What `tightcut.audit.audit` returns; adds the price of each constraint.
     free_cut : float, optional
@@ -100,20 +108,23 @@ def render(
     """
     n = graph.n_vertices
     labels = np.asarray(labels)
-    names = list(map(str, range(n) if ids is None else ids))
-    if labels.shape != (n,) or len(names) != n:
-        raise ValueError(f"labels and ids must have one entry per vertex, {n}; got {labels.shape} and {len(names)}.")
+    rows = list(map(str, range(n) if ids is None else ids))
+    if labels.shape != (n,) or len(rows) != n:
+        raise ValueError(f"labels and ids must have one entry per vertex, {n}; got {labels.shape} and {len(rows)}.")
     known = Constraints.from_pairs(n) if constraints is None else constraints
     points = None if points is None else np.asarray(points)
     images = None if images is None else np.asarray(images)
     if images is not None and (len(images) != n or images.ndim not in {3, 4}):
         raise ValueError(f"images must have shape ({n}, height, width) or ({n}, height, width, 3); got {images.shape}.")
-    subject = Subject(graph, labels, known, names, points, columns, images, places)
+    numbers, codes = np.unique(labels, return_inverse=True)
+    titles = [(names or {}).get(number, str(number)) for number in numbers.tolist()]
+    subject = Subject(graph, codes, known, rows, titles, points, columns, images, places)
     free_cut = prices.free_cut if free_cut is None and prices is not None else free_cut
     violations = known.violations(labels)
     sections = [
         _map_section(subject, [] if prices is None else costly(prices), layout),
         cluster_section(subject),
+        change_section(changes, subject, names or {}),
         violation_section(subject, violations),
         price_section(subject, prices),
         _fact_section(subject, facts or {}),
@@ -219,7 +230,7 @@ def _map_section(subject: Subject, expensive: list[ConstraintPrice], layout: str
     )
     known, sizes = subject.constraints, np.bincount(subject.labels)
     entries = [
-        f'<li data-cluster="{cluster}" tabindex="0">{key(cluster)} {cluster} <small>{size:,}</small></li>'
+        f'<li data-cluster="{cluster}" tabindex="0">{key(cluster)} {subject.title(cluster)} <small>{size:,}</small></li>'
         for cluster, size in enumerate(sizes[:CLUSTERS_SHOWN])
     ]
     violations = known.violations(subject.labels)

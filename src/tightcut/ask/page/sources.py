@@ -63,7 +63,7 @@ def read_source(
         return _from_table(path, options, show, images)
     content = read_data(path, options)
     X, affinity = (content.points, "knn") if content.affinity is None else (content.affinity, "precomputed")
-    return Source(path.stem, X, _with_images(Things(content.ids), images, path), affinity, content.notes)
+    return Source(path.stem, X, with_images(Things(content.ids), images, path), affinity, content.notes)
 
 
 def _digits() -> Source:
@@ -78,9 +78,9 @@ def _from_array(path: Origin, options: DataOptions, images: Sequence[str]) -> So
     """Pictures, rows of pixels, points, or a sparse matrix, which is a graph."""
     if path.suffix == ".npz" and read_sparse(path) is not None:
         content = read_data(path, options)
-        return Source(path.stem, content.affinity, _with_images(Things(content.ids), images, path), "precomputed")
+        return Source(path.stem, content.affinity, with_images(Things(content.ids), images, path), "precomputed")
     pixels = read_npy(path) if path.suffix == ".npy" else read_npz(path, lambda _: False)[0]
-    shape = _pixel_shape(images)
+    shape = pixel_shape(images)
     if shape is not None and pixels.ndim == 2:
         if pixels.shape[1] % (shape[0] * shape[1]):
             raise InputError(
@@ -95,10 +95,10 @@ def _from_array(path: Origin, options: DataOptions, images: Sequence[str]) -> So
         return Source(path.stem, X, Things(names, pictures=ArrayPictures(pixels)))
     content = read_data(path, options)
     if content.affinity is not None:
-        return Source(path.stem, content.affinity, _with_images(Things(content.ids), images, path), "precomputed")
+        return Source(path.stem, content.affinity, with_images(Things(content.ids), images, path), "precomputed")
     points = np.asarray(content.points)
     fields = {f"column {name}": points[:, i].tolist() for i, name in enumerate(content.columns[:FIELDS_SHOWN])}
-    return Source(path.stem, points, _with_images(Things(content.ids, fields=fields), images, path))
+    return Source(path.stem, points, with_images(Things(content.ids, fields=fields), images, path))
 
 
 def _from_table(path: Origin, options: DataOptions, show: list[str], images: Sequence[str]) -> Source:
@@ -120,13 +120,13 @@ def _from_table(path: Origin, options: DataOptions, show: list[str], images: Seq
     )
     things = Things(content.ids, texts, {} if not show and images else columns)
     names = None if image_column is None else table.texts(image_column)
-    things = _with_images(things, [name for name in images if name != image_column], path, names)
+    things = with_images(things, [name for name in images if name != image_column], path, names)
     words = [name for name in words if name != content.id_name]
     note = f"Columns without numbers are shown and not clustered by: {listed(words)}."
     return Source(path.stem, content.points, things, notes=(*content.notes, note) if words else content.notes)
 
 
-def _with_images(things: Things, images: Sequence[str], path: Origin, names: list[str] | None = None) -> Things:
+def with_images(things: Things, images: Sequence[str], path: Origin, names: list[str] | None = None) -> Things:
     """Pictures from a folder, by the rows' own names or by the file names of a column."""
     if not images and names is None:
         return things
@@ -143,7 +143,7 @@ def _with_images(things: Things, images: Sequence[str], path: Origin, names: lis
     return replace(things, pictures=pictures)
 
 
-def _pixel_shape(images: Sequence[str]) -> tuple[int, int] | None:
+def pixel_shape(images: Sequence[str]) -> tuple[int, int] | None:
     match = re.fullmatch(r"([1-9]\d{0,4})x([1-9]\d{0,4})", images[0]) if images else None
     return None if match is None else (int(match[1]), int(match[2]))
 

@@ -1,0 +1,151 @@
+"""Models in files, with what the command line knows of their rows: identifiers, columns, and how these were scaled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tightcut.cli._console import Console
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from tightcut import COSC
+    from tightcut.cli._problem import Problem
+    from tightcut.files import Data
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of a model.
+
+    Attributes
+    ----------
+    ids : list of str
+    id_name : str
+        Column they come from; "row" for row numbers, "vertex" for the ends of edges.
+    columns : tuple of str or None
+        Those that the model was fitted to; None if they have no names.
+    centre, deviation : ndarray or None
+        What was taken off each column, and what it was divided by, before the fit.
+    """
+
+    ids: list[str]
+    id_name: str = "row"
+    columns: tuple[str, ...] | None = None
+    centre: np.ndarray | None = None
+    deviation: np.ndarray | None = None
+
+    @classmethod
+    def of_problem(cls, problem: Problem) -> Rows:
+        import numpy as np
+
+        data = problem.data
+        rows = cls(list(data.ids), data.id_name, tuple(data.columns) or None)
+        if data.points is None or problem.points is data.points:
+            return rows
+        raw = np.asarray(data.points, dtype=np.float64)
+        deviation = raw.std(axis=0)
+        return replace(rows, centre=raw.mean(axis=0), deviation=np.where(deviation > 0, deviation, 1.0))
+
+    @classmethod
+    def of_model(cls, model: COSC) -> Rows:
+        """What the command line has noted, or row numbers and the names of the features for a model made in Python."""
+        noted = vars(model).get("_rows")
+        if noted is None:
+            names = getattr(model, "feature_names_in_", None)
+            columns = None if names is None else tuple(map(str, names))
+            return cls([str(row) for row in range(len(model.labels_))], columns=columns)
+        columns = noted["columns"]
+        ids, columns = list(noted["ids"]), None if columns is None else tuple(columns)
+        return cls(ids, noted["id_name"], columns, noted["centre"], noted["deviation"])
+
+    def note_on(self, model: COSC) -> None:
+        import numpy as np
+
+        model._rows = {  # noqa: SLF001
+            "ids": np.array(self.ids, dtype=object),
+            "id_name": self.id_name,
+            "columns": None if self.columns is None else list(self.columns),
+            "centre": self.centre,
+            "deviation": self.deviation,
+        }
+
+    def with_new(self, data: Data | None) -> Rows:
+        """Old and new rows; without identifiers the new ones have the next row numbers."""
+        from tightcut.files import InputError
+
+        if data is None:
+            return self
+        if self.id_name == "row":
+            return replace(self, ids=[str(row) for row in range(len(self.ids) + data.n_rows)])
+        known = set(self.ids)
+        repeated = next((name for name in data.ids if name in known), None)
+        if repeated is not None:
+            raise InputError(
+                f"{data.path}: {repeated!r} is a row of the model already; new rows need names of their own."
+            )
+        return replace(self, ids=[*self.ids, *data.ids])
+
+    def scaled(self, points: np.ndarray) -> np.ndarray:
+        return points if self.centre is None else (points - self.centre) / self.deviation
+
+    def original(self, points: np.ndarray) -> np.ndarray:
+        """The inverse of `scaled`."""
+        return points if self.centre is None else points * self.deviation + self.centre
+
+
+def read_model(path: Path) -> COSC:
+    from tightcut import COSC
+    from tightcut.files import InputError
+    from tightcut.files.sources import check_readable
+
+    check_readable(path)
+    try:
+        return COSC.load(path)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+
+
+def read_new(path: Path, model: COSC, rows: Rows, options: dict[str, Any], console: Console) -> tuple[Data, Any]:
+    """New rows of a model: the file, and what `COSC.update` and `predict` take."""
+    from tightcut.files import DataOptions, InputError, read_data
+
+    if model._training_points is None:  # noqa: SLF001
+        raise InputError(
+            f"The model was made of a graph, and {path} would have to hold the similarities of new vertices to all others. "
+            "Use COSC.update in Python, or cluster the whole graph with --init."
+        )
+    named = options["id"] or (None if rows.id_name == "row" else rows.id_name)
+    table = path.suffix.lower() not in {".npy", ".npz"}
+    data = read_data(
+        path,
+        DataOptions(
+            id=named if table else None,
+            columns=rows.columns or () if table else (),
+            graph=False,
+            header=options["header"],
+            decimal=options["decimal"],
+        ),
+    )
+    for note in data.notes:
+        console.note(f"Note: {note}")
+    if data.points is None or data.points.shape[1] != model.n_features_in_:
+        raise InputError(f"{path} has {len(data.columns)} columns to cluster by; the model has {model.n_features_in_}.")
+    console.note(f"Read {data.n_rows:,} rows of {path.name}.")
+    return data, rows.scaled(data.points)
+
+
+def check_model_target(path: Path | None, sources: Iterable[Path | None], *, force: bool) -> None:
+    """Refuse a file for a model that cannot be written, or is another file of the command, before time is spent."""
+    from tightcut.files.writing import check_writable
+
+    if path is None:
+        return
+    if path.resolve() in {other.resolve() for other in sources if other is not None}:
+        raise click.UsageError("The same file is named twice; input and output files must differ.")
+    check_writable(path, force=force)

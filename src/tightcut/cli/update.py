@@ -1,0 +1,300 @@
+"""`tightcut update` and `tightcut predict`: new rows, and new constraints, for a saved model."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tightcut.cli import _options as opt
+from tightcut.cli._console import Console, print_facts, print_json
+from tightcut.cli._labels import write_labels
+from tightcut.cli._models import Rows, check_model_target, read_model, read_new
+from tightcut.cli._problem import check_targets
+
+if TYPE_CHECKING:
+    from tightcut import COSC, Constraints
+    from tightcut.files import Judgements
+
+new_options = opt.together(
+    opt.option("--id", metavar="COL", help="Column of identifiers in NEW.  [default: as in the model]"),
+    opt.option(
+        "--header/--no-header", default=None, help="Whether the first row names the columns.  [default: detected]"
+    ),
+    opt.option("--decimal", default=".", metavar="CHAR", help="Decimal point of the numbers."),
+)
+
+
+@click.command()
+@click.argument("model", type=opt.FILE)
+@click.argument("new", type=opt.FILE, required=False)
+@opt.option(
+    "--constraints",
+    type=opt.FILE,
+    metavar="PAIRS",
+    help="Table of new pairs, of old and new rows: two names, a type. Or the answers (.jsonl) of tightcut ask.",
+)
+@opt.choice(
+    "--keep",
+    "named all none",
+    "Which rows leave their cluster only if a constraint forces them to: those of clusters with a name, all, or none.",
+)
+@opt.option(
+    "--full", is_flag=True, help="Search again among all rows that need not be kept, and not only near new ones."
+)
+@opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write labels; - for standard output.")
+@opt.option("--changes", type=opt.FILE, metavar="CSV", help="Where to write what has changed, and why.")
+@opt.option("--report", type=opt.FILE, metavar="HTML", help="Write a page with a map, typical members and the changes.")
+@opt.option("--save", type=opt.FILE, metavar="MODEL", help="Write the updated model here, and leave MODEL as it is.")
+@opt.spreadsheet_option
+@new_options
+@opt.output_options
+def update(
+    model: Path,
+    new: Path | None,
+    constraints: Path | None,
+    keep: str,
+    full: bool,
+    output: Path | None,
+    changes: Path | None,
+    report: Path | None,
+    save: Path | None,
+    spreadsheet: bool,
+    as_json: bool,
+    force: bool,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Take new rows and new pairs into a MODEL that tightcut cluster --save has written.
+
+    Clusters keep their numbers and names, and rows stay where they are, unless a pair or a clearly smaller cut says
+    otherwise. MODEL is replaced by the updated one, unless --save names another file. NEW has the columns of the data that
+    the model was made of; without it there are only new pairs.
+
+    \b
+      tightcut cluster monday.csv -k 5 --id name --save model.tcut -o labels.csv
+      tightcut update model.tcut tuesday.csv --constraints pairs.csv -o labels.csv --force
+    """  # noqa: D301 (\b is for click)
+    to_stdout = output is not None and str(output) == "-"
+    if to_stdout and as_json:
+        raise click.UsageError("-o - and --json both write to standard output; choose one.")
+    if new is None and constraints is None:
+        raise click.UsageError("There is nothing to do: name a file of new rows, or --constraints.")
+    table = None if to_stdout else output
+    sources = [model, new, constraints]
+    check_targets([*sources, changes], table, report, force=force)
+    check_targets(sources, changes, force=force)
+    check_model_target(save, [*sources, table, changes, report], force=force)
+    console = Console(quiet=quiet)
+    fitted = read_model(model)
+    started = time.perf_counter()
+    rows, named = _updated(fitted, new, constraints, keep, full, options, console)
+    seconds = time.perf_counter() - started
+    page = None if report is None else _page(fitted, rows, model)
+    write_labels(
+        rows.id_name, zip(rows.ids, fitted.labels_.tolist(), strict=True), fitted.names_, table,
+        to_stdout=to_stdout, spreadsheet=spreadsheet, force=force,
+    )  # fmt: skip
+    _write_others(fitted, rows, changes, report, page, spreadsheet=spreadsheet, force=force)
+    fitted.save(save or model)
+    files = {"labels": table, "changes_file": changes, "report": report, "model": save or model}
+    if as_json:
+        print_json(_summary(fitted, rows, seconds) | {name: path and str(path) for name, path in files.items()})
+    elif not to_stdout:
+        print_facts(
+            _facts(fitted, named, seconds) | {name.replace("_", " "): path for name, path in files.items() if path}
+        )
+
+
+def _updated(
+    model: COSC, new: Path | None, pairs: Path | None, keep: str, full: bool, options: dict[str, Any], console: Console
+) -> tuple[Rows, list[str]]:
+    """Update the model; returns its rows, and the names that answers have given to clusters."""
+    from tightcut.cli._contradiction import explain
+    from tightcut.exceptions import InconsistentConstraintsError
+    from tightcut.files import read_pairs
+
+    old = Rows.of_model(model)
+    answers = pairs if pairs is not None and pairs.suffix == ".jsonl" else None
+    judgements = None if pairs is None or answers is not None else read_pairs(pairs)
+    data, points = (None, None) if new is None else read_new(new, model, old, options, console)
+    rows = old.with_new(data)
+    known = _constraints(judgements, answers, rows, len(old.ids))
+    try:
+        with console.warnings_as_notes():
+            model.update(points, constraints=known, keep=keep, full=full)
+    except InconsistentConstraintsError as error:
+        places = None if judgements is None else judgements.places(rows.ids)
+
+        def place(kind: str, i: int, j: int) -> str:
+            return (places and places.find(kind, i, j)) or str(answers or "the model")
+
+        error.args = (explain(error, rows.ids, model.n_clusters_, place),)
+        raise
+    rows.note_on(model)
+    return rows, [] if answers is None else _take_names(model, answers, console)
+
+
+def _constraints(judgements: Judgements | None, answers: Path | None, rows: Rows, n_old: int) -> Constraints | None:
+    from tightcut import Constraints
+    from tightcut.files import InputError
+
+    if judgements is not None:
+        return judgements.constraints(rows.ids, "the model and the new rows")
+    if answers is None:
+        return None
+    try:
+        known = Constraints.from_answers(answers, n_old)
+    except (OSError, ValueError) as error:
+        raise InputError(str(error)) from error
+    return Constraints.from_pairs(
+        len(rows.ids), known.must_link, known.cannot_link, known.must_link_belief, known.cannot_link_belief
+    )
+
+
+def _take_names(model: COSC, answers: Path, console: Console) -> list[str]:
+    """Name clusters as the answers name groups, where neither has a name yet."""
+    import numpy as np
+
+    from tightcut.ask.journal import read_named_rows
+
+    given = []
+    for name, members in read_named_rows(answers).items():
+        ids, counts = np.unique(model.labels_[members], return_counts=True)
+        cluster = int(ids[counts.argmax()])
+        if cluster not in model.names_ and name not in model.names_.values():
+            model.name(cluster, name)
+            given.append(name)
+        elif model.names_.get(cluster) != name:
+            console.note(f"Note: group {name!r} of {answers} is in cluster {cluster}, which keeps its name.")
+    return given
+
+
+def _page(model: COSC, rows: Rows, path: Path) -> str:
+    from datetime import datetime
+
+    from tightcut.cli._outcome import CRITERIA
+    from tightcut.cli._problem import graph_of
+    from tightcut.report import render
+
+    return render(
+        graph_of(model),
+        model.labels_,
+        model.constraints_,
+        points=model._training_points,  # noqa: SLF001
+        ids=rows.ids,
+        names=model.names_,
+        changes=model.changes_,
+        title=f"Clusters of {path.stem}",
+        criterion=CRITERIA[model.criterion],
+        facts={"Model": path.name},
+        created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
+    )
+
+
+def _write_others(
+    model: COSC,
+    rows: Rows,
+    changes: Path | None,
+    report: Path | None,
+    page: str | None,
+    *,
+    spreadsheet: bool,
+    force: bool,
+) -> None:
+    from tightcut.files import atomic_writer
+    from tightcut.files.writing import write_rows
+
+    if changes is not None:
+        header = ["change", "row", "cluster", "source", "name", "reason"]
+        lines = [
+            (kind, point, cluster, "" if source is None else source, name or "", reason)
+            for kind, cluster, source, name, _, points, reason in model.changes_.table(rows.ids)
+            for point in points
+        ]
+        write_rows(changes, header, lines, force=force, spreadsheet=spreadsheet)
+    if report is not None:
+        with atomic_writer(report, force=force) as stream:
+            stream.write(page)
+
+
+def _counts(model: COSC) -> dict[str, int]:
+    from tightcut.updates.changes import KINDS
+
+    return {kind: sum(len(row.points) for row in model.changes_ if row.kind == kind) for kind in KINDS}
+
+
+def _facts(model: COSC, named: list[str], seconds: float) -> dict[str, Any]:
+    told = {
+        "born": "in clusters that are born",
+        "split": "split off into new clusters",
+        "merged": "from clusters that ended",
+        "moved": "moved",
+        "joined": "joined",
+    }
+    counts = [f"{count:,} {told[kind]}" for kind, count in _counts(model).items() if count]
+    facts = {
+        "points": f"{len(model.labels_):,}",
+        "clusters": f"{model.n_clusters_:,}",
+        "changes": ", ".join(counts) or "none",
+        "violated": f"{model.n_violations_:,} of {model.constraints_.n_pairs:,} constraints",
+        "cut": f"{model.cut_:.6g}",
+    }
+    if named:
+        facts["named"] = ", ".join(named)
+    return {**facts, "seconds": f"{seconds:.2f}"}
+
+
+def _summary(model: COSC, rows: Rows, seconds: float) -> dict[str, Any]:
+    ids = rows.ids
+    changes = [
+        {
+            "kind": row.kind,
+            "cluster": row.cluster,
+            "source": row.source,
+            "name": row.name,
+            "rows": [ids[point] for point in row.points],
+            "constraint": row.constraint and [row.constraint[0], ids[row.constraint[1]], ids[row.constraint[2]]],
+        }
+        for row in model.changes_
+    ]
+    return {
+        "n_points": len(model.labels_),
+        "n_clusters": model.n_clusters_,
+        "names": {str(cluster): name for cluster, name in sorted(model.names_.items())},
+        "changes": changes,
+        "cut": model.cut_,
+        "n_violations": model.n_violations_,
+        "seconds": round(seconds, 3),
+    }
+
+
+@click.command()
+@click.argument("model", type=opt.FILE)
+@click.argument("new", type=opt.FILE)
+@opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write labels.  [default: standard output]")
+@opt.spreadsheet_option
+@new_options
+@opt.option("--force", is_flag=True, help="Replace output files that exist.")
+@opt.quiet_option
+def predict(
+    model: Path, new: Path, output: Path | None, spreadsheet: bool, force: bool, quiet: bool, **options: Any
+) -> None:
+    """Say in which clusters of a saved MODEL the rows of NEW would be; the model stays as it is.
+
+    Every row goes to the cluster that most of its neighbours are in, by weight. To take the rows into the model, use
+    tightcut update.
+    """
+    to_stdout = output is None or str(output) == "-"
+    table = None if to_stdout else output
+    check_targets([model, new], table, force=force)
+    console = Console(quiet=quiet)
+    fitted = read_model(model)
+    rows = Rows.of_model(fitted)
+    data, points = read_new(new, fitted, rows, options, console)
+    write_labels(
+        data.id_name, data.in_file_order(fitted.predict(points).tolist()), fitted.names_, table,
+        to_stdout=to_stdout, spreadsheet=spreadsheet, force=force,
+    )  # fmt: skip

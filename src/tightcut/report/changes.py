@@ -1,0 +1,47 @@
+"""What an update has changed, as a section of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+from tightcut.report.pieces import Row, Subject, section, shorten, table
+from tightcut.updates.changes import Change, Changes
+
+ROWS_SHOWN, POINTS_SHOWN = 40, 8
+TOLD = {
+    "born": "A cluster of new points is born",
+    "split": "Split off into a new cluster",
+    "merged": "From a cluster that ended",
+    "moved": "Moved",
+    "joined": "New points joined",
+}
+
+
+def change_section(changes: Changes | None, subject: Subject, names: Mapping[int, str]) -> str:
+    """A table of the changes, or nothing if there was no update."""
+    if changes is None:
+        return ""
+    if len(changes) == 0:
+        return section("changes", "Changes", "<p>The update has changed no cluster.</p>")
+    rows = [_row(change, subject, names) for change in changes[:ROWS_SHOWN]]
+    hidden = len(changes) - len(rows)
+    caption = "What the last update has changed, and the constraint that forced it, if one did."
+    caption += f" {hidden:,} more lines are not shown." if hidden else ""
+    headings = ("Change", "From", "To", "Points#", "Which", "Why")
+    return section("changes", "Changes", table(caption, headings, rows))
+
+
+def _row(change: Change, subject: Subject, names: Mapping[int, str]) -> Row:
+    ids, chips = subject.ids, subject.chips(change.points[:POINTS_SHOWN])
+    more = " …" if len(change.points) > POINTS_SHOWN else ""
+    why = change.reason
+    if change.constraint is not None:
+        kind, first, second = change.constraint
+        why = f"{shorten(ids[first])} {kind}-link {shorten(ids[second])}"
+    source = "" if change.source is None else names.get(change.source, str(change.source))
+    cluster = change.name or str(change.cluster)
+    return Row(
+        f"<td>{TOLD[change.kind]}</td><td>{escape(shorten(source))}</td><td>{escape(shorten(cluster))}</td>"
+        f'<td class="n">{len(change.points):,}</td><td>{chips}{more}</td><td>{escape(why)}</td>'
+    )

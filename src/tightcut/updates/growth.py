@@ -1,0 +1,114 @@
+"""New points of a fitted model: the graph with their edges, and what is known of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_non_negative
+
+from tightcut.constraints import Constraints
+from tightcut.graph import Graph, validate_vertex_weights
+from tightcut.neighbors.points import is_memory_mapped
+
+if TYPE_CHECKING:
+    from tightcut.neighbors.extension import Neighbourhoods
+    from tightcut.updates.living import Living
+
+# ruff: noqa: SLF001 (a model's own parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Growth:
+    """The graph of old and new points, and all the points; None with `affinity="precomputed"`.
+
+    `neighbourhoods` are those of all points, where they have grown.
+    """
+
+    graph: Graph
+    points: Any
+    neighbourhoods: Neighbourhoods | None = None
+
+
+def grown(model: Living, X_new: Any, vertex_weights: Any) -> Growth:
+    """What becomes of a model's graph with new points."""
+    criterion = "degree" if model.criterion == "ncut" else "ones"
+    given = not np.array_equal(validate_vertex_weights(criterion, model.affinity_matrix_), model.vertex_weights_)
+    if vertex_weights is not None and (X_new is None or not given):
+        raise ValueError("vertex_weights is for new points, of a model that was fitted with weights of your own.")
+    if X_new is None:
+        return Growth(Graph(model.affinity_matrix_, model.vertex_weights_), model._training_points)
+    if given and vertex_weights is None:
+        raise ValueError("The model was fitted with vertex_weights; give those of the new points, too.")
+    affinity, points, known = _grown_affinity(model, X_new)
+    if vertex_weights is None:
+        return Growth(Graph.from_affinity(affinity, criterion), points, known)
+    weights, n_new = np.asarray(vertex_weights, dtype=np.float64), affinity.shape[0] - len(model.labels_)
+    if weights.shape != (n_new,):
+        raise ValueError(f"vertex_weights must have one entry per new point, {n_new}; got shape {weights.shape}.")
+    return Growth(Graph.from_affinity(affinity, np.append(model.vertex_weights_, weights)), points, known)
+
+
+def _grown_affinity(model: Living, X_new: Any) -> tuple[sp.csr_array, Any, Neighbourhoods | None]:
+    old = model._training_points
+    if old is None:
+        return _with_new_rows(model.affinity_matrix_, X_new), None, None
+    if is_memory_mapped(old):
+        raise ValueError(
+            "The model was fitted to points that are read from a file in blocks; update holds all points in memory. "
+            "Fit it to an array in memory, or to a precomputed graph."
+        )
+    from tightcut.neighbors.extension import Neighbourhoods, extended_affinity
+
+    points = np.concatenate([old, model._read_new(X_new)])
+    settings = model._knn_settings()
+    known = None if model._scales is None else Neighbourhoods(model._scales, model._index)
+    affinity, known = extended_affinity(model.affinity_matrix_, points, len(old), settings, known)
+    return affinity, points, known
+
+
+def for_all_points(values: Any, n_old: int, n: int, name: str) -> Any:
+    """One value per point, where new points alone may have been given theirs.
+
+    Examples
+    --------
+    >>> from tightcut.updates.growth import for_all_points
+    >>> for_all_points(["cat"], 2, 3, "partial_labels")
+    [None, None, 'cat']
+    """
+    if values is None:
+        return None
+    given = list(values)
+    if len(given) not in (n, n - n_old):
+        new = f", or one per new point, {n - n_old}" if n > n_old else ""
+        raise ValueError(f"{name} must have one entry per point, {n}{new}; got {len(given)}.")
+    return values if len(given) == n else [None] * n_old + given
+
+
+def on_more_points(constraints: Constraints, n: int) -> Constraints:
+    """The same pairs among n points."""
+    return Constraints(
+        n,
+        constraints.must_link,
+        constraints.cannot_link,
+        constraints.must_link_belief,
+        constraints.cannot_link_belief,
+    )
+
+
+def _with_new_rows(affinity: sp.csr_array, X_new: Any) -> sp.csr_array:
+    """Similarities with rows, and columns, for new points."""
+    rows = check_array(X_new, accept_sparse="csr", input_name="X_new")
+    n_old, n_new = affinity.shape[0], rows.shape[0]
+    if rows.shape[1] != n_old + n_new:
+        raise ValueError(
+            f"X_new must hold the similarities of {n_new} new points to {n_old} old ones and to each other, shape "
+            f"({n_new}, {n_old + n_new}); it has shape {rows.shape}."
+        )
+    check_non_negative(rows, "COSC.update")
+    rows = sp.csr_array(rows)
+    to_old = rows[:, :n_old]
+    return sp.csr_array(sp.block_array([[affinity, to_old.T], [to_old, rows[:, n_old:]]], format="csr"))

@@ -1,0 +1,213 @@
+"""`tightcut update`, `predict`, `--save` and `--init`, and questions about a saved model."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from tightcut import COSC
+
+pytestmark = pytest.mark.slow
+CLUSTER = "cluster monday.csv -k 2 --id name --drop class --save model.tcut -o monday_labels.csv -q"
+
+
+@pytest.fixture
+def days(folder):
+    """The moons, of which the last rows of each arrive on Tuesday."""
+    header, *lines = (folder / "moons.csv").read_text().splitlines()
+    late = {*range(24, 30), *range(54, 60)}
+    for name, chosen in (("monday", lambda i: i not in late), ("tuesday", lambda i: i in late)):
+        rows = [line for i, line in enumerate(lines) if chosen(i)]
+        (folder / f"{name}.csv").write_text("\n".join([header, *rows, ""]))
+    return folder
+
+
+def rows_of(path):
+    with path.open() as file:
+        return {row[0]: row[1:] for row in list(csv.reader(file))[1:]}
+
+
+def test_a_model_goes_through_a_week(days, run):
+    assert run(CLUSTER)[0] == 0
+    before = rows_of(days / "monday_labels.csv")
+    (days / "more.csv").write_text("a,b,type\nm24,m00,must\nm54,m00,cannot\n")
+    code, out, err = run(
+        "update model.tcut tuesday.csv --constraints more.csv -o labels.csv --changes changes.csv --report page.html"
+    )
+    assert code == 0, err
+    assert "12 joined" in out
+    after = rows_of(days / "labels.csv")
+    assert len(after) == 60
+    assert {name: after[name] for name in before} == before
+    assert after["m24"] == after["m00"] != after["m54"]
+    changes = list(csv.DictReader((days / "changes.csv").open()))
+    assert {row["row"] for row in changes if row["change"] == "joined"} == after.keys() - before.keys()
+    assert "What the last update has changed" in (days / "page.html").read_text()
+    model = COSC.load(days / "model.tcut")
+    assert len(model.labels_) == 60
+    # The columns are scaled as they were, not anew.
+    deviation = np.array([[float(x) for x in line.split(",")[1:3]] for line in
+                          (days / "monday.csv").read_text().splitlines()[1:]]).std(axis=0)  # fmt: skip
+    np.testing.assert_allclose(model._rows["deviation"], deviation)
+
+
+def test_updates_add_up_and_the_same_rows_are_refused(days, run):
+    run(CLUSTER)
+    assert run("update model.tcut tuesday.csv --save later.tcut -q")[0] == 0
+    assert len(COSC.load(days / "model.tcut").labels_) == 48
+    before = (days / "later.tcut").read_bytes()
+    code, _, err = run("update later.tcut tuesday.csv")
+    assert code == 1
+    assert "'m24' is a row of the model already" in err
+    assert (days / "later.tcut").read_bytes() == before
+
+
+def test_names_travel_through_files(days, run):
+    run(CLUSTER)
+    model = COSC.load(days / "model.tcut")
+    model.name(1, "=Anna, <b>")
+    model.save(days / "model.tcut")
+    assert run("update model.tcut tuesday.csv -o labels.csv --report page.html -q")[0] == 0
+    labels = rows_of(days / "labels.csv")
+    assert {tuple(row) for row in labels.values()} == {("0", ""), ("1", "=Anna, <b>")}
+    assert "=Anna, &lt;b&gt;" in (days / "page.html").read_text()
+    assert (
+        run("cluster moons.csv -k 2 --id name --drop class --init labels.csv -o again.csv --report two.html -q")[0] == 0
+    )
+    again = rows_of(days / "again.csv")
+    assert {tuple(row) for row in again.values()} == {("0", ""), ("1", "=Anna, <b>")}
+    assert sum(again[name] == labels[name] for name in labels) > 50
+    assert "=Anna, &lt;b&gt;" in (days / "two.html").read_text()
+    code, out, _ = run("predict model.tcut tuesday.csv -q")
+    assert code == 0
+    assert rows_of_text(out) == {name: labels[name] for name in rows_of_text(out)}
+
+
+def rows_of_text(text):
+    return {row[0]: row[1:] for row in list(csv.reader(text.splitlines()))[1:]}
+
+
+def test_predict_leaves_the_model_as_it_is(days, run):
+    run(CLUSTER)
+    before = (days / "model.tcut").read_bytes()
+    code, out, _ = run("predict model.tcut tuesday.csv")
+    assert code == 0
+    assert out.splitlines()[0] == "name,cluster"
+    assert len(out.splitlines()) == 13
+    assert run("predict model.tcut tuesday.csv -o predicted.csv -q")[0] == 0
+    assert (days / "predicted.csv").read_text() == out
+    assert (days / "model.tcut").read_bytes() == before
+
+
+def test_json_and_a_contradiction_in_the_users_names(days, run):
+    run(CLUSTER)
+    (days / "more.csv").write_text("a,b,type\nm00,m24,must\nm01,m24,must\nm00,m01,cannot\n")
+    before = (days / "model.tcut").read_bytes()
+    code, _, err = run("update model.tcut tuesday.csv --constraints more.csv -o labels.csv")
+    assert code == 3
+    assert "more.csv" in err
+    assert "m24" in err
+    assert not (days / "labels.csv").exists()
+    assert (days / "model.tcut").read_bytes() == before
+    (days / "more.csv").write_text("a,b,type\nm24,m00,cannot\nm24,m40,cannot\n")
+    code, out, _ = run("update model.tcut tuesday.csv --constraints more.csv --json --keep all -q")
+    assert code == 0
+    told = json.loads(out)
+    assert told["n_clusters"] == 3
+    (born,) = [change for change in told["changes"] if change["kind"] == "born"]
+    assert "m24" in born["rows"]
+    assert born["constraint"][0] == "cannot"
+
+
+def test_a_model_of_rows_without_names_and_of_arrays(days, run):
+    points = np.load(days / "moons.npy")
+    np.save(days / "first.npy", points[:50])
+    np.save(days / "rest.npy", points[50:])
+    assert run("cluster first.npy -k 2 --save model.tcut -q")[0] == 0
+    (days / "more.csv").write_text("a,b,type\n50,0,cannot\n")
+    code, out, err = run("update model.tcut rest.npy --constraints more.csv -o - -q")
+    assert code == 0, err
+    labels = rows_of_text(out)
+    assert list(labels) == [str(row) for row in range(60)]
+    assert labels["50"] != labels["0"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("update model.tcut", "nothing to do"),
+        ("update moons.csv tuesday.csv", "not a model"),
+        ("update missing.tcut tuesday.csv", "missing.tcut"),
+        ("update model.tcut tuesday.csv -o model.tcut", "named twice"),
+        ("update model.tcut tuesday.csv --save tuesday.csv", "named twice"),
+        ("update model.tcut tuesday.csv --save monday_labels.csv", "--force"),
+        ("update model.tcut tuesday.csv -o - --json", "choose one"),
+        ("update model.tcut pairs.csv", "column"),
+        ("update model.tcut tuesday.csv --constraints pairs_of_others.csv", "'nobody'"),
+        ("predict model.tcut pairs.csv", "column"),
+        ("predict pairs.csv tuesday.csv", "not a model"),
+        ("cluster moons.csv -k 2 --id name --drop class --init monday_labels.csv", "no cluster for 'm24'"),
+        ("cluster moons.csv -k 2 --id name --drop class --init pairs.csv", "column named cluster"),
+        ("cluster monday.csv -k 2 --id name --drop class --save monday.csv", "named twice"),
+    ],
+)
+def test_what_cannot_be_done_is_said(days, run, line, message):
+    run(CLUSTER)
+    (days / "pairs_of_others.csv").write_text("a,b,type\nnobody,m00,must\n")
+    files = {path: path.read_bytes() for path in days.iterdir()}
+    code, _, err = run(line)
+    assert code in (1, 2)
+    assert message in err
+    assert {path: path.read_bytes() for path in days.iterdir()} == files
+
+
+def test_a_model_of_a_graph_takes_pairs_but_no_rows(days, run):
+    (days / "edges.csv").write_text("source,target,weight\na,b,2\nb,c,2\nc,d,0.1\nd,e,2\ne,f,2\n")
+    assert run("cluster edges.csv -k 2 --save graph.tcut -q")[0] == 0
+    (days / "more.csv").write_text("a,b,type\nc,b,cannot\n")
+    code, out, err = run("update graph.tcut --constraints more.csv -o - -q")
+    assert code == 0, err
+    labels = rows_of_text(out)
+    assert labels["c"] != labels["b"]
+    code, _, err = run("update graph.tcut tuesday.csv")
+    assert code == 1
+    assert "made of a graph" in err
+
+
+def test_questions_about_a_saved_model_and_its_names(days, run, monkeypatch):
+    run(CLUSTER)
+    model = COSC.load(days / "model.tcut")
+    model.name(int(model.labels_[0]), "upper")
+    model.save(days / "model.tcut")
+    replies = iter(["s", "q", "q", "q"])
+    monkeypatch.setattr("builtins.input", lambda *_: next(replies))
+    code, _, err = run("ask model.tcut --console --kind pair")
+    assert code == 0, err
+    events = [json.loads(line) for line in (days / "model.answers.jsonl").read_text().splitlines()]
+    founded = [event for event in events if event.get("founds_name")]
+    assert [event["founds_name"] for event in founded] == ["upper"]
+    assert model.labels_[founded[0]["first"]] == model.labels_[0]
+    assert "tightcut update model.tcut --constraints model.answers.jsonl" in err
+    code, _, err = run("update model.tcut --constraints model.answers.jsonl -o labels.csv")
+    assert code == 0, err
+    assert "upper" in (days / "labels.csv").read_text()
+    assert run("ask model.tcut --console --id name")[0] == 2
+
+
+def test_groups_named_in_answers_name_clusters(days, run):
+    from tightcut.ask import Session
+
+    run(CLUSTER)
+    model = COSC.load(days / "model.tcut")
+    session = Session(model._training_points, 2, answers=days / "answers.jsonl", random_state=0)
+    session.move(0, "upper")
+    session.move(30, "lower")
+    session.close()
+    code, out, err = run("update model.tcut --constraints answers.jsonl -o labels.csv")
+    assert code == 0, err
+    assert "upper, lower" in out
+    names = COSC.load(days / "model.tcut").names_
+    labels = COSC.load(days / "model.tcut").labels_
+    assert names[int(labels[0])] == "upper"
+    assert names[int(labels[30])] == "lower"
