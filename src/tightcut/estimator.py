@@ -85,8 +85,8 @@ class COSC(Living, Prediction, ClusterMixin, BaseEstimator):
     verbose : int, default=0
         1 shows progress: a bar in a notebook, else text on the standard error stream.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        "cuda" searches for neighbours and coarsens large graphs on an NVIDIA GPU (`pip install "tightcut[gpu]"`); "auto"
-        does so where there is one.
+        "cuda" finds neighbours and searches large graphs on an NVIDIA GPU (`pip install "tightcut[gpu]"`); "auto" does so
+        where there is one.
 
     Attributes
     ----------
