@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,7 +13,10 @@ from tightcut.cli._console import Console, echo, print_facts, print_json
 from tightcut.cli._labels import read_labels, write_labels
 from tightcut.cli._models import Rows, check_model_target
 from tightcut.cli._outcome import Outcome, pictures
-from tightcut.cli._problem import check_targets, read_problem
+from tightcut.cli._problem import Problem, check_targets, read_problem
+
+if TYPE_CHECKING:
+    from tightcut import COSC
 
 
 @click.command()
@@ -53,9 +56,10 @@ from tightcut.cli._problem import check_targets, read_problem
 )
 @opt.option(
     "--influence",
-    type=opt.Finite(0),
-    default=0.0,
-    help="How strongly a cannot-link also speaks for the neighbours of its points; try 1 if you have few pairs.",
+    type=opt.NumberOr("auto", opt.Finite(0)),
+    default="auto",
+    metavar="NUMBER|auto",
+    help="How strongly a cannot-link also speaks for the neighbours of its points.",
 )
 @opt.search_options
 @opt.output_options
@@ -86,10 +90,7 @@ def cluster(
     to_stdout = output is not None and str(output) == "-"
     if to_stdout and as_json:
         raise click.UsageError("-o - and --json both write to standard output; choose one.")
-    if options["method"] == "paper" and (options["influence"] > 0 or options["max_violations"] == "fewest"):
-        raise click.UsageError("--method paper takes neither --influence nor --max-violations fewest.")
-    if report is None and (options["images"] or options["map"] != "auto"):
-        raise click.UsageError("--images and --map are about the report; say where to write it: --report report.html")
+    _check_together(options, report)
     table = None if to_stdout else output
     sources = [data, options["constraints"], init]
     check_targets(sources, table, report, force=force)
@@ -98,11 +99,7 @@ def cluster(
     console = Console(quiet=quiet)
     problem = read_problem(data, console, options)
     images = pictures(problem.data, options["images"])
-    known, names = (None, {}) if init is None else read_labels(init, problem.data.ids, data)
-    model = problem.fit(options, known)
-    for cluster_id, name in names.items():
-        if (model.labels_ == cluster_id).any():
-            model.name(cluster_id, name)
+    model = _fitted(problem, options, init, data)
     write_labels(
         problem.data.id_name, problem.data.in_file_order(model.labels_.tolist()), model.names_, table,
         to_stdout=to_stdout, spreadsheet=spreadsheet, force=force,
@@ -133,3 +130,22 @@ def cluster(
             f"Note: the pairs make the cut {outcome.ratio:.1f} times as large as without them. Some may be wrong: tightcut "
             "audit shows what each costs."
         )
+
+
+def _check_together(options: dict[str, Any], report: Path | None) -> None:
+    """Refuse options of which one would make another do nothing."""
+    paper = options["method"] == "paper"
+    if paper and (options["influence"] not in ("auto", 0) or options["max_violations"] == "fewest"):
+        raise click.UsageError("--method paper takes neither --influence nor --max-violations fewest.")
+    if report is None and (options["images"] or options["map"] != "auto"):
+        raise click.UsageError("--images and --map are about the report; say where to write it: --report report.html")
+
+
+def _fitted(problem: Problem, options: dict[str, Any], init: Path | None, data: Path) -> COSC:
+    """The model; clusters that go on from earlier labels keep their names."""
+    known, names = (None, {}) if init is None else read_labels(init, problem.data.ids, data)
+    model = problem.fit(options, known)
+    for cluster_id, name in names.items():
+        if (model.labels_ == cluster_id).any():
+            model.name(cluster_id, name)
+    return model
