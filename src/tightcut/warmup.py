@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.sparse as sp
 
 if TYPE_CHECKING:
     from tightcut import Constraints, Graph
@@ -18,7 +19,18 @@ N_POINTS = 60  # enough to be coarsened, which reaches every kernel of the searc
 def warmup() -> None:
     """Compile all kernels, or load them from numba's cache, by clustering a tiny graph in every mode.
 
-    Half a minute or more the first time ever, a second or two afterwards. Call it before a clock runs.
+    Half a minute or more the first time ever, a second or two afterwards. Call it before a clock runs, or from the shell
+    as ``tightcut warmup`` when an image is built.
+
+    Warns
+    -----
+    UserWarning
+        If the compiled code cannot be kept where it should be.
+
+    Notes
+    -----
+    The code is kept in the folder that the environment variable NUMBA_CACHE_DIR names, otherwise in the installed
+    package, or, where that cannot be written, in the user's folder for caches.
     """
     from tightcut.clustering import cluster
     from tightcut.constraints import Constraints
@@ -31,6 +43,7 @@ def warmup() -> None:
     contradictory = Constraints.from_pairs(N_POINTS, cannot_link=list(combinations(range(4), 2)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        warnings.filterwarnings("default", message="Compiled code cannot be written")
         quick()
         quick(constraints, method="paper", effort=0)
         quick(constraints, max_violations=1)
@@ -80,3 +93,6 @@ def _search_for_neighbors() -> None:
         cells = near_cells(projection.points, np.arange(N_POINTS), N_POINTS, 1.0)
         lists = CandidateLists.empty(N_POINTS, 5, np.float64)
         ProjectedCellPairs(projection, cells, lists, points, scale).compare_inside(0)
+    sparse = sp.eye_array(N_POINTS, format="csr")
+    knn_graph(sparse, KnnSettings(5))
+    cross_affinity(sparse, sparse, KnnSettings(5))

@@ -15,6 +15,7 @@ import pkgutil, warnings
 from importlib import import_module
 from unittest import mock
 import numpy as np
+import scipy.sparse as sp
 from tightcut import COSC, Constraints, Graph, _kernels, cluster, knn_affinity, tradeoff_path
 from tightcut.neighbors import projections
 from tightcut.search import polish
@@ -51,6 +52,8 @@ for dtype in (np.float64, np.float32, np.uint8):
     COSC(neighbors="blocked", **quick).fit(points).predict(points)
     with mock.patch.multiple(projections, **SMALL):
         knn_affinity(np.repeat(points, 40, axis=1), neighbors="blocked")
+sparse = sp.random_array((200, 300), density=0.05, format="csr", rng=np.random.default_rng(0))
+knn_affinity(sparse)
 late = {name for name, signatures in compiled().items() if signatures != before[name]}
 print("late:", *sorted(late))
 """

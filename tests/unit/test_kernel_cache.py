@@ -26,6 +26,7 @@ from tightcut._kernels import cache
 from tightcut._kernels.compiled import compiled, compiled_sum
 from tightcut._support.compiling import compiling_reported, report_compiling
 from tightcut.progress import ProgressLine
+from tightcut.warmup import warmup
 
 INNER = """
 from tightcut._kernels.compiled import compiled
@@ -126,6 +127,21 @@ def test_homeless_it_is_kept_among_temporary_files_and_one_warning_says_so(kerne
     assert run() == (7, 1, [])
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems know a user's folders in other ways")
+def test_a_user_whom_the_machine_does_not_know_gets_no_folder_named_tilde(kernels, monkeypatch):
+    """As in a container that is run with a number for a user."""
+    refuse(kernels / "package/kernels/__pycache__")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)
+    monkeypatch.chdir(kernels / "home")
+    value, hits, (message,) = run()
+    assert (value, hits) == (7, 0)
+    assert "is kept in" in message
+    assert list((kernels / "home").iterdir()) == []
+    assert len(files(kernels / "temporary")) == 2
+
+
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="temporary files on Windows are the user's own")
 @pytest.mark.parametrize("trap", ["open to all", "link"])
 def test_code_in_a_folder_that_others_could_have_written_is_not_run(kernels, trap):
@@ -190,6 +206,32 @@ def test_an_edit_in_a_file_that_is_called_is_noticed(kernels):
     assert len(files(kernels)) == 2, "code of the former source is removed"
 
 
+def test_it_says_where_the_code_of_this_installation_is(tmp_path, monkeypatch):
+    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path / "new"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert cache.folders_in_use() == []
+    (folder,) = cache._folders(Path(cache.__file__).resolve().parent)
+    folder.mkdir(parents=True)
+    assert cache.folders_in_use() == []
+    (folder / "partition.refine.nbc").touch()
+    assert cache.folders_in_use() == [folder]
+
+
+def test_a_warm_up_that_cannot_keep_its_code_says_so(monkeypatch):
+    """It hides all other warnings, which are about its made-up problems."""
+
+    def neighbors():
+        warnings.warn("about a made-up problem", stacklevel=1)
+        warnings.warn("Compiled code cannot be written to a folder and is not kept", stacklevel=1)
+
+    monkeypatch.setattr("tightcut.clustering.cluster", lambda *_arguments, **_keywords: None)
+    monkeypatch.setattr("tightcut.warmup._steps_of_large_graphs", lambda *_arguments: None)
+    monkeypatch.setattr("tightcut.warmup._search_for_neighbors", neighbors)
+    with pytest.warns(UserWarning, match="Compiled code cannot be written") as caught:
+        warmup()
+    assert len(caught) == 1
+
+
 def test_every_kernel_uses_it():
     modules = [
         importlib.import_module(f"tightcut._kernels.{module.name}")
@@ -220,11 +262,19 @@ REPORT = "from kernels.outer import walk; print(walk(5), sum(walk.stats.cache_hi
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems take rights from a process in other ways")
-def test_a_cache_in_a_read_only_image_is_used(kernels):
+@pytest.mark.parametrize("chosen", [False, True])
+def test_a_cache_in_a_read_only_image_is_used(kernels, monkeypatch, chosen):
+    if chosen:
+        monkeypatch.setenv("NUMBA_CACHE_DIR", str(kernels / "chosen"))
+        monkeypatch.setattr("numba.config.CACHE_DIR", str(kernels / "chosen"))
     run()
     refuse(kernels / "home")
-    folder = kernels / "package/kernels/__pycache__"
+    (folder,) = {file.parent for file in files(kernels)}
+    assert folder.is_relative_to(kernels / "chosen") == chosen
     folder.chmod(0o555)
+    if os.getuid() == 0:
+        for path in (folder, *files(folder)):  # as if another user had built the image
+            os.chown(path, 65534, 65534)
     attempt = f"import pathlib; pathlib.Path({str(folder / 'new')!r}).touch()"
     if start(kernels, attempt, preexec_fn=only_read).wait() == 0:
         pytest.skip("the right to write cannot be taken from this process")

@@ -104,11 +104,19 @@ class KernelCache(NullCache):
                 _remove(file)
 
 
+def folders_in_use() -> list[Path]:
+    """Where there is compiled code of this installation that this user may read, the folder that is read first first."""
+    folders = [*_folders(Path(__file__).resolve().parent), *_temporary_folder(create=False)]
+    return [folder for folder in folders if any(folder.glob("*.nbc"))]
+
+
 def _folders(package: Path) -> list[Path]:
     installation = f"{package.name}_{sha256(os.fsencode(package)).hexdigest()[:16]}"
     if numba.config.CACHE_DIR:
         return [Path(numba.config.CACHE_DIR) / installation]
-    return [package / "__pycache__", Path(AppDirs("numba", appauthor=False).user_cache_dir) / installation]
+    caches = Path(AppDirs("numba", appauthor=False).user_cache_dir)
+    # Without HOME and without an entry among the users of the machine it is "~/.cache", below the current folder.
+    return [package / "__pycache__", *([caches / installation] if caches.is_absolute() else [])]
 
 
 @cache

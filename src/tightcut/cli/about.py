@@ -69,13 +69,19 @@ def demo(output: Path, force: bool) -> None:
 
 @click.command(short_help="Compile everything now.")
 def warmup() -> None:
-    """Compile everything now, so that the first clustering does not have to."""
+    """Compile everything now, so that the first clustering does not have to.
+
+    The code is kept in the installed package if that can be written, otherwise in your folder for caches, or wherever
+    the environment variable NUMBA_CACHE_DIR says.
+    """
+    from tightcut._kernels.cache import folders_in_use
     from tightcut.warmup import warmup as compile_kernels
 
     click.echo("Compiling; this takes up to a minute the first time, seconds later on ...", err=True)
     started = time.perf_counter()
     compile_kernels()
-    echo(f"Ready after {time.perf_counter() - started:.1f} s.")
+    kept = " and ".join(map(str, folders_in_use())) or "nowhere"
+    echo(f"Ready after {time.perf_counter() - started:.1f} s. Compiled code is in {kept}.")
 
 
 @click.command()
