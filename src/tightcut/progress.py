@@ -7,10 +7,11 @@ import sys
 import time
 from typing import Any, TextIO
 
+from tightcut._support.compiling import SECONDS_OF_COMPILING
+
 WIDTH = 24
 SECONDS_BETWEEN_LINES = 2.0
 SECONDS_BETWEEN_UPDATES = 0.2
-SECONDS_OF_COMPILING = 15  # for a first fit, on one core
 
 
 class StatusLine:

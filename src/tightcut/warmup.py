@@ -38,7 +38,7 @@ def warmup() -> None:
 
     ribbon = sum(np.eye(N_POINTS, k=step) for step in (-2, -1, 1, 2))  # joined to the two before and the two after
     graph = Graph.from_affinity(ribbon)
-    quick = partial(cluster, graph, effort=0.3, random_state=0)
+    quick = partial(cluster, graph, effort=0.3, random_state=0, progress=_say_nothing)
     constraints = Constraints.from_pairs(N_POINTS, [(0, 10), (5, 40)], [(0, 50), (0, 5)])
     contradictory = Constraints.from_pairs(N_POINTS, cannot_link=list(combinations(range(4), 2)))
     with warnings.catch_warnings():
@@ -52,6 +52,10 @@ def warmup() -> None:
         _steps_of_large_graphs(graph, constraints)
         _steps_of_resolving()
         _search_for_neighbors()
+
+
+def _say_nothing(*_report: object) -> None:
+    """Whoever calls the warm-up knows that it compiles."""
 
 
 def _steps_of_large_graphs(graph: Graph, constraints: Constraints) -> None:

@@ -24,6 +24,7 @@ import tightcut
 from tightcut import _kernels
 from tightcut._kernels import cache
 from tightcut._kernels.compiled import compiled, compiled_sum
+from tightcut._support import compiling
 from tightcut._support.compiling import compiling_reported, report_compiling
 from tightcut.progress import ProgressLine
 from tightcut.warmup import warmup
@@ -375,8 +376,18 @@ def test_compiling_is_reported_once_and_only_if_it_is_needed():
         with compiling_reported(lambda *report: reports.append(report)):
             run()
         assert reports == [("compiling", 0, 1, float("inf"))]
-    with compiling_reported(None):
-        run()
+
+
+def test_without_progress_compiling_is_logged_once_in_a_process(kernels, caplog):
+    compiling._log_once.cache_clear()
+    with caplog.at_level("WARNING", logger="tightcut"):
+        for _ in range(2):
+            for file in files(kernels):
+                file.unlink()
+            with compiling_reported(None):
+                assert run()[1] == 0
+    (record,) = caplog.records
+    assert re.match(r"tightcut: compiling once, about \d+ s", record.getMessage())
 
 
 def test_the_line_of_progress_says_how_long_compiling_takes():

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 
+SECONDS_OF_COMPILING = 10  # for a first fit, on one core
+
+log = logging.getLogger("tightcut")
 _listeners: list[Callable[[], None]] = []
 
 
 @contextmanager
 def compiling_reported(progress: Callable[[str, int, int, float], None] | None) -> Iterator[None]:
-    """Call ``progress("compiling", 0, 1, inf)`` as soon as a kernel must be compiled, once.
+    """Call ``progress("compiling", 0, 1, inf)`` as soon as a kernel must be compiled, once; without progress, log it.
 
     Examples
     --------
@@ -23,7 +28,9 @@ def compiling_reported(progress: Callable[[str, int, int, float], None] | None) 
 
     def listener() -> None:
         nonlocal reported
-        if progress is not None and not reported:
+        if progress is None:
+            _log_once()
+        elif not reported:
             reported = True
             progress("compiling", 0, 1, float("inf"))
 
@@ -32,6 +39,13 @@ def compiling_reported(progress: Callable[[str, int, int, float], None] | None) 
         yield
     finally:
         _listeners.remove(listener)
+
+
+@cache
+def _log_once() -> None:
+    log.warning(
+        "tightcut: compiling once, about %d s; tightcut.warmup.warmup() does it beforehand", SECONDS_OF_COMPILING
+    )
 
 
 def report_compiling() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import sys
 import warnings
@@ -41,6 +42,8 @@ class Console:
 
     def __init__(self, *, quiet: bool = False) -> None:
         self.quiet = quiet
+        if quiet:
+            logging.getLogger("tightcut").setLevel(logging.ERROR)
 
     def note(self, message: str) -> None:
         if not self.quiet:
