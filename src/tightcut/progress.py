@@ -68,7 +68,7 @@ class ProgressLine(StatusLine):
 
     def __call__(self, stage: str, done: int, total: int, best: float) -> None:
         if stage == "compiling":
-            self.show(f"tightcut compiling once, about {SECONDS_OF_COMPILING} s", finished=False)
+            self.say(f"compiling once, about {SECONDS_OF_COMPILING} s")
             return
         seconds = time.monotonic() - self.started
         cut = f"cut {best:.6g}  " if math.isfinite(best) else ""

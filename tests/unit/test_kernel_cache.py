@@ -392,9 +392,11 @@ def test_without_progress_compiling_is_logged_once_in_a_process(kernels, caplog)
 
 def test_the_line_of_progress_says_how_long_compiling_takes():
     stream = io.StringIO()
-    with compiling_reported(ProgressLine(stream)):
+    line = ProgressLine(stream)
+    line.say("has just said something else")
+    with compiling_reported(line):
         report_compiling()
-    assert re.fullmatch(r"tightcut compiling once, about \d+ s\n", stream.getvalue())
+    assert re.fullmatch(r"tightcut has .* else\ntightcut compiling once, about \d+ s\n", stream.getvalue())
 
 
 def test_a_kernel_is_compiled_once_for_integers_of_any_width(tmp_path, monkeypatch):
