@@ -12,34 +12,16 @@ that its pixels belong together, and that pixels of scribbles of different colou
 # A photograph that ships with scikit-learn, reduced to 106 by 71 pixels, and its graph.
 import matplotlib.pyplot as plt
 import numpy as np
-import scipy.sparse as sp
 from sklearn.datasets import load_sample_image
 
-from tightcut import COSC
+from tightcut import COSC, pixel_affinity
 from tightcut.plots import PALETTE
 
 photograph = load_sample_image("china.jpg")[:426, :636] / 255
 image = photograph.reshape(71, 6, 106, 6, 3).mean(axis=(1, 3))
 height, width = image.shape[:2]
-number = np.arange(height * width).reshape(height, width)
 
-
-def pixel_graph(image, contrast):
-    """Similar neighbours are tied strongly, dissimilar ones weakly, diagonal ones by a factor of sqrt(2) less."""
-    first, second, weight = [], [], []
-    for down, right in ((0, 1), (1, 0), (1, 1), (1, -1)):
-        a = (slice(0, height - down), slice(max(0, -right), width - max(0, right)))
-        b = (slice(down, height), slice(max(0, right), width - max(0, -right)))
-        difference = np.square(image[a] - image[b]).sum(axis=2)
-        first.append(number[a].ravel())
-        second.append(number[b].ravel())
-        weight.append((np.exp(-difference / contrast**2) / np.hypot(down, right)).ravel() + 1e-6)
-    ends = np.concatenate(first), np.concatenate(second)
-    upper = sp.coo_array((np.concatenate(weight), ends), shape=(number.size, number.size))
-    return sp.csr_array(upper + upper.T)
-
-
-graph = pixel_graph(image, contrast=0.12)
+graph = pixel_affinity(image, contrast=0.12)
 
 # %%
 # Scribbles of three colours: sky and water, the building, the trees. Everything else is unknown, -1.
@@ -53,7 +35,7 @@ scribbles[28:66, 3:5] = 2
 scribbles[32:66, 99:101] = 2
 free = COSC(n_clusters=3, affinity="precomputed", random_state=0).fit(graph)
 model = COSC(n_clusters=3, affinity="precomputed", random_state=0).fit(graph, partial_labels=scribbles.ravel())
-print(f"{(scribbles >= 0).sum()} of {number.size} pixels are known; {model.n_violations_} constraints violated")
+print(f"{(scribbles >= 0).sum()} of {scribbles.size} pixels are known; {model.n_violations_} constraints violated")
 
 # %%
 # Without scribbles the smallest cut into three parts isolates specks of colour. With them, the outlines come out.

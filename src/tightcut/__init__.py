@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tightcut.estimator import COSC
     from tightcut.exceptions import InconsistentConstraintsError
     from tightcut.graph import Graph
-    from tightcut.neighbors import knn_affinity
+    from tightcut.neighbors import knn_affinity, pixel_affinity
     from tightcut.resolution import Resolution, resolve
     from tightcut.result import ClusteringResult
     from tightcut.scaling import MustLinkScaler
@@ -43,6 +43,7 @@ __all__ = [
     "align",
     "cluster",
     "knn_affinity",
+    "pixel_affinity",
     "resolve",
     "tradeoff_path",
 ]
@@ -58,6 +59,7 @@ _HOMES = {
     "align": "tightcut.alignment",
     "cluster": "tightcut.clustering",
     "knn_affinity": "tightcut.neighbors",
+    "pixel_affinity": "tightcut.neighbors",
     "resolve": "tightcut.resolution",
     "tradeoff_path": "tightcut.clustering",
 }

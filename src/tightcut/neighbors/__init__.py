@@ -11,6 +11,7 @@ from tightcut.neighbors.affinity import (
     knn_affinity,
     knn_graph,
 )
+from tightcut.neighbors.pixels import pixel_affinity
 from tightcut.neighbors.points import METRICS, POINT_TYPES, check_points
 
 __all__ = [
@@ -26,4 +27,5 @@ __all__ = [
     "find_neighbors",
     "knn_affinity",
     "knn_graph",
+    "pixel_affinity",
 ]
