@@ -18,7 +18,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.sparse.csgraph import connected_components
 
-from tightcut.clustering import as_generator, check_points, cluster
+from tightcut.clustering import as_generator, check_points, cluster, read_labels
 from tightcut.constraints import Constraints
 from tightcut.constraints.two_colouring import link_graph
 from tightcut.graph import Graph
@@ -93,7 +93,7 @@ def audit(
     [('cannot', 0, 1, 0.514), ('must', 4, 5, 0.0), ('cannot', 0, 7, 0.0)]
     """
     constraints = check_points(graph, constraints)
-    present = _read_labels(labels, graph)
+    present = read_labels(labels, graph)
     rng = as_generator(random_state)
     n_clusters = int(present.max()) + 1
     effort = _solving_effort(n_clusters) if effort is None else effort
@@ -146,7 +146,7 @@ def cut_without_constraints(graph: Graph, labels: Any, random_state: Any = 0) ->
     >>> round(cut_without_constraints(ring, [0, 0, 1, 1, 0, 1]), 6)
     0.666667
     """
-    present = _read_labels(labels, graph)
+    present = read_labels(labels, graph)
     n_clusters = int(present.max()) + 1
     effort = _solving_effort(n_clusters)
     return cluster(graph, None, n_clusters, effort=effort, init=present, random_state=random_state).cut
@@ -257,15 +257,6 @@ def own_share(graph: Graph, labels: np.ndarray) -> np.ndarray:
     inside = labels[sources] == labels[weights.indices]
     own = np.bincount(sources[inside], weights.data[inside], graph.n_vertices)
     return np.divide(own, graph.degrees, out=np.ones(graph.n_vertices), where=graph.degrees > 0)
-
-
-def _read_labels(labels: Any, graph: Graph) -> np.ndarray:
-    values = np.asarray(labels)
-    if values.shape != (graph.n_vertices,):
-        raise ValueError(
-            f"labels must hold one label per point, shape ({graph.n_vertices},); got shape {values.shape}."
-        )
-    return number_by_appearance(values)
 
 
 def _priced(

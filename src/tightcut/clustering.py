@@ -12,13 +12,14 @@ from tightcut._support.choices import check_choice
 from tightcut._support.compiling import compiling_reported
 from tightcut._support.interruption import interruptible
 from tightcut._support.rounding import BELIEF_ROUNDING
+from tightcut.alignment import align
 from tightcut.constraints import Constraints
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.gpu.device import resolve_device
 from tightcut.graph import Graph
 from tightcut.relaxation.objective import normalized_cut
 from tightcut.relaxation.paper import PaperSettings, paper_bipartition, paper_partitions
-from tightcut.result import ClusteringResult, number_by_appearance, number_like
+from tightcut.result import ClusteringResult, number_by_appearance
 from tightcut.search.options import Progress, SearchOptions
 from tightcut.search.partition import partition
 from tightcut.search.tradeoff import tradeoff
@@ -139,7 +140,7 @@ def cluster(
         result = _solve(graph, constraints, n_clusters, settings, as_generator(random_state), progress, known)
     numbers = np.asarray(0 if init is None else init)
     if known and numbers.dtype.kind in "iu" and numbers.min() >= 0:
-        return replace(result, labels=number_like(result.labels, numbers.astype(np.int64)))
+        return replace(result, labels=align(numbers, result.labels))
     return result
 
 
@@ -228,13 +229,20 @@ def check_number(name: str, value: Any, expected: str = "a number >= 0") -> None
 
 
 def check_init(init: Any, graph: Graph, n_clusters: int) -> np.ndarray:
-    labels = np.asarray(init)
-    if labels.shape != (graph.n_vertices,):
-        raise ValueError(f"init must hold one label per point, shape ({graph.n_vertices},); got shape {labels.shape}.")
-    labels = number_by_appearance(labels)
+    labels = read_labels(init, graph, "init")
     if labels.max() >= n_clusters:
         raise ValueError(f"init has {labels.max() + 1} clusters, more than n_clusters={n_clusters}.")
     return labels
+
+
+def read_labels(labels: Any, graph: Graph, name: str = "labels") -> np.ndarray:
+    """Labels of all vertices, numbered by first appearance."""
+    values = np.asarray(labels)
+    if values.shape != (graph.n_vertices,):
+        raise ValueError(
+            f"{name} must hold one label per point, shape ({graph.n_vertices},); got shape {values.shape}."
+        )
+    return number_by_appearance(values)
 
 
 def as_generator(random_state: Any) -> np.random.Generator:

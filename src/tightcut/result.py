@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from tightcut._support.display import html_view, shown_sizes
+from tightcut._support.extras import required
 from tightcut._support.warning import warn
 from tightcut.constraints import Constraints
 from tightcut.constraints.violations import Violations
@@ -156,11 +157,7 @@ class Audit(Sequence[ConstraintPrice]):
 
     def to_dataframe(self, ids: Sequence[Any] | None = None) -> pd.DataFrame:
         """The table as a pandas frame, with the i-th of `ids` in place of point i if given."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError('to_dataframe needs pandas: pip install "tightcut[frames]"') from error
-
+        pd = required("pandas", "to_dataframe", "frames")
         frame = pd.DataFrame(list(map(astuple, self.rows)), columns=[field.name for field in fields(ConstraintPrice)])
         if ids is not None:
             names = list(ids)  # a pandas Series would be indexed by its labels
@@ -207,27 +204,3 @@ def number_by_appearance(labels: np.ndarray) -> np.ndarray:
     rank = np.empty(len(first), np.int64)
     rank[used[np.argsort(first[used])]] = np.arange(len(used))
     return rank[labels]
-
-
-def number_like(labels: np.ndarray, given: np.ndarray) -> np.ndarray:
-    """The same partition, with the numbers of the given one where clusters have most in common, and new ones elsewhere.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tightcut.result import number_like
-    >>> number_like(np.array([0, 0, 1, 1, 2]), np.array([7, 7, 7, 3, 3])).tolist()
-    [7, 7, 3, 3, 8]
-    """
-    from scipy.optimize import linear_sum_assignment
-
-    numbers, old = np.unique(given, return_inverse=True)
-    found, new = np.unique(labels, return_inverse=True)
-    common = np.bincount(new * len(numbers) + old, minlength=len(found) * len(numbers)).reshape(len(found), -1)
-    rows, columns = linear_sum_assignment(common, maximize=True)
-    paired = common[rows, columns] > 0
-    result = np.full(len(found), -1)
-    result[rows[paired]] = numbers[columns[paired]]
-    unpaired = result < 0
-    result[unpaired] = numbers.max() + 1 + np.arange(int(unpaired.sum()))
-    return result[new]

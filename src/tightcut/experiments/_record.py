@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tightcut._support.extras import required
+
 Row = dict[str, Any]
 
 COLUMNS = (
@@ -119,10 +121,7 @@ def read_table(path: str | os.PathLike[str]) -> Any:
 
 
 def as_table(rows: Iterable[Row]) -> Any:
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError('Tables of experiments need pandas: pip install "tightcut[frames]"') from error
+    pd = required("pandas", "A table of experiments", "frames")
     table = pd.DataFrame([[row.get(column) for column in COLUMNS] for row in rows], columns=list(COLUMNS))
     return table.astype({column: "Int64" if column in WHOLE else "float64" for column in COLUMNS if column not in TEXT})
 

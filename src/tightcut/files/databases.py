@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tightcut._support.extras import required
 from tightcut.files.errors import InputError
 
 SUFFIX = ".duckdb"
@@ -53,15 +54,11 @@ def write_columns(file: Path, table: str, columns: Mapping[str, np.ndarray], *, 
     check_writable(file, table, force=force)
     with _connected(file, read_only=False) as connection:
         tightcut_columns = dict(columns)  # noqa: F841 - DuckDB finds variables by their names
-        connection.execute(f"CREATE OR REPLACE TABLE {_quoted(table)} AS SELECT * FROM tightcut_columns")  # noqa: S608
+        connection.execute(f"CREATE OR REPLACE TABLE {quoted(table)} AS SELECT * FROM tightcut_columns")  # noqa: S608
 
 
 def _duckdb(file: Path) -> Any:
-    try:
-        import duckdb
-    except ImportError:
-        raise InputError(f'{file}: DuckDB files need duckdb: pip install "tightcut[files]"') from None
-    return duckdb
+    return required("duckdb", f"{file}: writing .duckdb", "files", error=InputError)
 
 
 @contextmanager
@@ -80,6 +77,7 @@ def _tables(connection: Any) -> list[str]:
     return [name for (name,) in names]
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """A name as SQL takes it."""
     doubled = name.replace('"', '""')
     return f'"{doubled}"'

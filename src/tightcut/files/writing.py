@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 import os
-import stat
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
+from tightcut._support.atomic import replaced
 from tightcut.files.cells import is_number
 from tightcut.files.errors import InputError
 from tightcut.files.formats import TEXT_SUFFIXES
@@ -57,21 +56,9 @@ def atomic_writer(path: Path, mode: str = "w", *, force: bool = False) -> Iterat
     ['result.txt']
     """
     check_writable(path, force=force)
-    target = path.resolve()  # a link stays a link
-    text: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
-    temporary = Path(name)
-    try:
-        with open(handle, mode, **text) as stream:  # noqa: PTH123 (a handle, not a path)
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.chmod(stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask())
-        if not force:
-            check_writable(path)  # someone may have been faster
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    # Checked again at the end: the file may have been created in the meantime.
+    with replaced(path, mode, check=lambda: check_writable(path, force=force)) as stream:
+        yield stream
 
 
 def write_rows(
@@ -113,10 +100,3 @@ def harmless(cell: Any) -> Any:
     ("'=1+2", '-0.5', 'ann')
     """
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) and not is_number(cell) else cell
-
-
-def _umask() -> int:
-    """The permissions that new files do without; it can only be read by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.graph import without_diagonal
+from tightcut.graph import enlarged, without_diagonal
 
 LARGEST = 30  # edges kept from each point
 KEPT_ON_THE_WAY = 4 * LARGEST  # per row after each step
@@ -111,10 +111,7 @@ def extend_diffused(old: sp.csr_array, affinity: sp.csr_array, steps: int, large
     weights = kept.data * (1 + degrees[new] / np.where(degrees[other] > 0, degrees[other], 1.0)) / 2
     # Of two new points each has the edge in its own row, or one of them alone.
     added = sp.csr_array((weights, (new, other)), shape=(n, n))
-    enlarged = sp.csr_array(
-        (old.data, old.indices, np.append(old.indptr, np.full(n - n_old, old.indptr[-1]))), shape=(n, n)
-    )
-    result = sp.csr_array(enlarged + added.maximum(added.T))
+    result = sp.csr_array(enlarged(old, n) + added.maximum(added.T))
     result.sort_indices()
     return result
 

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from tightcut._support.warning import warn
 from tightcut.exceptions import DisconnectedGraphWarning
+from tightcut.graph import enlarged
 from tightcut.neighbors.affinity import SMALLEST_BRIDGE, KnnSettings, gaussian_similarity, symmetrized
 from tightcut.neighbors.distances import pair_half_squares, rank_others
 from tightcut.neighbors.index import make_index
@@ -109,12 +110,6 @@ def _projected_index(
         return None
     grown = None if index is None else index.grown(points)
     return grown or ProjectedNeighbors.make(points, settings.n_neighbors, settings.n_jobs)
-
-
-def enlarged(affinity: sp.csr_array, n: int) -> sp.csr_array:
-    """The same edges among n vertices, of which the further ones have none."""
-    indptr = np.append(affinity.indptr, np.full(n - affinity.shape[0], affinity.indptr[-1], affinity.indptr.dtype))
-    return sp.csr_array((affinity.data, affinity.indices, indptr), shape=(n, n))
 
 
 def _rank_sparse(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import base64
-import struct
-import zlib
 from html import escape
 
 import numpy as np
 
+from tightcut._support.png import png
 from tightcut.audit import own_share
 from tightcut.relaxation.objective import cluster_cuts
 from tightcut.report.map import key
@@ -87,28 +86,21 @@ def _members(subject: Subject, points: list[int]) -> str:
         return subject.chips(points)
     return "".join(
         f'<img alt="{escape(subject.ids[point])}" title="{escape(subject.ids[point])}" data-point="{point}" '
-        f'src="data:image/png;base64,{base64.b64encode(png(subject.images[point])).decode()}">'
+        f'src="data:image/png;base64,{base64.b64encode(png(stretched(subject.images[point]))).decode()}">'
         for point in points
     )
 
 
-def png(pixels: np.ndarray) -> bytes:
-    r"""A picture of shape (height, width) or (height, width, 3) as a PNG file, its values stretched to black and white.
+def stretched(pixels: np.ndarray) -> np.ndarray:
+    """A picture as bytes, its smallest value black and its largest white.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from tightcut.report.clusters import png
-    >>> png(np.eye(3))[:4]
-    b'\x89PNG'
+    >>> from tightcut.report.clusters import stretched
+    >>> stretched(np.array([[-1.0, 3.0]])).tolist()
+    [[0, 255]]
     """
     values = np.asarray(pixels, dtype=np.float64)
     low, high = np.nanmin(values), np.nanmax(values)
-    grey = np.nan_to_num(255 * (values - low) / ((high - low) or 1)).round().astype(np.uint8)
-    height, width = grey.shape[:2]
-    lines = np.concatenate([np.zeros((height, 1), np.uint8), grey.reshape(height, -1)], axis=1).tobytes()
-    colour = 2 if grey.ndim == 3 else 0
-    parts = ((b"IHDR", struct.pack(">IIBBBBB", width, height, 8, colour, 0, 0, 0)), (b"IDAT", zlib.compress(lines)))
-    chunks = (struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in
-              (*parts, (b"IEND", b"")))  # fmt: skip
-    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+    return np.nan_to_num(255 * (values - low) / ((high - low) or 1)).round().astype(np.uint8)

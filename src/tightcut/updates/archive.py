@@ -18,8 +18,6 @@ what was chosen, by the names of their attributes.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import zipfile
 from collections.abc import Callable
 from dataclasses import fields
@@ -30,6 +28,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from tightcut._support.atomic import replaced
 from tightcut.choosing import CandidateScore, Choice, Setting, View
 from tightcut.choosing.scales import ColumnScale
 from tightcut.constraints import Constraints
@@ -45,7 +44,7 @@ class ArchiveError(ValueError):
 
 
 def write_archive(path: Path, parameters: dict[str, Any], state: dict[str, Any], written_by: str) -> None:
-    """Write everything to a temporary file beside `path` and move it there."""
+    """Write a model; a file that exists is replaced once all is written."""
     writer = _Writer()
     manifest = {
         "format": FORMAT,
@@ -54,21 +53,11 @@ def write_archive(path: Path, parameters: dict[str, Any], state: dict[str, Any],
         "parameters": {name: writer.encode(value, name) for name, value in parameters.items()},
         "state": {name: writer.encode(value, name) for name, value in state.items()},
     }
-    target = path.resolve()
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            with zipfile.ZipFile(stream, "w") as archive:
-                archive.writestr(MANIFEST, json.dumps(manifest, allow_nan=False, indent=1))
-                for name, array in writer.arrays.items():
-                    with archive.open(name, "w", force_zip64=True) as entry:
-                        np.lib.format.write_array(entry, array, allow_pickle=False)
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(target)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+    with replaced(path, "wb") as stream, zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr(MANIFEST, json.dumps(manifest, allow_nan=False, indent=1))
+        for name, array in writer.arrays.items():
+            with archive.open(name, "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, array, allow_pickle=False)
 
 
 def read_archive(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -208,10 +197,3 @@ class _Reader:
 
     def _constraints(self, parts: dict[str, Any]) -> Constraints:
         return Constraints.from_pairs(**{name: self.decode(parts[name]) for name in LINKS})
-
-
-def _umask() -> int:
-    """The permissions that new files do without; it can only be read by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

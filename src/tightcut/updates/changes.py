@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from tightcut._support.extras import required
 from tightcut.constraints import Constraints
 from tightcut.exceptions import Link
 
@@ -89,11 +90,7 @@ class Changes(Sequence[Change]):
 
     def to_dataframe(self, ids: Sequence[Any] | None = None) -> pd.DataFrame:
         """The table as a pandas frame, with the i-th of `ids` in place of point i if given."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError('to_dataframe needs pandas: pip install "tightcut[frames]"') from error
-
+        pd = required("pandas", "to_dataframe", "frames")
         columns = ["kind", "cluster", "source", "name", "n_points", "points", "reason"]
         frame = pd.DataFrame(self.table(ids), columns=columns)
         return frame.astype({"cluster": "int64", "source": "Int64", "n_points": "int64"})
