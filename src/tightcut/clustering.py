@@ -92,22 +92,22 @@ def cluster(
     n_clusters : int, default=2
     max_violations : float or "fewest", default=0
         Units of belief that may be violated. 0 satisfies every constraint, whatever its belief, or raises
-        InconsistentConstraintsError with the contradiction. "fewest" violates as little as possible, proven
-        where the extra `tightcut[exact]` is installed; see `ClusteringResult.violated_belief_bound`. Sums of beliefs are
+        InconsistentConstraintsError with the contradiction. "fewest" violates as little as possible, with a proof where
+        the extra `tightcut[exact]` is installed; see `ClusteringResult.violated_belief_bound`. Sums of beliefs are
         compared up to 1e-9: pairs of belief 0.1 and 0.2 may both be violated where 0.3 is allowed.
     method : {"search", "paper"}, default="search"
         "search" looks for the smallest cut into all clusters at once. "paper" is the algorithm of the paper: RatioDCA
-        with FISTA from random starts under a rising penalty; for more than two clusters it splits in two again and
-        again and may violate cannot-links.
+        with FISTA from random starts under an increasing penalty; for more than two clusters it bisects recursively and
+        may violate cannot-links.
     effort : float, default=1.0
         How long to search; 0 is a single quick start, 0.3 is quick, 5 is thorough.
     influence : float, default=0.0
-        How strongly a cannot-link also counts for the neighbours of its two points. 0 returns the smallest cut. Few
-        pairs go further with 1: the smallest cut may satisfy them by moving single points away from their neighbours,
-        and leave two classes together. Every constraint is satisfied with either.
+        How strongly a cannot-link also counts for the neighbours of its two points. 0 returns the smallest cut, which
+        may satisfy a few pairs by moving single points away from their neighbours, and leave two classes together; a
+        value such as 1 prevents that. Every constraint is satisfied in either case.
     init : array-like of shape (n,), optional
-        A clustering to improve: the cut of the result is at most as large, if it respects the constraints and
-        `influence` is 0. Clusters keep its numbers, if these are whole and not negative.
+        A clustering to improve. If it respects the constraints and `influence` is 0, the cut of the result is no
+        larger. Clusters keep its numbers if these are non-negative integers.
     n_jobs : int, optional
         Threads. The result does not depend on it.
     random_state : int, Generator, RandomState or None
@@ -115,9 +115,9 @@ def cluster(
     progress : callable, optional
         Called with (stage, done, total, best cut); see `tightcut.progress.ProgressLine`.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        Where graphs of more than 60,000 vertices are searched and the paper's algorithm runs FISTA. The search on a GPU
-        is another one, several times as fast: the labels are not those of the CPU. "cuda" needs a GPU and the extra
-        `tightcut[gpu]`; "auto" takes the GPU where there is one.
+        Where graphs of more than 60,000 vertices are searched and the paper's algorithm runs FISTA. The search on the
+        GPU is a different one, several times as fast; its labels differ from those of the CPU. "cuda" needs a GPU and
+        the extra `tightcut[gpu]`; "auto" uses a GPU if there is one.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def tradeoff_path(
     progress: Progress | None = None,
     device: str = "cpu",
 ) -> list[ClusteringResult]:
-    """The whole trade-off between cut and violated belief for two clusters, fewest violations first.
+    """The whole trade-off between cut and violated belief for two clusters, from the fewest violations to the most.
 
     Parameters are those of `cluster`. No clustering of the list has both a larger cut and more violated belief than
     another; the first violates nothing, if the constraints allow it, and the last is the unconstrained cut.
@@ -205,7 +205,7 @@ def check_points(graph: Graph, constraints: Constraints | None) -> Constraints:
     if not isinstance(constraints, Constraints):
         raise TypeError(
             f"constraints must be Constraints, not {type(constraints).__name__}: "
-            "Constraints.from_pairs(n_points, must_link, cannot_link) makes them of pairs."
+            "Constraints.from_pairs(n_points, must_link, cannot_link) makes them from pairs."
         )
     if constraints.n_points != graph.n_vertices:
         raise ValueError(

@@ -27,7 +27,7 @@ class StatusLine:
         self._last_line = float("-inf")
 
     def show(self, text: str, *, finished: bool, share: float | None = None) -> None:
-        """Show a text, and how much of the work is done; a share of None means that nobody knows."""
+        """Show a text, and the share of the work that is done; None if it is unknown."""
         now = time.monotonic()
         if self._in_notebook:
             if finished or now - self._last_line >= SECONDS_BETWEEN_UPDATES:

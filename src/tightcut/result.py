@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 PRICING = ("solved", "estimated", "implied", "violated", "skipped")
 ROWS_SHOWN = 20
 # A cluster is suspiciously small with less than two fifths of its share of the points and less than a fifth of the largest,
-# if at least a hundredth of its weight leaves it: a small cluster of its own is hardly tied to others. Where clusters have
-# fewer than ten points on average, sizes say little.
+# if at least a hundredth of its weight leaves it: a genuine small cluster is hardly connected to others. Where
+# clusters have fewer than ten points on average, sizes say little.
 SMALL_SHARE, SMALL_RATIO, TIED, FEWEST_EXPECTED = 0.4, 5, 0.01, 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClusteringResult:
-    """A clustering with its price.
+    """A clustering, its cut and the constraints that it violates.
 
     Attributes
     ----------
@@ -102,8 +102,8 @@ class ConstraintPrice:
     cut_without : float
         The cut found without it.
     method : {"solved", "estimated", "implied", "violated", "skipped"}
-        Solved anew; estimated by local search; 0 because other constraints imply this
-        one; 0 because the clustering violates it anyway; 0 because there were too many to look at.
+        Solved again; estimated by local search; 0 because other constraints imply this one; 0 because the clustering
+        violates it anyway; 0 because there were too many constraints to look at.
     """
 
     kind: str
@@ -124,7 +124,7 @@ class Audit(Sequence[ConstraintPrice]):
     rows : tuple of ConstraintPrice
     cut : float
         What prices are measured against: the cut of the given clustering, or of a better one with the same
-        constraints that was found on the way.
+        constraints that the search found.
     free_cut : float
         The cut found without any constraint: what all of them together cost is `cut - free_cut`.
     """
@@ -147,7 +147,7 @@ class Audit(Sequence[ConstraintPrice]):
         return iter(self.rows)
 
     def __repr__(self) -> str:
-        top = f", the dearest {self.rows[0].price:.3g}" if self.rows else ""
+        top = f", the most expensive {self.rows[0].price:.3g}" if self.rows else ""
         return f"Audit({len(self):,} constraints{top}; cut {self.cut:.6g}, {self.free_cut:.6g} without any)"
 
     def _repr_html_(self) -> str:
@@ -167,7 +167,7 @@ class Audit(Sequence[ConstraintPrice]):
 
 
 def warn_if_lopsided(graph: Graph, labels: np.ndarray, constraints: Constraints) -> None:
-    """Warn of a cluster far smaller than its share that is tied to the others, where no constraint may have forced it.
+    """Warn of a cluster that is far too small and well connected to the others, where no constraint can have forced it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How results look at the end of a notebook's cell."""
+"""How results are displayed in a notebook."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class Journal:
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError:
-            # A full disk may have taken half of the line; what follows must not be glued to it.
+            # A full disk may have taken half of the line; the next line must not be appended to it.
             self._file.close()
             os.truncate(self.path, end)
             self._file = self.path.open("ab")
@@ -144,7 +144,7 @@ def read_events(path: Any) -> list[Event]:
 def read_constraints(path: Any, n_points: int | None = None) -> Constraints:
     """The answers of a journal that can be true together, as must-links and cannot-links.
 
-    Contradictions are settled among the answers alone; a `Session` also hears the data.
+    Contradictions are settled by the answers alone; a `Session` also uses the data.
 
     Parameters
     ----------

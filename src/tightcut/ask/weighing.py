@@ -1,4 +1,4 @@
-"""Answers weighed against each other and against what the neighbours say.
+"""The beliefs about answered points, from their answers and from their neighbours.
 
 An answer is true with probability 1 - doubt. The belief b_i(g) that answered point i belongs to group g is the product of
 what its answers say and of what its neighbours say (the `unary` argument of `weigh`):
@@ -102,7 +102,7 @@ def normalize(log: np.ndarray) -> np.ndarray:
 
 
 def heard(foreseen: np.ndarray) -> np.ndarray:
-    """What was foreseen; where that is not known, it speaks for no group, and against none."""
+    """The prediction; uniform over the groups where nothing is known."""
     foreseen = np.clip(foreseen, 0, 1)
     return np.c_[foreseen[:, :-1], np.zeros(len(foreseen))] + foreseen[:, -1:] / foreseen.shape[1]
 
@@ -120,7 +120,7 @@ def tempered(said: np.ndarray, boldness: float) -> np.ndarray:
 
 
 def boldness_of(target: np.ndarray, foreseen: np.ndarray) -> float:
-    """How much more often the likeliest group that was foreseen is wrong than its probability says.
+    """How much more often the likeliest predicted group is wrong than its probability says.
 
     Parameters
     ----------

@@ -1,17 +1,17 @@
-"""The choice: a default that suits most data, left only where the pairs speak clearly against it.
+"""The choice of settings: a default that suits most data, replaced only where the pairs clearly favour another setting.
 
-1. The columns say how they are scaled (`judge_columns`). Everything else has a default.
-2. Candidates for the distances, by scale and with or without what must-links teach, cut the graph without a quarter of
-   the pairs, four times, in short searches, and are compared on the pairs that they were not shown (`hold_out`).
-3. A candidate that tells these better than the default by more than a standard error takes its place; the best of them
-   if there are several.
-4. Where even that tells hardly more than chance, neighbours are not of one class, and no cannot-link speaks for them:
-   influence is 0.
+1. The scale is chosen from the columns (`judge_columns`). Everything else has a default.
+2. Candidates for the distances, by scale and with or without distances learned from must-links, are compared by four-fold
+   cross-validation: short searches without a quarter of the pairs, scored on those pairs (`hold_out`).
+3. The best candidate that agrees with more held-out pairs than the default, by more than a standard error, replaces it.
+4. Where even the best agrees hardly more than chance, neighbours are often of different classes, and cannot-links should
+   not count for them: influence is 0.
 
-Fewer neighbours, and edges that are not diffused, were candidates once. Where they won, the pairs did not find out.
+Fewer neighbours and graphs without diffusion are not candidates: held-out pairs did not identify the cases where they are
+better.
 
-All candidates together cost less than a few plain fits: a search of effort 0 is a single start, and where there are many
-points they are compared on a sample of `SAMPLE` of them.
+All candidates together take less time than a few fits: a search of effort 0 is a single start, and large data are
+represented by a sample of `SAMPLE` points.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from tightcut.graph import Graph
 
 Graphs: TypeAlias = PointGraphs | GivenGraph
 
-FEWEST = 15  # pairs of each kind that must be asked about
+FEWEST = 15  # held-out pairs of each kind that are needed for a choice
 CLEAR = 1.0  # standard errors by which a candidate must be better than the default
 TELLING = 0.6  # share of held-out pairs, chance being 1/2, below which there is no influence
 REPEATS = 3  # short searches of each fold, for candidates that the first does not rule out
@@ -48,7 +48,7 @@ MOST_LEARNED = 300  # features up to which learned distances are tried: the map 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What candidates are tried on.
+    """The problem that candidates are compared on.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Problem:
     max_violations: Any = 0
 
     def sample(self, rng: np.random.Generator) -> Problem:
-        """The same on at most `SAMPLE` points, those with pairs first."""
+        """The same problem on at most `SAMPLE` points, those with pairs first."""
         n = self.graphs.n_points
         if n <= SAMPLE:
             return self
@@ -85,7 +85,7 @@ class Problem:
 
 
 def default_setting(wanted: Mapping[str, Any], graphs: Graphs, n_clusters: int) -> tuple[Setting, str]:
-    """What is wanted, with defaults in place of "auto"; and why the columns are scaled as they are, or nothing.
+    """The wanted setting with defaults in place of "auto"; and the reason for the scale, if it was chosen.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def default_setting(wanted: Mapping[str, Any], graphs: Graphs, n_clusters: int) 
 
 
 def paper_setting(wanted: Mapping[str, Any]) -> Setting:
-    """What is wanted, with the paper's settings in place of "auto"."""
+    """The wanted setting with the paper's values in place of "auto"."""
     return replace(PAPER, **{name: value for name, value in wanted.items() if value != AUTO})
 
 
@@ -120,7 +120,7 @@ def choose(problem: Problem, wanted: Mapping[str, Any], rng: np.random.Generator
         Attributes of `Setting`; those that are "auto" are chosen.
     rng : Generator
     n_jobs : int, optional
-        Candidates at a time, as in joblib. The choice does not depend on it.
+        Candidates to try in parallel, as in joblib. The choice does not depend on it.
     """
     default, told = default_setting(wanted, problem.graphs, problem.n_clusters)
     others = _alternatives(problem, wanted, default) if problem.n_clusters > 1 else []
@@ -144,7 +144,7 @@ def choose(problem: Problem, wanted: Mapping[str, Any], rng: np.random.Generator
 
 
 def _alternatives(problem: Problem, wanted: Mapping[str, Any], default: Setting) -> list[Setting]:
-    """Other distances than the default's."""
+    """Settings with other distances than the default."""
     graphs = problem.graphs
     if not isinstance(graphs, PointGraphs) or sp.issparse(graphs.points) or graphs.knn.metric != "euclidean":
         return []
@@ -158,10 +158,11 @@ def _alternatives(problem: Problem, wanted: Mapping[str, Any], default: Setting)
 def _tried(
     problem: Problem, held: HeldOut, settings: list[Setting], seed: int, n_jobs: int | None
 ) -> list[CandidateScore]:
-    """How well each setting tells the held-out pairs; the first is the default."""
+    """How well each setting agrees with the held-out pairs; the first is the default."""
     told: dict[Setting, list[np.ndarray]] = {setting: [] for setting in settings}
     graphs: dict[tuple[Setting, int], Graph] = {}
-    for repeat in range(REPEATS if problem.max_violations == 0 else 1):  # which cost more where some may be violated
+    # Searches that may violate some pairs take longer and are not repeated.
+    for repeat in range(REPEATS if problem.max_violations == 0 else 1):
         hopeful = [one for one in settings if repeat == 0 or not _ruled_out(held, told, one, settings[0])]
         for setting, agrees in zip(
             hopeful, _agreement(problem, held, hopeful, graphs, seed + 1000 * repeat, n_jobs), strict=True
@@ -181,7 +182,7 @@ def _ruled_out(held: HeldOut, told: dict[Setting, list[np.ndarray]], setting: Se
 
 
 def _scored(held: HeldOut, told: dict[Setting, list[np.ndarray]], setting: Setting, other: Setting) -> CandidateScore:
-    """The mean over the searches that both have made."""
+    """The mean over the searches that were made for both."""
     count = min(len(told[setting]), len(told[other]))
     own, others = (np.mean(told[one][:count], axis=0) for one in (setting, other))
     return CandidateScore(setting, held.score(own), *held.compare(own, others))
@@ -195,12 +196,12 @@ def _agreement(
     seed: int,
     n_jobs: int | None,
 ) -> list[np.ndarray]:
-    """For each setting, whether it tells each pair rightly that is asked about. Graphs are kept for the next time."""
+    """For each setting, whether it agrees with each held-out pair. Graphs are kept for the next call."""
     keys = list(product(settings, range(len(held.folds))))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
         for setting, fold in keys:
-            if not setting.learn_distances:  # then the neighbours are found here and once, for all folds
+            if not setting.learn_distances:  # neighbours are then found here, once for all folds
                 graphs.setdefault((setting, fold), _graph(problem, setting, problem.constraints))
         tasks = [
             (problem, held.folds[fold], setting, graphs.get((setting, fold)), seed + fold) for setting, fold in keys
@@ -215,7 +216,7 @@ def _agreement(
 
 
 def _cut(problem: Problem, fold: Fold, setting: Setting, graph: Graph | None, seed: int) -> tuple[Graph, np.ndarray]:
-    """The graph of a setting, and the labels of a short search that does not know the pairs of the fold."""
+    """The graph of a setting, and the labels of a short search without the held-out pairs of the fold."""
     graph = graph if graph is not None else _graph(problem, setting, fold.known)
     found = cluster(
         graph,

@@ -1,4 +1,4 @@
-"""Models in files, with what the command line knows of their rows: identifiers and columns."""
+"""Models in files, with the identifiers and columns of their rows."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Rows:
 
     @classmethod
     def of_model(cls, model: COSC) -> Rows:
-        """What the command line has noted, or row numbers and the names of the features for a model made in Python."""
+        """As saved by the command line; for a model made in Python, row numbers and the names of the features."""
         noted = vars(model).get("_rows")
         if noted is None:
             names = getattr(model, "feature_names_in_", None)

@@ -1,4 +1,4 @@
-"""What `tightcut cluster` says of its result: in a summary, as JSON, and on the page of a report."""
+"""The result of `tightcut cluster` as a summary, as JSON and as a report."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ YES_OR_NO = {"yes": True, "no": False}
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What the files say, and where they say it."""
+    """The data and the constraints of the files, with the places that constraints come from."""
 
     data: Data
     judgements: Judgements | None  # the file of pairs
@@ -38,7 +38,7 @@ class Problem:
     console: Console
 
     def fit(self, options: dict[str, Any], init: np.ndarray | None = None) -> COSC:
-        """The estimator with these options, fitted; contradictions are told in the user's names."""
+        """The estimator with these options, fitted; contradictions are explained with the user's names."""
         from tightcut import COSC
         from tightcut.cli._contradiction import explain
         from tightcut.exceptions import InconsistentConstraintsError
@@ -103,7 +103,7 @@ def points_of(model: COSC) -> np.ndarray | None:
 
 
 def read_problem(data: Path, console: Console, options: dict[str, Any]) -> Problem:
-    """Read the files, the small one first: its mistakes show before time is spent on the other."""
+    """Read the files, the small one first, so that its mistakes are reported before the other is read."""
     from tightcut.files import read_data, read_pairs
 
     _check_device(options["device"])

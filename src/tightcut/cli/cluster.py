@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     "--images",
     metavar="HEIGHTxWIDTH",
     callback=opt.picture_shape,
-    help="The rows are pixels of pictures, which the report then shows.",
+    help="Size of pictures whose pixels are the rows; the report shows them.",
 )
 @opt.option(
     "--no-prices",
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     type=opt.NumberOr("auto", opt.Finite(0)),
     default="auto",
     metavar="NUMBER|auto",
-    help="How strongly a cannot-link also speaks for the neighbours of its points.",
+    help="How strongly a cannot-link also counts for the neighbours of its points.",
 )
 @opt.search_options
 @opt.output_options
@@ -81,8 +81,8 @@ def cluster(
     DATA is a table of numbers (CSV, TSV, Parquet, Feather, XLSX, JSONL, FILE.db::TABLE of SQLite, FILE.duckdb::TABLE), an
     array (NPY, or X in NPZ), cells (H5AD, or FILE.h5ad::X_pca), or a graph: a Matrix Market file (MTX), a sparse matrix
     (NPZ of scipy), or a table whose header begins with source,target. With --graph any table of two or three columns is a
-    list of edges, and a square table or array a matrix of similarities. Files may be packed (.gz, .zst); - is standard
-    input.
+    list of edges, and a square table or array a matrix of similarities. Files may be compressed (.gz, .zst); - is
+    standard input.
 
     PAIRS is a table with a header: two columns of identifiers (or of row numbers from 0, without --id), a column `type`
     that says must or cannot (same, different, 1, 0, ...), and perhaps a column `belief` in (0, 1].
@@ -133,7 +133,7 @@ def cluster(
 
 
 def _check_together(options: dict[str, Any], report: Path | None) -> None:
-    """Refuse options of which one would make another do nothing."""
+    """Refuse combinations of options in which one would have no effect."""
     paper = options["method"] == "paper"
     if paper and (options["influence"] not in ("auto", 0) or options["max_violations"] == "fewest"):
         raise click.UsageError("--method paper takes neither --influence nor --max-violations fewest.")
@@ -142,7 +142,7 @@ def _check_together(options: dict[str, Any], report: Path | None) -> None:
 
 
 def _fitted(problem: Problem, options: dict[str, Any], init: Path | None, data: Path) -> COSC:
-    """The model; clusters that go on from earlier labels keep their names."""
+    """The model; clusters that continue earlier labels keep their names."""
     known, names = (None, {}) if init is None else read_labels(init, problem.data.ids, data)
     model = problem.fit(options, known)
     for cluster_id, name in names.items():

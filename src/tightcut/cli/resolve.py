@@ -36,7 +36,7 @@ REASONS = {"cannot_link": "a cannot-link", "groups": "a group", "labels": "known
     "--prior",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.5,
-    help="The probability that says nothing; raise it for fewer and safer joins.",
+    help="The probability that is evidence neither for nor against a match; raise it for fewer and safer joins.",
 )
 @opt.option(
     "-o", "--output", type=opt.FILE, metavar="TABLE", help="Where to write the clusters; - for standard output."
@@ -59,9 +59,9 @@ def resolve(
 ) -> None:
     """Find the records that are the same, from EDGES: two ids and the probability that they match.
 
-    EDGES and all other tables are CSV, TSV, Parquet, or FILE.duckdb::TABLE. The tables of splink are read as they are. A
-    probability above one half speaks for a match, below one half against it; the clusters contradict as little of this
-    as possible, and no rule. There may be any number of them.
+    EDGES and all other tables are CSV, TSV, Parquet, or FILE.duckdb::TABLE. The tables of splink are read as they are.
+    A probability above one half is evidence for a match, below one half against it. The clusters satisfy all rules and
+    contradict as little evidence as possible; there may be any number of them.
 
     PAIRS is a table with a header: two columns of ids and a column `type` that says must or cannot. The table that
     --doubtful writes is one: correct its types and use it.

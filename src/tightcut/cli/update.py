@@ -45,7 +45,7 @@ new_options = opt.together(
     "--full", is_flag=True, help="Search again among all rows that need not be kept, and not only near new ones."
 )
 @opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write labels; - for standard output.")
-@opt.option("--changes", type=opt.FILE, metavar="CSV", help="Where to write what has changed, and why.")
+@opt.option("--changes", type=opt.FILE, metavar="CSV", help="Where to write what changed, and why.")
 @opt.option("--report", type=opt.FILE, metavar="HTML", help="Write a page with a map, typical members and the changes.")
 @opt.option("--save", type=opt.FILE, metavar="MODEL", help="Write the updated model here, and leave MODEL as it is.")
 @opt.spreadsheet_option
@@ -67,11 +67,11 @@ def update(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Take new rows and new pairs into a MODEL that tightcut cluster --save has written.
+    """Add new rows and new pairs to a MODEL that tightcut cluster --save has written.
 
-    Clusters keep their numbers and names, and rows stay where they are, unless a pair or a clearly smaller cut says
-    otherwise. MODEL is replaced by the updated one, unless --save names another file. NEW has the columns of the data that
-    the model was made of; without it there are only new pairs.
+    Clusters keep their numbers and names, and rows stay where they are, unless a pair forces them to move or the cut
+    becomes clearly smaller. MODEL is replaced by the updated one, unless --save names another file. NEW has the columns
+    of the original data; without it only pairs are added.
 
     \b
       tightcut cluster monday.csv -k 5 --id name --save model.tcut -o labels.csv
@@ -282,10 +282,10 @@ def _summary(model: COSC, rows: Rows, seconds: float) -> dict[str, Any]:
 def predict(
     model: Path, new: Path, output: Path | None, spreadsheet: bool, force: bool, quiet: bool, **options: Any
 ) -> None:
-    """Say in which clusters of a saved MODEL the rows of NEW would be; the model stays as it is.
+    """Assign the rows of NEW to the clusters of a saved MODEL, without changing the model.
 
-    Every row goes to the cluster that most of its neighbours are in, by weight. To take the rows into the model, use
-    tightcut update.
+    Every row gets the cluster that most of its neighbours are in, by weight. To add the rows to the model, use tightcut
+    update.
     """
     to_stdout = output is None or str(output) == "-"
     table = None if to_stdout else output

@@ -12,7 +12,7 @@ from tightcut.files.errors import InputError, listed, parsing
 from tightcut.files.formats import reader
 from tightcut.files.sources import Source
 
-CELL = "cell"  # the column of the cells' names
+CELL = "cell"  # the column with the names of the cells
 PREFERRED = "X_pca"
 
 

@@ -16,7 +16,7 @@ SUFFIX = ".duckdb"
 
 
 def address(path: Path) -> tuple[Path, str] | None:
-    """The file and the table of an address; None if it is none.
+    """The file and the table of an address; None if it is not one.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def address(path: Path) -> tuple[Path, str] | None:
 
 
 def check_writable(file: Path, table: str, *, force: bool) -> None:
-    """Raise InputError if the table exists and `force` is False, or the file is none."""
+    """Raise InputError if the table exists and `force` is False, or the file is not a database."""
     if not file.resolve().parent.is_dir():
         raise InputError(f"The folder {file.resolve().parent} does not exist. Create it first.")
     if not file.exists():

@@ -15,11 +15,11 @@ from tightcut.files.cells import is_number
 from tightcut.files.errors import InputError
 from tightcut.files.formats import TEXT_SUFFIXES
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that a spreadsheet may compute
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # first characters of a cell that a spreadsheet may take for a formula
 
 
 def check_writable(path: Path, *, force: bool = False) -> None:
-    """Raise InputError if `path` cannot be written, or exists and `force` is False: before hours are spent on it."""
+    """Raise InputError if `path` cannot be written, or exists and `force` is False."""
     if path.is_dir():
         raise InputError(f"{path} is a directory; name a file in it.")
     if path.exists() and not path.is_file():
@@ -34,7 +34,7 @@ def check_writable(path: Path, *, force: bool = False) -> None:
 
 
 def check_table_writable(path: Path, *, force: bool = False) -> None:
-    """As `check_writable`, for a table; its name must not promise anything but text."""
+    """As `check_writable`, for a table; the ending of its name must be that of a text file."""
     if path.suffix.lower() not in TEXT_SUFFIXES:
         raise InputError(f"{path}: tables are written as CSV or TSV; name it {path.with_suffix('.csv').name}.")
     check_writable(path, force=force)
@@ -42,7 +42,7 @@ def check_table_writable(path: Path, *, force: bool = False) -> None:
 
 @contextmanager
 def atomic_writer(path: Path, mode: str = "w", *, force: bool = False) -> Iterator[IO[Any]]:
-    """A stream whose content appears under `path` when the block ends, and nowhere if it fails.
+    """A stream whose content appears at `path` when the block ends, and not at all if the block raises.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def print_rows(
     *,
     spreadsheet: bool = False,
 ) -> None:
-    """A header and rows. With `spreadsheet`, cells that one would take for a formula get an apostrophe in front."""
+    """A header and rows. With `spreadsheet`, cells that look like formulas are preceded by an apostrophe."""
     writer = csv.writer(stream, delimiter=separator, lineterminator="\n")
     for row in chain([header], rows):
         writer.writerow([harmless(cell) for cell in row] if spreadsheet else row)

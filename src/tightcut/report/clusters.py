@@ -1,4 +1,4 @@
-"""The clusters of a report: sizes, cuts, what distinguishes each, and its typical members, as pictures where they are any."""
+"""The clusters of a report: sizes, cuts, what distinguishes each, and its typical members, as pictures if there are any."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def cluster_section(subject: Subject) -> str:
 
 
 def distinctions(subject: Subject) -> list[str]:
-    """For each cluster the columns whose mean differs most from the whole, as HTML; nothing where columns have no names."""
+    """For each cluster the columns whose mean is farthest from that of all points, as HTML; empty without names."""
     if subject.points is None or len(subject.columns) != subject.points.shape[1]:
         return []
     deviation = np.std(subject.points, axis=0, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Tables as columns: what comes in, from whatever holds it, and what goes out."""
+"""Tables as columns: input of any kind, and results."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Columns(dict[str, np.ndarray]):
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A table that was handed in.
+    """A table given by the caller.
 
     Parameters
     ----------

@@ -9,10 +9,10 @@ A file is a zip archive (not compressed) of `manifest.json` and arrays as NPY. T
 | parameters | those of the constructor |
 | state | what `fit` and `update` have left on the model, by the names of the attributes |
 
-Whatever JSON has is written as such. All else is an object with one key: `{"array": file}`, `{"strings": [...]}`,
-`{"csr": {"shape", "data", "indices", "indptr"}}`, `{"tuple": [...]}`, `{"ids": [[number, value], ...]}` for a mapping by
-whole numbers, `{"number": "nan"}`, `{"constraints": {...}}`, `{"changes": [...]}`, and `{"View": {...}}` and the like for
-what was chosen, by the names of their attributes.
+Values that JSON knows are written as such. Every other value is an object with one key: `{"array": file}`, `{"strings":
+[...]}`, `{"csr": {"shape", "data", "indices", "indptr"}}`, `{"tuple": [...]}`, `{"ids": [[number, value], ...]}` for a
+mapping by whole numbers, `{"number": "nan"}`, `{"constraints": {...}}`, `{"changes": [...]}`, and `{"View": {...}}` and
+the like for chosen settings, by the names of their attributes.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SUFFIX = ".tcut"
 
 
 class ArchiveError(ValueError):
-    """A file that is no model, or a damaged one."""
+    """A file that is not a model, or a damaged one."""
 
 
 def write_archive(path: Path, parameters: dict[str, Any], state: dict[str, Any], written_by: str) -> None:
@@ -61,7 +61,7 @@ def write_archive(path: Path, parameters: dict[str, Any], state: dict[str, Any],
 
 
 def read_archive(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The parameters and the state of a model. Raises ArchiveError for a file that is none."""
+    """The parameters and the state of a model. Raises ArchiveError if the file is not one."""
     try:
         archive = zipfile.ZipFile(path)
     except zipfile.BadZipFile:
@@ -98,7 +98,7 @@ class _Writer:
         self.arrays: dict[str, np.ndarray] = {}
 
     def encode(self, value: Any, name: str) -> Any:
-        """A value as JSON; its arrays are put aside under names that begin with `name`."""
+        """A value as JSON; its arrays are collected under names that begin with `name`."""
         if value is None or isinstance(value, (bool, str, np.bool_)):
             return bool(value) if isinstance(value, np.bool_) else value
         if isinstance(value, Integral):

@@ -1,4 +1,4 @@
-"""What an update has changed, and why: a table."""
+"""A table of what an update changed, and why."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Change:
     Attributes
     ----------
     kind : {"born", "split", "merged", "moved", "joined"}
-        A cluster of new points was born; old points were split off into a new cluster; a cluster ended, and these points
-        of it are now in another; old points moved from one cluster to another; new points joined a cluster.
+        New points formed a new cluster; old points were split off into a new cluster; a cluster ended, and these of its
+        points are now in another; old points moved from one cluster to another; new points joined a cluster.
     cluster : int
         Where the points are now.
     source : int or None
@@ -121,7 +121,7 @@ class Changes(Sequence[Change]):
         result = []
         for kind, cluster, source, name, points, constraint in rows:
             if kind not in KINDS:
-                raise ValueError(f"{kind!r} is no kind of change")
+                raise ValueError(f"{kind!r} is not a kind of change")
             link = None if constraint is None else (str(constraint[0]), int(constraint[1]), int(constraint[2]))
             result.append(Change(kind, int(cluster), source, name, tuple(map(int, points)), link))
         return cls(tuple(result))
