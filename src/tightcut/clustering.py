@@ -52,7 +52,7 @@ class Settings:
         check_number("influence", self.influence)
         resolve_device(self.device)
         if self.method == "paper" and self.influence > 0:
-            raise ValueError('influence belongs to method="search"; the paper\'s own algorithm has no use for it.')
+            raise ValueError('influence belongs to method="search"; the paper\'s algorithm does not use it.')
         if self.method == "paper" and self.max_violations == FEWEST:
             raise ValueError(
                 'max_violations="fewest" belongs to method="search"; give the paper\'s algorithm a number.'
@@ -182,7 +182,7 @@ def _solve(
         return _one_cluster(graph, constraints, settings.limit)
     if settings.method == "paper":
         if known:
-            raise ValueError('init belongs to method="search"; the paper\'s own algorithm starts at random.')
+            raise ValueError('init belongs to method="search"; the paper\'s algorithm starts at random.')
         return _by_the_paper(graph, constraints, n_clusters, settings.limit or 0.0, rng, options)
     many, limit, influence = n_clusters > 2 or settings.influence > 0, settings.limit, settings.influence
     if not many and (limit == 0 or (limit is None and admits_two_clusters(constraints))):

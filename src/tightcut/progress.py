@@ -14,7 +14,7 @@ SECONDS_OF_COMPILING = 15  # for a first fit, on one core
 
 
 class StatusLine:
-    """A line of text that is shown again and again; away from a terminal at most every two seconds.
+    """A line of text that is updated in place; where there is no terminal, printed at most every two seconds.
 
     In a notebook it is a bar that fills, in place, unless a stream is given.
     """

@@ -203,7 +203,7 @@ def test_weights_of_ones_own_come_with_new_points():
         model.update([[0.5]], vertex_weights=[1, 2])
     model.update([[0.5]], vertex_weights=[3])
     assert model.vertex_weights_.tolist() == [1, 1, 1, 2, 2, 2, 3]
-    with pytest.raises(ValueError, match="vertex_weights is for new points"):
+    with pytest.raises(ValueError, match="vertex_weights are the weights of new points"):
         line(n_clusters=2).update([[0.5]], vertex_weights=[3])
 
 

@@ -137,7 +137,7 @@ def read_events(path: Any) -> list[Event]:
     path = Path(path)
     events = _read_lines(path)
     if not events:
-        raise ValueError(f"{path} is empty; it is no journal of answers.")
+        raise ValueError(f"{path} is empty; it is not a journal of answers.")
     return events
 
 
@@ -204,10 +204,10 @@ def _read_lines(path: Path) -> list[Event]:
             if number == len(lines):  # no newline after it: torn
                 break
             raise ValueError(
-                f"Line {number} of {path} is no JSON; this is no journal of answers, or it is damaged."
+                f"Line {number} of {path} is not JSON; this is not a journal of answers, or it is damaged."
             ) from None
         if not isinstance(event, dict) or "event" not in event:
-            raise ValueError(f"Line {number} of {path} is no event; this is no journal of answers.")
+            raise ValueError(f"Line {number} of {path} is not an event; this is not a journal of answers.")
         if number == len(lines):  # complete JSON but no newline: it was never acknowledged
             break
         if events and not (isinstance(event["event"], str) and event["event"] in EVENTS):
@@ -228,7 +228,7 @@ def _drop_torn_line(path: Path) -> None:
 def _check_header(header: Event, path: Path) -> None:
     if header.get("event") != "data" or "rows" not in header:
         raise ValueError(
-            f"The first line of {path} does not say which data it belongs to; it is no journal of answers."
+            f"The first line of {path} does not say which data it belongs to; it is not a journal of answers."
         )
     if header.get("format") != FORMAT:
         raise ValueError(f"{path} has format {header.get('format')!r}; this version of tightcut reads format {FORMAT}.")

@@ -12,7 +12,7 @@ from tightcut.ask.columns import Teacher
 from tightcut.ask.spreading import Spreading
 
 FINE = 50  # parts: small parts of a small cut are nearly pure
-COARSE = 20  # parts, where the number of clusters is not told
+COARSE = 20  # parts, where the number of clusters is not given
 EFFORT = 0.3
 LARGE = 4_000_000  # values; above it there is one graph only
 ALIKE = 1.5  # columns whose deviations differ by less are left as they are

@@ -18,7 +18,7 @@ import numpy as np
 from tightcut.ask.evidence import SURE, Evidence, truth_of
 
 MOST_DOUBT = 0.06  # where the columns and the graph know little, true answers look wrong
-DOUBT, STRENGTH = 0.02, 25  # share of wrong answers to begin with, as if seen in so many answers
+DOUBT, STRENGTH = 0.02, 25  # prior share of wrong answers, and the number of answers that it counts as
 LEAST_DOUBT = 0.02  # neighbours are never certain
 PATIENCE = 3.0  # errors of the neighbours, as expected, to begin with
 ERRING = 0.012  # share of wrong answers from which on more than one answer is needed

@@ -94,15 +94,15 @@ def default_setting(wanted: Mapping[str, Any], graphs: Graphs, n_clusters: int) 
     """
     given = {name: value for name, value in wanted.items() if value != AUTO}
     own: dict[str, Any] = {"influence": INFLUENCE if n_clusters >= INFLUENCE_FROM else 0.0}
-    told = ""
+    reason = ""
     if wanted["scale"] == AUTO and isinstance(graphs, PointGraphs):
         if graphs.knn.metric == "cosine":
             own["scale"], why = "none", "cosine distances compare directions"
         else:
             own["scale"], why = judge_columns(graphs.points)
         undo = "" if own["scale"] == "none" else ' (scale="none" leaves them as they are)'
-        told = f"Columns {SCALED_TO[own['scale']]}: {why}{undo}."
-    return Setting(**(own | given)), told
+        reason = f"Columns {SCALED_TO[own['scale']]}: {why}{undo}."
+    return Setting(**(own | given)), reason
 
 
 def paper_setting(wanted: Mapping[str, Any]) -> Setting:
@@ -122,25 +122,25 @@ def choose(problem: Problem, wanted: Mapping[str, Any], rng: np.random.Generator
     n_jobs : int, optional
         Candidates to try in parallel, as in joblib. The choice does not depend on it.
     """
-    default, told = default_setting(wanted, problem.graphs, problem.n_clusters)
+    default, reason = default_setting(wanted, problem.graphs, problem.n_clusters)
     others = _alternatives(problem, wanted, default) if problem.n_clusters > 1 else []
     fading = wanted["influence"] == AUTO and default.influence > 0
     if not others and not fading:
-        return Choice(default, told or "Nothing was left to choose.")
+        return Choice(default, reason or "Nothing was left to choose.")
     if problem.constraints.is_empty:
-        return Choice(default, _joined(told, "No pairs were given: the rest are defaults."))
+        return Choice(default, _joined(reason, "No pairs were given: the rest are defaults."))
     small = problem.sample(rng)
     if small.constraints.conflict_witness() is not None and problem.max_violations == 0:
-        return Choice(default, _joined(told, "The pairs contradict each other: the rest are defaults."))
+        return Choice(default, _joined(reason, "The pairs contradict each other: the rest are defaults."))
     held = hold_out(small.constraints, rng)
     if min(held.n_must, held.n_cannot) < FEWEST:
         few = f"{held.n_must} must-links and {held.n_cannot} cannot-links that others do not imply"
-        return Choice(default, _joined(told, f"The pairs are too few to choose by ({few}): the rest are defaults."))
+        return Choice(default, _joined(reason, f"There are too few pairs to choose by ({few}): the rest are defaults."))
     try:
         tried = _tried(small, held, [default, *others], int(rng.integers(2**31)), n_jobs)
     except InconsistentConstraintsError:
-        return Choice(default, _joined(told, "The pairs contradict each other: the rest are defaults."))
-    return _decide(tried, told, held, fading=fading)
+        return Choice(default, _joined(reason, "The pairs contradict each other: the rest are defaults."))
+    return _decide(tried, reason, held, fading=fading)
 
 
 def _alternatives(problem: Problem, wanted: Mapping[str, Any], default: Setting) -> list[Setting]:
@@ -159,32 +159,34 @@ def _tried(
     problem: Problem, held: HeldOut, settings: list[Setting], seed: int, n_jobs: int | None
 ) -> list[CandidateScore]:
     """How well each setting agrees with the held-out pairs; the first is the default."""
-    told: dict[Setting, list[np.ndarray]] = {setting: [] for setting in settings}
+    agreements: dict[Setting, list[np.ndarray]] = {setting: [] for setting in settings}
     graphs: dict[tuple[Setting, int], Graph] = {}
     # Searches that may violate some pairs take longer and are not repeated.
     for repeat in range(REPEATS if problem.max_violations == 0 else 1):
-        hopeful = [one for one in settings if repeat == 0 or not _ruled_out(held, told, one, settings[0])]
+        hopeful = [one for one in settings if repeat == 0 or not _ruled_out(held, agreements, one, settings[0])]
         for setting, agrees in zip(
             hopeful, _agreement(problem, held, hopeful, graphs, seed + 1000 * repeat, n_jobs), strict=True
         ):
-            told[setting].append(agrees)
+            agreements[setting].append(agrees)
         if hopeful == settings[:1]:
             break
-    return [_scored(held, told, setting, settings[0]) for setting in settings]
+    return [_scored(held, agreements, setting, settings[0]) for setting in settings]
 
 
-def _ruled_out(held: HeldOut, told: dict[Setting, list[np.ndarray]], setting: Setting, default: Setting) -> bool:
+def _ruled_out(held: HeldOut, agreements: dict[Setting, list[np.ndarray]], setting: Setting, default: Setting) -> bool:
     """Whether the searches so far are clearly worse, or all the same."""
     if setting == default:
         return False
-    score = _scored(held, told, setting, default)
+    score = _scored(held, agreements, setting, default)
     return score.gain < -score.standard_error or score.gain == score.standard_error == 0
 
 
-def _scored(held: HeldOut, told: dict[Setting, list[np.ndarray]], setting: Setting, other: Setting) -> CandidateScore:
+def _scored(
+    held: HeldOut, agreements: dict[Setting, list[np.ndarray]], setting: Setting, other: Setting
+) -> CandidateScore:
     """The mean over the searches that were made for both."""
-    count = min(len(told[setting]), len(told[other]))
-    own, others = (np.mean(told[one][:count], axis=0) for one in (setting, other))
+    count = min(len(agreements[setting]), len(agreements[other]))
+    own, others = (np.mean(agreements[one][:count], axis=0) for one in (setting, other))
     return CandidateScore(setting, held.score(own), *held.compare(own, others))
 
 
@@ -235,27 +237,27 @@ def _graph(problem: Problem, setting: Setting, known: Constraints) -> Graph:
     return Graph.from_affinity(problem.graphs.affinity(setting, known), problem.vertex_weights)
 
 
-def _decide(tried: list[CandidateScore], told: str, held: HeldOut, *, fading: bool) -> Choice:
+def _decide(tried: list[CandidateScore], reason: str, held: HeldOut, *, fading: bool) -> Choice:
     default = tried[0]
     clear = [score for score in tried if score.gain > CLEAR * score.standard_error]
     best = max(clear, key=lambda score: score.gain, default=default)
-    asked = f"{held.n_must + held.n_cannot:,} pairs held out"
+    asked = f"{held.n_must + held.n_cannot:,} held-out pairs"
     shares = f"{best.agreement:.1%} (must-links and cannot-links in equal shares)"
     if best is default:
         others = f"; none of {len(tried) - 1} others is clearly better" if len(tried) > 1 else ""
-        verdict = f"Of {asked} the default tells {shares}{others}."
+        verdict = f"On {asked} the default agrees with {shares}{others}."
     else:
         learned = ", distances learned from must-links" if best.setting.learn_distances else ""
         verdict = (
-            f"Of {asked}, columns {SCALED_TO[best.setting.scale]}{learned} tell {shares}, {best.gain:.1%} more than the "
+            f"On {asked}, columns {SCALED_TO[best.setting.scale]}{learned} agree with {shares}, {best.gain:.1%} more than the "
             f"default (standard error {best.standard_error:.1%})."
         )
-        told = ""
+        reason = ""
     setting = best.setting
     if fading and best.agreement < TELLING:
         setting = replace(setting, influence=0.0)
-        verdict += " That is hardly more than chance: cannot-links do not speak for neighbours (influence 0)."
-    return Choice(setting, _joined(told, verdict), tuple(tried))
+        verdict += " That is hardly more than chance: cannot-links do not count for neighbours (influence 0)."
+    return Choice(setting, _joined(reason, verdict), tuple(tried))
 
 
 def _joined(*sentences: str) -> str:

@@ -34,7 +34,7 @@ def cluster_section(subject: Subject) -> str:
     share = own_share(graph, labels)
     # Many points have all their neighbours in their own cluster; among them the best connected come first.
     order = np.lexsort((-graph.degrees, -share))
-    told = distinctions(subject)
+    distinguished = distinctions(subject)
     rows = []
     for cluster, cut in enumerate((leaving / volume)[:CLUSTERS_SHOWN].tolist()):
         members = order[labels[order] == cluster]
@@ -42,7 +42,7 @@ def cluster_section(subject: Subject) -> str:
         cells = (
             f'<th scope="row">{key(cluster)} {subject.title(cluster)}</th><td class="n">{len(members):,} '
             f'<small>{len(members) / len(labels):.0%}</small></td><td class="n">{cut:.3g}</td>'
-            + (f"<td>{told[cluster] or NONE}</td>" if told else "")
+            + (f"<td>{distinguished[cluster] or NONE}</td>" if distinguished else "")
             + f"<td>{_members(subject, members[:TYPICAL].tolist())}</td><td>{_members(subject, border) or NONE}</td>"
         )
         rows.append(Row(cells, f'data-cluster="{cluster}"'))
@@ -50,14 +50,14 @@ def cluster_section(subject: Subject) -> str:
         "Cluster",
         "Points#",
         "Cut#",
-        *["What distinguishes it"] * bool(told),
+        *["What distinguishes it"] * bool(distinguished),
         "Typical members",
         "At the border",
     ]
     if len(leaving) > CLUSTERS_SHOWN:
         more = f"and {len(leaving) - CLUSTERS_SHOWN:,} more clusters"
         rows.append(Row(f'<td colspan="{len(headings)}" class="quiet">{more}</td>'))
-    return section("clusters", "Clusters", table(ABOUT + DISTINGUISHED * bool(told), headings, rows))
+    return section("clusters", "Clusters", table(ABOUT + DISTINGUISHED * bool(distinguished), headings, rows))
 
 
 def distinctions(subject: Subject) -> list[str]:
@@ -66,19 +66,19 @@ def distinctions(subject: Subject) -> list[str]:
         return []
     deviation = np.std(subject.points, axis=0, dtype=np.float64)
     mean = np.mean(subject.points, axis=0, dtype=np.float64)
-    told = []
+    distinguished = []
     for cluster in range(min(subject.n_clusters, CLUSTERS_SHOWN)):
         own = np.mean(subject.points[subject.labels == cluster], axis=0, dtype=np.float64)
         differences = np.divide(own - mean, deviation, out=np.zeros_like(mean), where=deviation > 0)
         top = np.argsort(-np.abs(differences), kind="stable")[:COLUMNS_TOLD].tolist()
-        told.append(
+        distinguished.append(
             "".join(
                 f'<span class="told">{escape(str(subject.columns[column]))} <b>{differences[column]:+.1f}</b></span>'
                 for column in top
                 if abs(differences[column]) >= LEAST_DIFFERENCE
             )
         )
-    return told
+    return distinguished
 
 
 def _members(subject: Subject, points: list[int]) -> str:

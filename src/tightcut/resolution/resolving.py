@@ -282,7 +282,7 @@ class _Request:
         unknown = {-1, "-1"} if name == "labels" else set()
         wrong = next((row for row, value in enumerate(values) if not isinstance(value, Hashable)), None)
         if wrong is not None:
-            raise InputError(f"{name} row {wrong}: {values[wrong]!r} is no name; use numbers or texts.")
+            raise InputError(f"{name} row {wrong}: {values[wrong]!r} is not a name; use numbers or texts.")
         missing = {value for value in set(values) if _is_unknown(value) or value in unknown}
         known = sorted({*values} - missing, key=lambda value: (type(value).__name__, value))
         code = {value: position for position, value in enumerate(known)} | dict.fromkeys(missing, -1)
