@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import click
 
 from tightcut.cli._console import Console
 
@@ -116,14 +113,3 @@ def read_new(path: Path, model: COSC, rows: Rows, options: dict[str, Any], conso
         raise InputError(f"{path} has {len(data.columns)} columns to cluster by; the model has {model.n_features_in_}.")
     console.note(f"Read {data.n_rows:,} rows of {path.name}.")
     return data, data.points
-
-
-def check_model_target(path: Path | None, sources: Iterable[Path | None], *, force: bool) -> None:
-    """Refuse a file for a model that cannot be written, or is another file of the command, before time is spent."""
-    from tightcut.files.writing import check_writable
-
-    if path is None:
-        return
-    if path.resolve() in {other.resolve() for other in sources if other is not None}:
-        raise click.UsageError("The same file is named twice; input and output files must differ.")
-    check_writable(path, force=force)

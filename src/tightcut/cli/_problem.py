@@ -7,8 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from tightcut.cli._console import Console
 
 if TYPE_CHECKING:
@@ -149,19 +147,6 @@ def reading_options(options: dict[str, Any], *, features: bool = True) -> DataOp
 
     names = ("id", "labels", "columns", "drop", "encode", "missing", "graph", "header", "decimal")
     return DataOptions(**{name: options[name] for name in names if name in options}, features=features)
-
-
-def check_targets(sources: list[Path | None], table: Path | None, other: Path | None = None, *, force: bool) -> None:
-    """Refuse outputs that cannot be written, or would overwrite an input or each other, before anything is computed."""
-    from tightcut.files.writing import check_table_writable, check_writable
-
-    real = [path.resolve() for path in (*sources, table, other) if path is not None]
-    if len(set(real)) < len(real):
-        raise click.UsageError("The same file is named twice; input and output files must differ.")
-    if table is not None:
-        check_table_writable(table, force=force)
-    if other is not None:
-        check_writable(other, force=force)
 
 
 def _check_device(device: str) -> None:

@@ -11,9 +11,10 @@ import click
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, echo, print_facts, print_json
 from tightcut.cli._labels import read_labels, write_labels
-from tightcut.cli._models import Rows, check_model_target
+from tightcut.cli._models import Rows
 from tightcut.cli._outcome import Outcome, pictures
-from tightcut.cli._problem import Problem, check_targets, read_problem
+from tightcut.cli._problem import Problem, read_problem
+from tightcut.cli._targets import check_targets, is_standard_output, write_page
 
 if TYPE_CHECKING:
     from tightcut import COSC
@@ -87,14 +88,10 @@ def cluster(
     PAIRS is a table with a header: two columns of identifiers (or of row numbers from 0, without --id), a column `type`
     that says must or cannot (same, different, 1, 0, ...), and perhaps a column `belief` in (0, 1].
     """
-    to_stdout = output is not None and str(output) == "-"
-    if to_stdout and as_json:
-        raise click.UsageError("-o - and --json both write to standard output; choose one.")
+    to_stdout = is_standard_output(output, as_json=as_json)
     _check_together(options, report)
     table = None if to_stdout else output
-    sources = [data, options["constraints"], init]
-    check_targets(sources, table, report, force=force)
-    check_model_target(save, [*sources, table, report], force=force)
+    check_targets([data, options["constraints"], init], [table], [report, save], force=force)
     started = time.perf_counter()
     console = Console(quiet=quiet)
     problem = read_problem(data, console, options)
@@ -113,11 +110,7 @@ def cluster(
     if not (no_prices or model.constraints_.is_empty):
         outcome = outcome.priced(each=report is not None)
     if report is not None:
-        from tightcut.files import atomic_writer
-
-        page = outcome.page(time.perf_counter() - started)
-        with atomic_writer(report, force=force) as stream:
-            stream.write(page)
+        write_page(report, outcome.page(time.perf_counter() - started), force=force)
     files, seconds = {"labels": table, "report": report, "model": save}, time.perf_counter() - started
     if as_json:
         print_json({**outcome.summary(seconds), **{name: path and str(path) for name, path in files.items()}})
@@ -125,7 +118,7 @@ def cluster(
         print_facts({**outcome.facts(seconds), **{name: path for name, path in files.items() if path}})
         for line in outcome.violated():
             echo(line)
-    if outcome.is_dear:
+    if outcome.is_expensive:
         console.note(
             f"Note: the pairs make the cut {outcome.ratio:.1f} times as large as without them. Some may be wrong: tightcut "
             "audit shows what each costs."
