@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tightcut._support.display import html_view, shown_sizes
 from tightcut._support.extras import required
+from tightcut._support.sequences import RowSequence
 from tightcut._support.warning import warn
 from tightcut.constraints import Constraints
 from tightcut.constraints.violations import Violations
@@ -116,7 +117,7 @@ class ConstraintPrice:
 
 
 @dataclass(frozen=True, repr=False)
-class Audit(Sequence[ConstraintPrice]):
+class Audit(RowSequence[ConstraintPrice]):
     """Constraints with their prices, most expensive first: a sequence of `ConstraintPrice`.
 
     Attributes
@@ -132,19 +133,6 @@ class Audit(Sequence[ConstraintPrice]):
     rows: tuple[ConstraintPrice, ...]
     cut: float
     free_cut: float
-
-    @overload
-    def __getitem__(self, index: int) -> ConstraintPrice: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[ConstraintPrice]: ...
-    def __getitem__(self, index: int | slice) -> ConstraintPrice | Sequence[ConstraintPrice]:
-        return self.rows[index]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[ConstraintPrice]:
-        return iter(self.rows)
 
     def __repr__(self) -> str:
         top = f", the most expensive {self.rows[0].price:.3g}" if self.rows else ""

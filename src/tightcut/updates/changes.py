@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tightcut._support.extras import required
+from tightcut._support.sequences import RowSequence
 from tightcut.constraints import Constraints
 from tightcut.exceptions import Link
 
@@ -60,7 +61,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Changes(Sequence[Change]):
+class Changes(RowSequence[Change]):
     """A sequence of `Change`: clusters that are new first, then those that ended, then points that moved or joined.
 
     Examples
@@ -74,19 +75,6 @@ class Changes(Sequence[Change]):
     """
 
     rows: tuple[Change, ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[Change]:
-        return iter(self.rows)
-
-    @overload
-    def __getitem__(self, index: int) -> Change: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Change, ...]: ...
-    def __getitem__(self, index: int | slice) -> Change | tuple[Change, ...]:
-        return self.rows[index]
 
     def to_dataframe(self, ids: Sequence[Any] | None = None) -> pd.DataFrame:
         """The table as a pandas frame, with the i-th of `ids` in place of point i if given."""
