@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tightcut._support.atomic import replaced
 from tightcut._support.extras import required
 
 Row = dict[str, Any]
@@ -101,9 +102,8 @@ class Record:
         if self.path is None:
             return
         latest = {replace(cell, setting=""): row for cell, row in self.rows.items()}
-        unfinished = self.path.with_name(f"{self.path.name}.unfinished")
-        unfinished.write_text(_lines((latest[cell] for cell in sorted(latest)), header=True))
-        unfinished.replace(self.path)
+        with replaced(self.path) as stream:
+            stream.write(_lines((latest[cell] for cell in sorted(latest)), header=True))
 
 
 def read_rows(path: Path) -> list[Row]:
