@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tightcut import __version__
+from tightcut._support.atomic import replaced
 from tightcut.audit import Audit, ConstraintPrice, audit
 from tightcut.constraints import Constraints
 from tightcut.constraints.violations import Violations
@@ -178,7 +179,9 @@ def write_report(
     found = prices if isinstance(prices, Audit) else None
     if prices is True and constraints is not None and not constraints.is_empty:
         found = audit(graph, constraints, labels)
-    Path(path).write_text(render(graph, labels, constraints, prices=found, **page), encoding="utf-8")
+    text = render(graph, labels, constraints, prices=found, **page)
+    with replaced(Path(path)) as stream:
+        stream.write(text)
 
 
 def _members(subject: Subject) -> str:
