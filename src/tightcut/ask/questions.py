@@ -1,7 +1,7 @@
 """What to ask next: which point, and with which group to compare it.
 
-While much is unknown, points in the middle of undecided regions; then those with the smallest margins. Points that were
-asked about and are not placed yet come first, then groups that may be the same.
+While much is unknown, the middle of what is undecided; then the smallest margins. A point that was asked about and not placed
+yet comes first, then groups that may be one.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from tightcut.ask.weighing import ERRING, tally
 EXPLORED = 0.02  # share of the volume that may stay unknown before margins are asked about
 PLACE = "not placed yet"
 EXPLORE = "in the middle of what is not known yet"
-COMPARISONS, NEAREST = 9, 4  # most comparisons of two groups; nearest groups to compare a small one with repeatedly
+COMPARISONS, NEAREST = 9, 4  # of two groups at most; groups that a small one is compared with several times
 CHECK = "an earlier answer may be wrong"
 WORTH = 5e-4  # share of the volume that may be misplaced before it is worth a question
 TRIES = 4  # times that one point is compared with one group
-DENIALS = 8  # likeliest groups to rule out before a point may found a new one
-LATE = 0.25  # a point founds a group if it belongs to one that was not asked about with a probability below this
+DENIALS = 8  # groups, the likeliest, that must deny a point before it may found one
+LATE = 0.25  # a point founds a group when the chance that a group not asked yet would take it is below this
 
 
 @dataclass(frozen=True)
@@ -96,10 +96,10 @@ class Placing:
         return Step(row, tuple(left), bool(left) or not placed)
 
     def _enough(self, denials: int) -> bool:
-        """Whether so many groups are ruled out for a point that it probably belongs to none of the others.
+        """Whether so many groups have denied a point that it probably belongs to none of the others either.
 
-        Groups are compared in the order of their likelihood. How reliable that order is follows from the number of
-        comparisons that placed points have needed.
+        Groups are asked in the order of their likelihood. How many of the points that found their group had been denied
+        as often before tells how far that order can be trusted.
         """
         late = sum(number >= denials for number in self.denials) + 0.5
         return denials >= DENIALS and late < LATE * (late + len(self.founders) + 0.5)
@@ -110,7 +110,7 @@ class Placing:
         return [row for row in rows if self.step(row).open]
 
     def worth_checking(self) -> list[tuple[int, int]]:
-        """Rows that a wrong answer may have misplaced, and their groups; those with the most influence first.
+        """Rows that a wrong answer may have misplaced, and their groups; those that would mislead most first.
 
         A row with one answer for its group, which much of the volume follows, is worth a second one where answers were
         found to be wrong.
@@ -130,7 +130,7 @@ class Placing:
         return rows
 
     def partners(self, group: int, row: int) -> list[int]:
-        """Members of a group to compare a row with; no pair is asked about twice."""
+        """Members of a group to compare a row with: nobody is asked about the same two things twice."""
         return [] if row in self.unsure else self.not_compared(self.members.get(group, []), row)
 
     def not_compared(self, rows: list[int], row: int) -> list[int]:
@@ -139,7 +139,7 @@ class Placing:
 
 
 def denials_before_placed(evidence: Evidence) -> list[int]:
-    """For each placed point, the number of "different" answers before its first "same"."""
+    """How often each point that was compared with the members of groups was denied before it found its group."""
     denied: dict[int, int] = {}
     found: dict[int, int] = {}
     for answer in evidence.answers:
@@ -153,7 +153,7 @@ def denials_before_placed(evidence: Evidence) -> list[int]:
 
 
 def exploring(spreading: Spreading, unknown: np.ndarray) -> bool:
-    """Whether so much is unknown that questions explore it first."""
+    """Whether so much is unknown that the questions go there first."""
     return bool(spreading.degrees[unknown].sum() > EXPLORED * spreading.degrees.sum())
 
 
@@ -227,9 +227,9 @@ def _apart(score: np.ndarray, weights: sp.csr_array, taken: set[int], n: int, *,
 
 
 def groups_to_compare(beliefs: Beliefs, spreading: Spreading, placing: Placing) -> tuple[list[int], list[int]] | None:
-    """Members of a small group and of an adjacent group that may be the same; None if there is nothing left to ask.
+    """Members of a small group, and of one that it touches and may belong to; None if there is nothing left to ask.
 
-    A small group is compared with every other once; with the nearest several times, where answers were found to be wrong.
+    A small group is told apart from every other; where answers were found to be wrong, several times from the nearest.
     """
     k = beliefs.evidence.n_groups
     shares = beliefs.shares[:, :k]

@@ -1,4 +1,4 @@
-"""The beliefs about answered points, from their answers and from their neighbours.
+"""Answers weighed against each other and against what the neighbours say.
 
 An answer is true with probability 1 - doubt. The belief b_i(g) that answered point i belongs to group g is the product of
 what its answers say and of what its neighbours say (the `unary` argument of `weigh`):
@@ -18,7 +18,7 @@ import numpy as np
 from tightcut.ask.evidence import SURE, Evidence, truth_of
 
 MOST_DOUBT = 0.06  # where the columns and the graph know little, true answers look wrong
-DOUBT, STRENGTH = 0.02, 25  # prior share of wrong answers, and the number of answers that it counts as
+DOUBT, STRENGTH = 0.02, 25  # share of wrong answers to begin with, as if seen in so many answers
 LEAST_DOUBT = 0.02  # neighbours are never certain
 PATIENCE = 3.0  # errors of the neighbours, as expected, to begin with
 ERRING = 0.012  # share of wrong answers from which on more than one answer is needed
@@ -102,7 +102,7 @@ def normalize(log: np.ndarray) -> np.ndarray:
 
 
 def heard(foreseen: np.ndarray) -> np.ndarray:
-    """The prediction; uniform over the groups where nothing is known."""
+    """What was foreseen; where that is not known, it speaks for no group, and against none."""
     foreseen = np.clip(foreseen, 0, 1)
     return np.c_[foreseen[:, :-1], np.zeros(len(foreseen))] + foreseen[:, -1:] / foreseen.shape[1]
 
@@ -120,7 +120,7 @@ def tempered(said: np.ndarray, boldness: float) -> np.ndarray:
 
 
 def boldness_of(target: np.ndarray, foreseen: np.ndarray) -> float:
-    """How much more often the likeliest predicted group is wrong than its probability says.
+    """How much more often the likeliest group that was foreseen is wrong than its probability says.
 
     Parameters
     ----------
