@@ -47,7 +47,7 @@ NOTES = [
     "  pairs, one thread, kernels compiled before. `all s`: both and the neighbours, against the published seconds.",
     "- Other work used the machine: seconds are upper bounds. MNIST's neighbours take 35 processor s.",
     "- Pairs and labels that say the same gave the same clusters in every run, or there would be no table.",
-    "- `influence=0` is the smallest cut; with 1 a cannot-link also speaks for the neighbours of its points.",
+    "- `influence=0` is the smallest cut; with 1 a cannot-link also counts for the neighbours of its points.",
     "- Medians over the draws; the smallest ARI is of the worst draw. `above`: the median against the best published",
     "  figure, to its three decimals; where that is 1.000, equal is all there is to reach.",
 ]

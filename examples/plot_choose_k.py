@@ -6,7 +6,8 @@ The eigenvalues of the graph suggest a number of clusters, and the constraints c
 
 The sum of the k smallest eigenvalues is a lower bound on the cut into k clusters, so a jump after the k-th says that one
 more cluster would be expensive. `n_clusters="auto"` takes the largest jump, on a scale of square roots, among the
-numbers that the cannot-links leave possible, or the first one that is nearly as large.
+numbers that the cannot-links leave possible, or the first one that is nearly as large. (Many small clusters are found in
+another way; see :doc:`/howto/choosing_k`.)
 """
 
 # %%

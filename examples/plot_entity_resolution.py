@@ -116,6 +116,6 @@ show(axes[1], with_rule.labels, "No source lists anybody twice")
 plt.show()
 
 # %%
-# What should a person look at? The decisions that hang on least, the most doubtful first.
+# What should a person look at? The least certain decisions, the most doubtful first.
 for i, j, kind, margin in zip(*(with_rule.doubtful[name][:5] for name in ("a", "b", "type", "margin")), strict=True):
     print(f"{records[i]} {'=' if kind == 'must' else '≠'} {records[j]}, margin {margin:.1f}")

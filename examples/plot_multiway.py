@@ -12,16 +12,16 @@ rule that out. For three or more clusters the cannot-links are a colouring probl
 # The cut of the truth is larger than that of either clustering: a small cut is a guide, not the goal.
 import matplotlib.pyplot as plt
 
-from tightcut import COSC, Graph, knn_affinity
+from tightcut import COSC, Graph
 from tightcut.datasets import load_gaussian_toy, sample_constraints
 from tightcut.metrics import clustering_error, normalized_cut
 from tightcut.plots import plot_clusters
 
 toy = load_gaussian_toy()
-graph = Graph.from_affinity(knn_affinity(toy.X))
 pairs = sample_constraints(toy.y, 60, random_state=0)
 free = COSC(n_clusters=3, random_state=0).fit(toy.X)
 model = COSC(n_clusters=3, random_state=0).fit(toy.X, constraints=pairs)
+graph = Graph.from_affinity(model.affinity_matrix_)
 
 panels = {"truth": toy.y, "no pairs": free.labels_, "60 pairs": model.labels_}
 figure, axes = plt.subplots(1, 3, figsize=(13, 4.8), layout="constrained")

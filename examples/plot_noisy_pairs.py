@@ -32,8 +32,8 @@ print(f"{wrong.sum()} wrong pairs, {wrong[:12].sum()} of them among the twelve m
 
 # %%
 # Somebody checks the twelve most expensive pairs and takes back those that were mistakes. (This is the fourth of five draws
-# of the pairs that were tried. Seven to nine of the ten mistakes were among the twelve in each; checking lowered the
-# error in all five, allowing ten violations in four.)
+# of the pairs that were tried. Six to nine of the ten mistakes were among the twelve in each; checking lowered the error
+# in all five, and so did allowing ten violations.)
 taken_back = {(row.kind, row.first, row.second) for row, bad in zip(audit[:12], wrong[:12], strict=True) if bad}
 keep_must = [("must", i, j) not in taken_back for i, j in pairs.must_link.tolist()]
 keep_cannot = [("cannot", i, j) not in taken_back for i, j in pairs.cannot_link.tolist()]

@@ -21,18 +21,19 @@ from tightcut.plots import plot_clusters
 
 moons = load_two_moons(400, random_state=0)
 pairs = sample_constraints(moons.y, 80, random_state=1)
-methods = [COSC, SpectralLearning, CSP, CCSR, SCLC, FastGE, PCKMeans]
+rivals = [SpectralLearning, CSP, CCSR, SCLC, FastGE, PCKMeans]
+same_graph = {"scale": "none", "learn_distances": False, "symmetrize": "maximum", "diffusion": 0}  # that of the paper
+models = [COSC(2, **same_graph, random_state=0), *(rival(n_clusters=2, random_state=0) for rival in rivals)]
 
 figure, axes = plt.subplots(2, 4, figsize=(13, 6.4), layout="constrained")
-for ax, method in zip(axes.flat, methods, strict=False):
-    model = method(n_clusters=2, random_state=0)
+for ax, model in zip(axes.flat, models, strict=False):
     model.fit(moons.X, must_link=pairs.must_link, cannot_link=pairs.cannot_link)
     violated = pairs.violations(model.labels_)
     broken = Constraints.from_pairs(len(moons.X), violated.must_link, violated.cannot_link)
     plot_clusters(moons.X[:, :2], model.labels_ != model.labels_[0], broken, ax=ax)
     ax.get_legend().remove()
     error = clustering_error(moons.y, model.labels_)
-    ax.set_title(f"{method.__name__}\n{error:.0%} wrong, {violated.n_violations} of 80 violated", fontsize=10)
+    ax.set_title(f"{type(model).__name__}\n{error:.0%} wrong, {violated.n_violations} of 80 violated", fontsize=10)
 
 # The last panel holds the legend of all others.
 entries = {text: handle for ax in axes.flat for handle, text in zip(*ax.get_legend_handles_labels(), strict=True)}

@@ -1,6 +1,6 @@
 """tightcut: graph clustering that respects must-link and cannot-link constraints.
 
-Names are imported on first use, so that ``import tightcut`` costs next to nothing; scikit-learn, scipy and numba are
+Names are imported on first use, so that ``import tightcut`` is fast; scikit-learn, scipy and numba are
 loaded when something needs them.
 
 Examples
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tightcut.result import ClusteringResult
     from tightcut.scaling import MustLinkScaler
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "COSC",

@@ -1,4 +1,4 @@
-"""Number a fresh clustering like an old one."""
+"""Give a new clustering the numbers of an old one."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ def align(labels_old: Any, labels_new: Any) -> np.ndarray:
     """Give the clusters of a new clustering the labels of the old clusters that they overlap most.
 
     The two clusters with the most points in common are matched first, then the next two of which neither is matched yet,
-    and so on. A new cluster that is left over gets a label that no old cluster has, so that a label never changes its
-    meaning: numbers above all old ones, or "new 1", "new 2", ... where labels are names.
+    and so on. A new cluster without a match gets a label that no old cluster has, so that no label changes its meaning:
+    numbers above all old ones, or "new 1", "new 2", ... where labels are names.
 
     Parameters
     ----------
     labels_old : array-like of shape (n,)
         Whole numbers or names; -1, None and NaN for points that had no cluster, such as those that are new.
     labels_new : array-like of shape (n,)
-        Of the same points in the same order, in any coding. -1, None and NaN stay without a cluster.
+        Labels of the same points in the same order. Points with -1, None or NaN stay without a cluster.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def align(labels_old: Any, labels_new: Any) -> np.ndarray:
 
 
 def _read(labels: Any, name: str) -> tuple[list[Any], np.ndarray]:
-    """The distinct labels in order of appearance, and the position of each point's among them; -1 for none."""
+    """The distinct labels in order of appearance, and for each point the position of its label; -1 for none."""
     array = to_array(labels)
     if array.ndim != 1:
         raise ValueError(f"{name} must have one label per point, shape (n,); got shape {array.shape}.")
@@ -63,7 +63,7 @@ def _read(labels: Any, name: str) -> tuple[list[Any], np.ndarray]:
     known = list(dict.fromkeys(value for value in values if value is not None))
     for value in known:
         if not isinstance(value, (str, int)) and not (isinstance(value, float) and value.is_integer()):
-            raise ValueError(f"{name}: {value!r} is no label; use whole numbers or names.")
+            raise ValueError(f"{name}: {value!r} is not a label; use whole numbers or names.")
     if len({isinstance(value, str) for value in known}) > 1:
         raise ValueError(f"{name} mixes whole numbers and names; use one of the two.")
     code = {value: position for position, value in enumerate(known)}
@@ -72,7 +72,7 @@ def _read(labels: Any, name: str) -> tuple[list[Any], np.ndarray]:
 
 
 def _match(old: np.ndarray, new: np.ndarray, n_old: int, n_new: int) -> np.ndarray:
-    """The old cluster of each new one, -1 for none: greedily by overlap, earlier clusters first where it is equal."""
+    """The old cluster of each new one, -1 for none: greedily by overlap; of equal overlaps the earlier cluster first."""
     both = (old >= 0) & (new >= 0)
     keys, overlap = np.unique(old[both] * max(n_new, 1) + new[both], return_counts=True)
     match, taken = np.full(n_new, -1), np.zeros(n_old, bool)
@@ -84,7 +84,7 @@ def _match(old: np.ndarray, new: np.ndarray, n_old: int, n_new: int) -> np.ndarr
 
 
 def _fresh_names(known: list[Any], count: int) -> Any:
-    """Labels that none of the known ones is."""
+    """Labels that differ from all known ones."""
     if known and isinstance(known[0], str):
         used = set(known)
         names = (f"new {number}" for number in range(1, len(known) + count + 1))

@@ -1,12 +1,12 @@
 """The price of each constraint: how much the cut would fall without it.
 
-A wrong pair forces the border of a cluster through the middle of one, and that is expensive; a right one mostly asks
-for what the graph wants anyway. So the most expensive constraints are the ones to look at again.
+A wrong pair forces a border through the middle of a cluster, which is expensive; a correct one mostly agrees with the
+graph. So the most expensive constraints are the ones to check.
 
-Every price is a saving that was really found: the clustering without the pair is searched for from the present one,
-which stays feasible, so no price is negative. Both cuts are the best found, not proven smallest. All pairs are
-estimated by local search, O(n + edges) each, from the present clustering and from the one without any constraints;
-those at the top are then solved anew.
+Every price is a saving that was found: the search for a clustering without the pair starts from the present one, which
+stays feasible, so no price is negative. Both cuts are the best found, not proven smallest. All pairs are estimated by
+local search, O(n + edges) each, from the present clustering and from the one without any constraints; the most
+expensive are then solved again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.sparse.csgraph import connected_components
 
-from tightcut.clustering import as_generator, check_points, cluster
+from tightcut.clustering import as_generator, check_points, cluster, read_labels
 from tightcut.constraints import Constraints
 from tightcut.constraints.two_colouring import link_graph
 from tightcut.graph import Graph
@@ -61,15 +61,17 @@ def audit(
     labels : array-like of shape (n,)
         The present clustering. Constraints that it violates cost nothing.
     n_solved : int, optional
-        How many of the most expensive, by the estimate, are solved anew; by default 10, or 3 with more than ten clusters.
+        How many of the constraints with the largest estimates are solved again; by default 10, or 3 with more than ten
+        clusters.
     max_pairs : int, optional
-        How many are estimated at most: first those that the clustering without constraints violates, then those whose
-        ends are tied to other clusters most strongly. By default 2000, or as many as take seconds on a large graph.
+        The largest number of constraints to estimate: first those that the clustering without constraints violates,
+        then those whose ends are connected to other clusters most strongly. By default 2000, or as many as take seconds
+        on a large graph.
     effort : float, optional
-        As in `tightcut.cluster`, for each constraint solved anew; by default 0.3 for up to ten clusters, and 0 for more,
-        where anything else takes as long as the clustering itself, for every constraint.
+        As in `tightcut.cluster`, for each constraint that is solved again; by default 0.3 for up to ten clusters, and 0
+        for more, where a larger effort takes as long as the clustering itself for each constraint.
     influence, n_jobs, random_state, progress
-        As in `tightcut.cluster`. With `influence` a price is what the cut falls by when the pair and what it says of its
+        As in `tightcut.cluster`. With `influence` a price is the fall of the cut when the pair and its effect on
         neighbours are left out.
 
     Returns
@@ -93,7 +95,7 @@ def audit(
     [('cannot', 0, 1, 0.514), ('must', 4, 5, 0.0), ('cannot', 0, 7, 0.0)]
     """
     constraints = check_points(graph, constraints)
-    present = _read_labels(labels, graph)
+    present = read_labels(labels, graph)
     rng = as_generator(random_state)
     n_clusters = int(present.max()) + 1
     effort = _solving_effort(n_clusters) if effort is None else effort
@@ -146,7 +148,7 @@ def cut_without_constraints(graph: Graph, labels: Any, random_state: Any = 0) ->
     >>> round(cut_without_constraints(ring, [0, 0, 1, 1, 0, 1]), 6)
     0.666667
     """
-    present = _read_labels(labels, graph)
+    present = read_labels(labels, graph)
     n_clusters = int(present.max()) + 1
     effort = _solving_effort(n_clusters)
     return cluster(graph, None, n_clusters, effort=effort, init=present, random_state=random_state).cut
@@ -176,7 +178,7 @@ class _Without:
         return self.held.select(masks["must"], masks["cannot"])
 
     def suspicion(self, present: np.ndarray, free: np.ndarray) -> dict[_Pair, float]:
-        """Which constraints to look at first: above 1 what the free clustering violates, then by strain.
+        """Which constraints to look at first: above 1 those that the unconstrained clustering violates, then by strain.
 
         Strain is the share of an end's edge weight that goes to clusters other than its own.
         """
@@ -259,15 +261,6 @@ def own_share(graph: Graph, labels: np.ndarray) -> np.ndarray:
     return np.divide(own, graph.degrees, out=np.ones(graph.n_vertices), where=graph.degrees > 0)
 
 
-def _read_labels(labels: Any, graph: Graph) -> np.ndarray:
-    values = np.asarray(labels)
-    if values.shape != (graph.n_vertices,):
-        raise ValueError(
-            f"labels must hold one label per point, shape ({graph.n_vertices},); got shape {values.shape}."
-        )
-    return number_by_appearance(values)
-
-
 def _priced(
     graph: Graph,
     constraints: Constraints,
@@ -275,7 +268,7 @@ def _priced(
     free: np.ndarray,
     found: dict[_Pair, tuple[np.ndarray, str]],
 ) -> Audit:
-    """Prices against the best clustering met that satisfies everything: finding that is no merit of a missing pair."""
+    """Prices against the best clustering found that satisfies everything, whichever search found it."""
     held = satisfied(constraints, present)
     reference = normalized_cut(graph, present)
     cuts: dict[tuple[str, int, int], tuple[float, str]] = {}
@@ -302,7 +295,7 @@ def _rows(
         for (i, j), belief in zip(pairs.tolist(), beliefs.tolist(), strict=True):
             violated = (present[i] == present[j]) != (kind == "must")
             cut, method = cuts.get((kind, i, j), (reference, "violated" if violated else "skipped"))
-            # Differences in the last digits are rounding, and 0 looks better.
+            # Differences in the last digits are rounding errors.
             price = reference - cut if reference - cut > 1e-9 * reference else 0.0
             rows.append(ConstraintPrice(kind, i, j, belief, price, reference - price, method))
     return tuple(sorted(rows, key=lambda row: (-row.price, PRICING.index(row.method))))

@@ -12,13 +12,14 @@ from tightcut._support.choices import check_choice
 from tightcut._support.compiling import compiling_reported
 from tightcut._support.interruption import interruptible
 from tightcut._support.rounding import BELIEF_ROUNDING
+from tightcut.alignment import align
 from tightcut.constraints import Constraints
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.gpu.device import resolve_device
 from tightcut.graph import Graph
 from tightcut.relaxation.objective import normalized_cut
 from tightcut.relaxation.paper import PaperSettings, paper_bipartition, paper_partitions
-from tightcut.result import ClusteringResult, number_by_appearance, number_like
+from tightcut.result import ClusteringResult, number_by_appearance
 from tightcut.search.options import Progress, SearchOptions
 from tightcut.search.partition import partition
 from tightcut.search.tradeoff import tradeoff
@@ -51,7 +52,7 @@ class Settings:
         check_number("influence", self.influence)
         resolve_device(self.device)
         if self.method == "paper" and self.influence > 0:
-            raise ValueError('influence belongs to method="search"; the paper\'s own algorithm has no use for it.')
+            raise ValueError('influence belongs to method="search"; the paper\'s algorithm does not use it.')
         if self.method == "paper" and self.max_violations == FEWEST:
             raise ValueError(
                 'max_violations="fewest" belongs to method="search"; give the paper\'s algorithm a number.'
@@ -91,22 +92,22 @@ def cluster(
     n_clusters : int, default=2
     max_violations : float or "fewest", default=0
         Units of belief that may be violated. 0 satisfies every constraint, whatever its belief, or raises
-        InconsistentConstraintsError with the contradiction. "fewest" violates as little as possible, proven
-        where the extra `tightcut[exact]` is installed; see `ClusteringResult.violated_belief_bound`. Sums of beliefs are
+        InconsistentConstraintsError with the contradiction. "fewest" violates as little as possible, with a proof where
+        the extra `tightcut[exact]` is installed; see `ClusteringResult.violated_belief_bound`. Sums of beliefs are
         compared up to 1e-9: pairs of belief 0.1 and 0.2 may both be violated where 0.3 is allowed.
     method : {"search", "paper"}, default="search"
         "search" looks for the smallest cut into all clusters at once. "paper" is the algorithm of the paper: RatioDCA
-        with FISTA from random starts under a rising penalty; for more than two clusters it splits in two again and
-        again and may violate cannot-links.
+        with FISTA from random starts under an increasing penalty; for more than two clusters it bisects recursively and
+        may violate cannot-links.
     effort : float, default=1.0
         How long to search; 0 is a single quick start, 0.3 is quick, 5 is thorough.
     influence : float, default=0.0
-        How strongly a cannot-link also counts for the neighbours of its two points. 0 returns the smallest cut. Few
-        pairs go further with 1: the smallest cut may satisfy them by moving single points away from their neighbours,
-        and leave two classes together. Every constraint is satisfied with either.
+        How strongly a cannot-link also counts for the neighbours of its two points. 0 returns the smallest cut, which
+        may satisfy a few pairs by moving single points away from their neighbours, and leave two classes together; a
+        value such as 1 prevents that. Every constraint is satisfied in either case.
     init : array-like of shape (n,), optional
-        A clustering to improve: the cut of the result is at most as large, if it respects the constraints and
-        `influence` is 0. Clusters keep its numbers, if these are whole and not negative.
+        A clustering to improve. If it respects the constraints and `influence` is 0, the cut of the result is no
+        larger. Clusters keep its numbers if these are non-negative integers.
     n_jobs : int, optional
         Threads. The result does not depend on it.
     random_state : int, Generator, RandomState or None
@@ -114,9 +115,9 @@ def cluster(
     progress : callable, optional
         Called with (stage, done, total, best cut); see `tightcut.progress.ProgressLine`.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        Where graphs of more than 60,000 vertices are searched and the paper's algorithm runs FISTA. The search on a GPU
-        is another one, several times as fast: the labels are not those of the CPU. "cuda" needs a GPU and the extra
-        `tightcut[gpu]`; "auto" takes the GPU where there is one.
+        Where graphs of more than 60,000 vertices are searched and the paper's algorithm runs FISTA. The search on the
+        GPU is a different one, several times as fast; its labels differ from those of the CPU. "cuda" needs a GPU and
+        the extra `tightcut[gpu]`; "auto" uses a GPU if there is one.
 
     Returns
     -------
@@ -139,7 +140,7 @@ def cluster(
         result = _solve(graph, constraints, n_clusters, settings, as_generator(random_state), progress, known)
     numbers = np.asarray(0 if init is None else init)
     if known and numbers.dtype.kind in "iu" and numbers.min() >= 0:
-        return replace(result, labels=number_like(result.labels, numbers.astype(np.int64)))
+        return replace(result, labels=align(numbers, result.labels))
     return result
 
 
@@ -154,7 +155,7 @@ def tradeoff_path(
     progress: Progress | None = None,
     device: str = "cpu",
 ) -> list[ClusteringResult]:
-    """The whole trade-off between cut and violated belief for two clusters, fewest violations first.
+    """The whole trade-off between cut and violated belief for two clusters, from the fewest violations to the most.
 
     Parameters are those of `cluster`. No clustering of the list has both a larger cut and more violated belief than
     another; the first violates nothing, if the constraints allow it, and the last is the unconstrained cut.
@@ -181,7 +182,7 @@ def _solve(
         return _one_cluster(graph, constraints, settings.limit)
     if settings.method == "paper":
         if known:
-            raise ValueError('init belongs to method="search"; the paper\'s own algorithm starts at random.')
+            raise ValueError('init belongs to method="search"; the paper\'s algorithm starts at random.')
         return _by_the_paper(graph, constraints, n_clusters, settings.limit or 0.0, rng, options)
     many, limit, influence = n_clusters > 2 or settings.influence > 0, settings.limit, settings.influence
     if not many and (limit == 0 or (limit is None and admits_two_clusters(constraints))):
@@ -204,7 +205,7 @@ def check_points(graph: Graph, constraints: Constraints | None) -> Constraints:
     if not isinstance(constraints, Constraints):
         raise TypeError(
             f"constraints must be Constraints, not {type(constraints).__name__}: "
-            "Constraints.from_pairs(n_points, must_link, cannot_link) makes them of pairs."
+            "Constraints.from_pairs(n_points, must_link, cannot_link) makes them from pairs."
         )
     if constraints.n_points != graph.n_vertices:
         raise ValueError(
@@ -228,13 +229,20 @@ def check_number(name: str, value: Any, expected: str = "a number >= 0") -> None
 
 
 def check_init(init: Any, graph: Graph, n_clusters: int) -> np.ndarray:
-    labels = np.asarray(init)
-    if labels.shape != (graph.n_vertices,):
-        raise ValueError(f"init must hold one label per point, shape ({graph.n_vertices},); got shape {labels.shape}.")
-    labels = number_by_appearance(labels)
+    labels = read_labels(init, graph, "init")
     if labels.max() >= n_clusters:
         raise ValueError(f"init has {labels.max() + 1} clusters, more than n_clusters={n_clusters}.")
     return labels
+
+
+def read_labels(labels: Any, graph: Graph, name: str = "labels") -> np.ndarray:
+    """Labels of all vertices, numbered by first appearance."""
+    values = np.asarray(labels)
+    if values.shape != (graph.n_vertices,):
+        raise ValueError(
+            f"{name} must hold one label per point, shape ({graph.n_vertices},); got shape {values.shape}."
+        )
+    return number_by_appearance(values)
 
 
 def as_generator(random_state: Any) -> np.random.Generator:

@@ -20,7 +20,7 @@ from tightcut.inputs import gather_constraints, seed_of, warn_if_disconnected
 from tightcut.prediction import Prediction
 from tightcut.progress import ProgressLine
 from tightcut.result import warn_if_lopsided
-from tightcut.updates.living import Living
+from tightcut.updates.mixin import UpdateMixin
 
 if TYPE_CHECKING:
     from tightcut.audit import Audit
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 VERTEX_WEIGHTS = {"ncut": "degree", "rcut": "ones"}
 
 
-class COSC(Living, Prediction, ClusterMixin, BaseEstimator):
+class COSC(UpdateMixin, Prediction, ClusterMixin, BaseEstimator):
     """Constrained 1-spectral clustering (Rangapuram and Hein, 2012): a small cut that respects what you know.
 
     You know that some points belong together (must-links) and that some do not (cannot-links). Points become a
@@ -38,55 +38,55 @@ class COSC(Living, Prediction, ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int or "auto", default=2
-        Number of clusters; none is empty. "auto" chooses by the graph and the constraints, never fewer than the
-        cannot-links need; `n_clusters_reason_` says why and how surely.
+        Number of clusters; none is empty. "auto" chooses from the graph and the constraints, never fewer than the
+        cannot-links need; `n_clusters_reason_` says why, and how certain that is.
     criterion : {"ncut", "rcut"}, default="ncut"
         Normalized cut balances the clusters' total degree, ratio cut their number of points.
     affinity : {"knn", "precomputed"}, default="knn"
         Build the graph of `tightcut.knn_affinity`, or take X as a symmetric matrix of similarities, sparse or dense.
     metric : {"euclidean", "cosine"}, default="euclidean"
-        How far apart points are; "cosine" compares directions, as suits tf-idf and many embeddings.
+        Distance between points; "cosine" compares directions, which suits tf-idf and many embeddings.
     scale : {"auto", "none", "standard", "quantile"}, default="auto"
         Columns as they are, divided by their standard deviation, or replaced by their quantiles. "auto" takes quantiles
-        where units differ so much that few columns would decide the distances, else none, unless the pairs say
-        otherwise; see Notes.
+        where units differ so much that a few columns would dominate the distances, and "none" otherwise, unless the
+        pairs favour another scale; see Notes.
     learn_distances : bool or "auto", default="auto"
-        Whether must-links stretch and shrink directions, as `tightcut.MustLinkScaler` does. "auto" means no, unless the
-        pairs speak for it.
+        Whether must-links rescale the directions, as in `tightcut.MustLinkScaler`. "auto" means no, unless the pairs
+        favour it.
     n_neighbors : int or "auto", default="auto"
         Neighbours per point; for `affinity="knn"`. "auto" is 10.
     neighbors : {"auto", "tree", "blocked", "approximate"}, default="auto"
-        How neighbours are searched for, see `tightcut.knn_affinity`; all but "approximate" are exact.
+        How to search for neighbours, see `tightcut.knn_affinity`; all but "approximate" are exact.
     symmetrize : {"auto", "maximum", "mean"}, default="auto"
-        Whether an edge between points of which only one counts the other among its nearest weighs as much as any, as in
-        the paper, or half; see `tightcut.knn_affinity`. "auto" is "mean".
+        Weight of an edge of which only one end counts the other among its nearest neighbours: full ("maximum", as in
+        the paper) or half ("mean"); see `tightcut.knn_affinity`. "auto" is "mean".
     diffusion : int or "auto", default="auto"
-        Steps of a random walk by which the graph is smoothed; see `tightcut.knn_affinity`. "auto" is 2.
+        Steps of a random walk that smooths the graph; see `tightcut.knn_affinity`. "auto" is 2.
     max_violations : float or "fewest", default=0
-        How much belief may be violated (pairs, where every belief is 1). 0 satisfies every constraint, or raises
-        `InconsistentConstraintsError` with the contradiction. "fewest" violates as little as possible.
+        How much belief may be violated (the number of pairs, where every belief is 1). 0 satisfies every constraint, or
+        raises `InconsistentConstraintsError` with the contradiction. "fewest" violates as little as possible.
     method : {"search", "paper"}, default="search"
-        "search" looks for the smallest cut into all clusters at once. "paper" is the paper's algorithm, for those who
-        compare: slower, with larger cuts, and for more than two clusters it may violate cannot-links.
+        "search" looks for the smallest cut into all clusters at once. "paper" is the paper's algorithm, for comparison:
+        it is slower, finds larger cuts, and may violate cannot-links if there are more than two clusters.
     effort : float, default=1.0
         How long to search; 0 is a single quick start, 0.3 is quick, 5 is thorough.
     influence : float or "auto", default="auto"
         How strongly a cannot-link also counts for the neighbours of its two points. 0 returns the smallest cut, which
-        may satisfy few pairs by moving single points away from their neighbours, and leave two classes together. Every
-        constraint is satisfied with either. "auto" is 0.5 from five clusters on, unless the pairs say that neighbours
-        have little in common, and 0 below.
+        may satisfy a few pairs by moving single points away from their neighbours, and leave two classes together.
+        Every constraint is satisfied in either case. "auto" is 0.5 for five clusters or more, unless the pairs show
+        that neighbours have little in common, and 0 otherwise.
     connect : bool, default=True
-        Join the components of a nearest-neighbour graph by their shortest links, with a warning; False does neither. A
-        precomputed affinity is taken as it is, and True warns.
+        Join the components of a disconnected nearest-neighbour graph by their shortest links, with a warning; False
+        does neither. A precomputed affinity is never changed; with True there is a warning.
     n_jobs : int, optional
         Threads, as in joblib. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
         An int makes the result the same on every run.
     verbose : int, default=0
-        1 shows progress: a bar in a notebook, else text on the standard error stream.
+        1 shows progress: a bar in a notebook, otherwise text on the standard error stream.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        "cuda" finds neighbours and searches large graphs on an NVIDIA GPU (`pip install "tightcut[gpu]"`); "auto" does so
-        where there is one.
+        "cuda" finds neighbours and searches large graphs on an NVIDIA GPU (`pip install "tightcut[gpu]"`); "auto" uses
+        one if there is one.
 
     Attributes
     ----------
@@ -108,12 +108,12 @@ class COSC(Living, Prediction, ClusterMixin, BaseEstimator):
     neighbor_recall_ : float
         With `affinity="knn"`: share of true neighbours found; measured on a sample if `neighbors="approximate"`, else 1.
     choice_ : tightcut.choosing.Choice
-        What was chosen: `choice_.setting` has every setting, `choice_.reason` says why in words, and
-        `choice_.to_dataframe()` how well each candidate told pairs that were held out.
+        What was chosen: `choice_.setting` has every setting, `choice_.reason` gives the reason in words, and
+        `choice_.to_dataframe()` says how well each candidate agreed with the held-out pairs.
     n_clusters_, n_clusters_reason_ : int, str
         Number of clusters, chosen or given, and why that many.
     names_, changes_ : dict, Changes
-        Names of clusters, by number, and what the last `update` has changed.
+        Names of clusters, by number, and what the last `update` changed.
     n_features_in_, feature_names_in_ : int, ndarray
         Number of features, and their names where X has any.
 
@@ -121,21 +121,21 @@ class COSC(Living, Prediction, ClusterMixin, BaseEstimator):
     -----
     *Promised.* With `max_violations=0` every constraint is satisfied, whatever its belief, or `fit` raises
     `InconsistentConstraintsError`; for two clusters the error is a proof that nothing satisfies them. With a limit
-    above 0 at most that much belief is violated, or `fit` raises. An `init` that keeps to the limit is improved or
-    returned, if `influence` is 0. An int as `random_state` fixes the result for every `n_jobs`.
+    above 0 at most that much belief is violated, or `fit` raises. If `influence` is 0, an `init` within the limit is
+    improved or returned. An int as `random_state` fixes the result for every `n_jobs`.
 
-    *Not promised.* The problem is NP-hard: the cut need not be the smallest. Nor is the smallest cut the truth;
-    constraints are how you say what the graph does not know.
+    *Not promised.* The problem is NP-hard: the cut need not be the smallest. Nor does the smallest cut have to be the
+    truth: constraints say what the graph does not show.
 
-    *Choosing.* What is "auto" has a default that the columns and the number of clusters decide. With at least fifteen
-    must-links and cannot-links each that others do not imply, candidates for `scale` and `learn_distances` cluster the
-    points without a quarter of the pairs, four times, and are asked about these; the default is left only for one that
-    tells clearly more of them. This costs about as much as a few fits. A value that is given is taken. `method="paper"`
-    takes the paper's values for what is "auto": ``scale="none", learn_distances=False, n_neighbors=10,
-    symmetrize="maximum", diffusion=0, influence=0``.
+    *Choosing.* A setting that is "auto" has a default, which depends on the columns and the number of clusters. With at
+    least fifteen must-links and fifteen cannot-links that other pairs do not imply, candidates for `scale` and
+    `learn_distances` are compared by four-fold cross-validation on the pairs; one replaces the default only if it
+    agrees with clearly more of the held-out pairs. This takes about as long as a few fits. A setting that is given is
+    never changed. `method="paper"` uses the paper's values in place of "auto": ``scale="none", learn_distances=False,
+    n_neighbors=10, symmetrize="maximum", diffusion=0, influence=0``.
 
-    *Cross-validation.* A fold renumbers its rows, on which pairs rely: give what is sliced with the samples instead,
-    `partial_labels`, `cannot_link_groups`, `vertex_weights`.
+    *Cross-validation.* A fold renumbers its rows, so that pairs of row numbers no longer fit: use what is sliced with
+    the samples instead, `partial_labels`, `cannot_link_groups`, `vertex_weights`.
 
     Examples
     --------
@@ -223,11 +223,11 @@ pairs as possible.
         X : array-like of shape (n_samples, n_features), or affinity matrix of shape (n_samples, n_samples)
             Points; with `affinity="precomputed"` similarities, sparse or dense, whose diagonal is ignored.
         y : ignored
-            Clusterers take no truth; a grid search passes it along. See `partial_labels`.
+            Present for compatibility with scikit-learn. For known classes see `partial_labels`.
         must_link, cannot_link : sequence of pairs, array of shape (m, 2), data frame or sparse matrix, optional
             Pairs of row numbers of X that belong together, or apart. A sparse matrix has shape (n_samples, n_samples).
         must_link_belief, cannot_link_belief : float or array-like of shape (m,), optional
-            Belief in each pair, in (0, 1], default 1. Counts where constraints may be violated.
+            Belief in each pair, in (0, 1], default 1. It matters only where constraints may be violated.
         partial_labels : array-like of shape (n_samples,), optional
             Known classes, -1 where unknown: equal ones are must-links, different ones cannot-links.
         cannot_link_groups : array-like of shape (n_samples,), optional
@@ -235,7 +235,7 @@ pairs as possible.
         constraints : Constraints, optional
             Pairs with their beliefs, as `tightcut.Constraints` reads them from labels, groups or data frames.
         vertex_weights : array-like of shape (n_samples,), optional
-            Positive; balance the clusters by these weights instead of those that `criterion` names.
+            Positive weights by which to balance the clusters, instead of those of `criterion`.
         init : array-like of shape (n_samples,), optional
             A clustering to improve; clusters keep its numbers.
 

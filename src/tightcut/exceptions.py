@@ -1,4 +1,4 @@
-"""What tightcut raises when the constraints leave no answer, and what it warns of."""
+"""Errors for constraints that cannot be satisfied, and warnings."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ class InconsistentConstraintsError(ValueError):
     message : str, optional
         Replaces the sentence made from the witness.
     proven : bool, default=True
-        Whether it is certain that no clustering does; False where a search gave up. A proof need not have a witness: an
-        exhaustive search, a bound of the solver, and must-links that join too many points have none that is short.
+        Whether it is certain that no clustering satisfies them; False where a search gave up. Not every proof has a
+        witness: an exhaustive search, a bound of the solver, and must-links that join too many points have no short
+        one.
     best_labels : ndarray, optional
-        The labels with the fewest violations that the search came across.
+        The labels with the fewest violations that the search found.
     n_clusters : int, optional
         The number of clusters that was asked for.
     reason : str, optional
@@ -72,7 +73,7 @@ pairs, or pass max_violations="fewest" to violate as few pairs as possible.
 
 
 class DisconnectedGraphWarning(UserWarning):
-    """A nearest-neighbour graph is in `n_components` pieces, which `n_bridges` links now join."""
+    """A nearest-neighbour graph had `n_components` components, which `n_bridges` links now join."""
 
     def __init__(self, n_components: int, n_bridges: int) -> None:
         self.n_components, self.n_bridges = n_components, n_bridges
@@ -87,13 +88,13 @@ class DisconnectedGraphWarning(UserWarning):
 
 
 class LopsidedClustersWarning(UserWarning):
-    """Cluster `cluster` has only `size` of `n_points` points, far fewer than the `largest`, and is tied to the others.
+    """Cluster `cluster` has only `size` of `n_points` points, far fewer than the `largest`, and many edges to others.
 
     Silence it with ``warnings.simplefilter("ignore", LopsidedClustersWarning)`` where such clusters are expected.
     """
 
     advice = (
-        'Try another number of clusters, criterion="rcut" with a larger n_neighbors, or say a few pairs that you know.'
+        'Try another number of clusters, criterion="rcut" with a larger n_neighbors, or give a few pairs that you know.'
     )
 
     def __init__(self, cluster: int, size: int, largest: int, n_points: int, leaving: float) -> None:

@@ -195,6 +195,12 @@ def validate_affinity(affinity: Any) -> sp.csr_array:
     return without_diagonal(sp.csr_array((matrix + transpose) / 2))
 
 
+def enlarged(matrix: sp.csr_array, n: int) -> sp.csr_array:
+    """The same edges among n vertices; the vertices that are added have none."""
+    indptr = np.append(matrix.indptr, np.full(n - matrix.shape[0], matrix.indptr[-1], matrix.indptr.dtype))
+    return sp.csr_array((matrix.data, matrix.indices, indptr), shape=(n, n))
+
+
 def _check_magnitude(largest: float, what: str) -> None:
     if not 1 / LARGEST_WEIGHT <= largest <= LARGEST_WEIGHT:
         raise ValueError(

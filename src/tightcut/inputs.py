@@ -1,4 +1,4 @@
-"""What an estimator is given: similarities, constraints of any origin, a random state; read and checked in one place."""
+"""The input of an estimator: similarities, constraints from any source, a random state; read and checked in one place."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def read_similarities(X: Any, estimator: Any) -> Any:
     check_non_negative(similarities, type(estimator).__name__)
     if looks_like_distances(similarities):
         warn(
-            "X looks like a matrix of distances: its diagonal is 0 and no way around is shorter than a direct one. "
+            "X looks like a matrix of distances: its diagonal is 0 and it satisfies the triangle inequality. "
             'affinity="precomputed" takes similarities, the larger the more alike; turn distances into them first, for '
             "example by exp(-(X / X.mean()) ** 2)."
         )
@@ -37,10 +37,10 @@ def read_similarities(X: Any, estimator: Any) -> Any:
 
 
 def looks_like_distances(matrix: Any) -> bool:
-    """Whether a dense matrix has a zero diagonal and keeps the triangle inequality, as far as a sample of it shows.
+    """Whether a dense matrix has a zero diagonal and satisfies the triangle inequality, as far as a sample shows.
 
-    Similarities do not: two points alike and one unlike both are enough. Where no entry is twice another, any matrix
-    keeps it, and the answer is no.
+    Similarities do not satisfy it: two similar points and a third one that is unlike both violate it. Where no entry is
+    more than twice another, every matrix satisfies it, and the answer is no.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def looks_like_distances(matrix: Any) -> bool:
     apart = sample[~np.eye(len(sample), dtype=bool)]
     if len(sample) < 3 or apart.min() <= 0 or apart.max() <= 2 * apart.min():
         return False
-    shortest = (sample[:, :, None] + sample[None, :, :]).min(axis=1)  # over one point on the way, or none
+    shortest = (sample[:, :, None] + sample[None, :, :]).min(axis=1)  # by way of at most one other point
     return bool((sample <= shortest * (1 + 1e-6)).all())
 
 
@@ -77,7 +77,7 @@ def check_n_clusters(value: Any) -> None:
 def gather_constraints(
     pairs: Constraints, constraints: Any, partial_labels: Any, cannot_link_groups: Any
 ) -> Constraints:
-    """Everything that is known of the samples, whatever it came as."""
+    """All constraints on the samples, in whatever form they were given."""
     n_samples = pairs.n_points
     if constraints is not None:
         pairs |= _on_samples(constraints, n_samples, "constraints")

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tightcut._support.extras import required
 from tightcut.constraints import Constraints
 from tightcut.constraints.pairs import to_array
 
@@ -171,10 +171,7 @@ def _axes(ax: Axes | None) -> Axes:
 
 
 def _require_matplotlib() -> None:
-    try:
-        import_module("matplotlib")
-    except ImportError as error:
-        raise ImportError('Pictures need matplotlib: pip install "tightcut[plots]"') from error
+    required("matplotlib", "Drawing", "plots")
 
 
 def _draw_constraints(ax: Axes, points: np.ndarray, labels: np.ndarray, constraints: Constraints) -> None:

@@ -1,4 +1,4 @@
-"""Clusters of points that were not there when the model was fitted."""
+"""Clusters of points that are not in the training data."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Prediction:
     def predict(self, X: Any) -> np.ndarray:
         """Clusters of new points, by the weighted vote of their nearest training points.
 
-        The training clustering stays as it is, and no constraint reaches new points. New points are scaled as those of
-        the fit were. Votes are weighed like the edges of the graph before any diffusion.
+        The training clustering does not change, and constraints do not apply to new points. New points are scaled like
+        the training points. Votes are weighted like the edges of the graph before diffusion.
 
         Parameters
         ----------

@@ -15,7 +15,7 @@ SECONDS_BETWEEN_UPDATES = 0.2
 
 
 class StatusLine:
-    """A line of text that is shown again and again; away from a terminal at most every two seconds.
+    """A line of text that is updated in place; where there is no terminal, printed at most every two seconds.
 
     In a notebook it is a bar that fills, in place, unless a stream is given.
     """
@@ -28,7 +28,7 @@ class StatusLine:
         self._last_line = float("-inf")
 
     def show(self, text: str, *, finished: bool, share: float | None = None) -> None:
-        """Show a text, and how much of the work is done; a share of None means that nobody knows."""
+        """Show a text, and the share of the work that is done; None if it is unknown."""
         now = time.monotonic()
         if self._in_notebook:
             if finished or now - self._last_line >= SECONDS_BETWEEN_UPDATES:

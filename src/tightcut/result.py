@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tightcut._support.display import html_view, shown_sizes
+from tightcut._support.extras import required
+from tightcut._support.sequences import RowSequence
 from tightcut._support.warning import warn
 from tightcut.constraints import Constraints
 from tightcut.constraints.violations import Violations
@@ -24,14 +26,14 @@ if TYPE_CHECKING:
 PRICING = ("solved", "estimated", "implied", "violated", "skipped")
 ROWS_SHOWN = 20
 # A cluster is suspiciously small with less than two fifths of its share of the points and less than a fifth of the largest,
-# if at least a hundredth of its weight leaves it: a small cluster of its own is hardly tied to others. Where clusters have
-# fewer than ten points on average, sizes say little.
+# if at least a hundredth of its weight leaves it: a genuine small cluster is hardly connected to others. Where
+# clusters have fewer than ten points on average, sizes say little.
 SMALL_SHARE, SMALL_RATIO, TIED, FEWEST_EXPECTED = 0.4, 5, 0.01, 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClusteringResult:
-    """A clustering with its price.
+    """A clustering, its cut and the constraints that it violates.
 
     Attributes
     ----------
@@ -101,8 +103,8 @@ class ConstraintPrice:
     cut_without : float
         The cut found without it.
     method : {"solved", "estimated", "implied", "violated", "skipped"}
-        Solved anew; estimated by local search; 0 because other constraints imply this
-        one; 0 because the clustering violates it anyway; 0 because there were too many to look at.
+        Solved again; estimated by local search; 0 because other constraints imply this one; 0 because the clustering
+        violates it anyway; 0 because there were too many constraints to look at.
     """
 
     kind: str
@@ -115,7 +117,7 @@ class ConstraintPrice:
 
 
 @dataclass(frozen=True, repr=False)
-class Audit(Sequence[ConstraintPrice]):
+class Audit(RowSequence[ConstraintPrice]):
     """Constraints with their prices, most expensive first: a sequence of `ConstraintPrice`.
 
     Attributes
@@ -123,7 +125,7 @@ class Audit(Sequence[ConstraintPrice]):
     rows : tuple of ConstraintPrice
     cut : float
         What prices are measured against: the cut of the given clustering, or of a better one with the same
-        constraints that was found on the way.
+        constraints that the search found.
     free_cut : float
         The cut found without any constraint: what all of them together cost is `cut - free_cut`.
     """
@@ -132,21 +134,8 @@ class Audit(Sequence[ConstraintPrice]):
     cut: float
     free_cut: float
 
-    @overload
-    def __getitem__(self, index: int) -> ConstraintPrice: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[ConstraintPrice]: ...
-    def __getitem__(self, index: int | slice) -> ConstraintPrice | Sequence[ConstraintPrice]:
-        return self.rows[index]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[ConstraintPrice]:
-        return iter(self.rows)
-
     def __repr__(self) -> str:
-        top = f", the dearest {self.rows[0].price:.3g}" if self.rows else ""
+        top = f", the most expensive {self.rows[0].price:.3g}" if self.rows else ""
         return f"Audit({len(self):,} constraints{top}; cut {self.cut:.6g}, {self.free_cut:.6g} without any)"
 
     def _repr_html_(self) -> str:
@@ -156,11 +145,7 @@ class Audit(Sequence[ConstraintPrice]):
 
     def to_dataframe(self, ids: Sequence[Any] | None = None) -> pd.DataFrame:
         """The table as a pandas frame, with the i-th of `ids` in place of point i if given."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError('to_dataframe needs pandas: pip install "tightcut[frames]"') from error
-
+        pd = required("pandas", "to_dataframe", "frames")
         frame = pd.DataFrame(list(map(astuple, self.rows)), columns=[field.name for field in fields(ConstraintPrice)])
         if ids is not None:
             names = list(ids)  # a pandas Series would be indexed by its labels
@@ -170,7 +155,7 @@ class Audit(Sequence[ConstraintPrice]):
 
 
 def warn_if_lopsided(graph: Graph, labels: np.ndarray, constraints: Constraints) -> None:
-    """Warn of a cluster far smaller than its share that is tied to the others, where no constraint may have forced it.
+    """Warn of a cluster that is far too small and well connected to the others, where no constraint can have forced it.
 
     Examples
     --------
@@ -207,27 +192,3 @@ def number_by_appearance(labels: np.ndarray) -> np.ndarray:
     rank = np.empty(len(first), np.int64)
     rank[used[np.argsort(first[used])]] = np.arange(len(used))
     return rank[labels]
-
-
-def number_like(labels: np.ndarray, given: np.ndarray) -> np.ndarray:
-    """The same partition, with the numbers of the given one where clusters have most in common, and new ones elsewhere.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tightcut.result import number_like
-    >>> number_like(np.array([0, 0, 1, 1, 2]), np.array([7, 7, 7, 3, 3])).tolist()
-    [7, 7, 3, 3, 8]
-    """
-    from scipy.optimize import linear_sum_assignment
-
-    numbers, old = np.unique(given, return_inverse=True)
-    found, new = np.unique(labels, return_inverse=True)
-    common = np.bincount(new * len(numbers) + old, minlength=len(found) * len(numbers)).reshape(len(found), -1)
-    rows, columns = linear_sum_assignment(common, maximize=True)
-    paired = common[rows, columns] > 0
-    result = np.full(len(found), -1)
-    result[rows[paired]] = numbers[columns[paired]]
-    unpaired = result < 0
-    result[unpaired] = numbers.max() + 1 + np.arange(int(unpaired.sum()))
-    return result[new]

@@ -1,4 +1,4 @@
-"""Distances that must-links teach: a linear map to apply before the neighbour graph is built."""
+"""Distances learned from must-links: a linear map to apply before the neighbour graph is built."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ ROUNDING = float(np.finfo(np.float64).eps)
 class MustLinkScaler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Stretch the directions in which must-linked points agree, shrink those in which they differ.
 
-    A neighbour graph trusts all directions alike. Must-links say which of them vary within a class, and so tell less
-    about classes than their share of the variance makes believe.
+    A neighbour graph treats all directions alike. Must-links show which of them vary within a class, and so say less
+    about the classes than their share of the variance suggests.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class MustLinkScaler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     with :math:`\bar r` the mean eigenvalue of R. Where must-linked points differ like any two points, R is a multiple of
     the identity and nothing changes; plain whitening by W (relevant component analysis) would blow up every direction
     of little variance. R is estimated from m differences (linked points less their components) in r dimensions, and
-    shrunk towards :math:`\bar r I` as if r more differences said that nothing should change.
+    shrunk towards :math:`\bar r I`, as if there were r further differences that favour no direction.
 
     Only must-links count, each in full. O(n d^2 + d^3) for n points of d features.
 

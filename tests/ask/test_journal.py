@@ -239,7 +239,7 @@ def test_a_huge_group_takes_no_memory(written):
 def test_deep_nesting(blobs, tmp_path, text):
     path = tmp_path / "deep.jsonl"
     path.write_text(text)
-    with pytest.raises(ValueError, match="no JSON"):
+    with pytest.raises(ValueError, match="not JSON"):
         Session(blobs[0], answers=path)
 
 

@@ -66,20 +66,20 @@ def test_the_cut_takes_over_where_it_foresees_more():
     session = Session(X, random_state=0)
     simulate(session, y, 70)
     answers = session._answers
-    forecast = session._rivalry._forecast(60, answers)
+    forecast = session._comparison._forecast(60, answers)
     later = sorted({a.first for a in answers[60:]} - forecast.points)
     assert later
     assert forecast.cut is not None
     wrong, right = forecast.believed.copy(), forecast.cut.copy()
     group = dict(zip(session._beliefs.evidence.points.tolist(), session._beliefs.group.tolist(), strict=True))
     wrong[later], right[later] = 99, [group[row] for row in later]
-    session._rivalry._forecasts[60] = replace(forecast, believed=wrong, cut=right)
-    assert session._rivalry.cut_leads(answers, session._beliefs)
+    session._comparison._forecasts[60] = replace(forecast, believed=wrong, cut=right)
+    assert session._comparison.cut_leads(answers, session._beliefs)
     session._labels = None
     labels = session.labels_
     assert session.constraints_.violations(labels).n_violations == 0
-    session._rivalry._forecasts[60] = replace(forecast, believed=right, cut=wrong)
-    assert not session._rivalry.cut_leads(answers, session._beliefs)
+    session._comparison._forecasts[60] = replace(forecast, believed=right, cut=wrong)
+    assert not session._comparison.cut_leads(answers, session._beliefs)
 
 
 def test_the_cut_keeps_the_groups_whatever_numbers_its_clusters_have(monkeypatch):

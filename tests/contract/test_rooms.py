@@ -22,13 +22,13 @@ LONGEST_BODY = 50
 FLOORS = [
     {"_support", "exceptions", "progress"},
     {"_kernels"},
-    {"graph", "constraints"},
+    {"graph", "constraints", "alignment"},
     {"neighbors"},
     {"relaxation"},
     {"search"},
     {"gpu"},  # a plug-in: what is below it imports it where it is used, inside a function
     {"clustering", "result", "inputs", "audit", "report", "scaling", "choosing", "prediction", "estimator", "updates"},
-    {"alignment", "metrics", "plots", "files", "datasets", "warmup"},
+    {"metrics", "plots", "files", "datasets", "warmup"},
     {"experiments", "ask", "demo", "resolution"},
     {"cli", "__main__"},
 ]

@@ -55,7 +55,7 @@ def test_points_that_are_new_have_no_old_label():
     [
         ([0, 1], [0], "labels_old has 2 entries but labels_new has 1"),
         ([[0]], [[0]], "one label per point"),
-        ([0.5], [0], "labels_old: 0.5 is no label"),
+        ([0.5], [0], "labels_old: 0.5 is not a label"),
         ([0], [(1, 2)], "labels_new must have one label per point"),
     ],
 )

@@ -190,7 +190,7 @@ def test_with_few_pairs_the_defaults_stay_and_it_says_so():
     X, y = mixed_units()
     choice = COSC(3, effort=0.1, random_state=0).fit(X, constraints=sample_constraints(y, 12, random_state=0)).choice_
     assert choice.setting == Setting(scale="quantile")
-    assert "too few to choose by" in choice.reason
+    assert "too few pairs to choose by" in choice.reason
 
 
 @pytest.mark.slow

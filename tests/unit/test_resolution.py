@@ -311,8 +311,8 @@ class TestTables:
             ([("a", "a", 0.5)], "row 0: 'a' is paired with itself"),
             ([("a", None, 0.5)], "column 'b': the id is missing"),
             ([("a", "", 0.5)], "the id is missing"),
-            ([(1.5, 2, 0.5)], "1.5 is no id"),
-            ([(True, False, 0.5)], "True is no id"),
+            ([(1.5, 2, 0.5)], "1.5 is not an id"),
+            ([(True, False, 0.5)], "True is not an id"),
             ([(2**70, 1, 0.5)], "does not fit into 64 bits"),
             ([("a", 2, 0.5)], "is text, but .* the whole number 2"),
             ([("a", "b")], r"row 0: expected \(a, b, probability\)"),
@@ -340,7 +340,7 @@ class TestTables:
             resolve(table)
         table["a"], table["b"] = pd.array([1, 2], dtype="Int64"), [np.int64(2), np.int64(3)]
         assert resolve(table).ids.tolist() == [1, 2, 3]
-        with pytest.raises(InputError, match="groups row 0: {} is no name"):
+        with pytest.raises(InputError, match="groups row 0: {} is not a name"):
             resolve(table, groups=[(1, {}), (2, "x")])
 
     def test_rules_about_other_records_altogether_are_refused(self):

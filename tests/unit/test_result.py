@@ -73,7 +73,7 @@ class TestReprs:
         assert repr(found) == "ClusteringResult(2 clusters of 3, 3 points; cut 0.666667, 0 violated)"
         assert repr(tradeoff_path(self.RING, pairs, random_state=0)[0]) == repr(found)
         prices = audit(self.RING, pairs, found.labels)
-        assert repr(prices) == "Audit(2 constraints, the dearest 0; cut 0.666667, 0.666667 without any)"
+        assert repr(prices) == "Audit(2 constraints, the most expensive 0; cut 0.666667, 0.666667 without any)"
         large = ClusteringResult(np.arange(1000), 1.0, found.violations)
         assert len(repr(large)) < 120
 

@@ -92,9 +92,9 @@ def walk_front(
 ):  # fmt: skip
     """Walk from `labels`, which change, by single moves around a target amount of violated belief; O(n k) a step.
 
-    The price of what exceeds the target falls while nothing does and rises while something does, so that the walk passes
-    the target again and again. Every clustering on the way enters the front; returns its size. `offset` is the violated
-    belief of a clustering without any relation inside its clusters.
+    The price of what exceeds the target falls while nothing does and rises while something does, so that the walk
+    passes the target repeatedly. Every clustering on the way enters the front; returns its size. `offset` is the
+    violated belief of a clustering without any relation inside its clusters.
     """
     n = len(labels)
     leaving, volume, count = np.empty(k), np.empty(k), np.empty(k, np.int64)

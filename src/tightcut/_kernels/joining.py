@@ -1,6 +1,6 @@
 """Clusters of a signed graph by greedy additive contraction (see resolution/solver.py).
 
-Positive weights speak for a common cluster, negative ones against it, and -inf forbids it. `groups` gives the groups of
+Positive weights favour a common cluster, negative ones oppose it, and -inf forbids it. `groups` gives the groups of
 each vertex as two arrays, in the manner of CSR: two vertices that share a group never share a cluster.
 """
 
@@ -23,7 +23,7 @@ def filled(n, value):
 
 @compiled
 def contract_greedily(first, n, graph, groups, mark):
-    """Cluster of each of the n vertices from `first` on: join the two with the most weight between them, again and again.
+    """Cluster of each of the n vertices from `first` on: repeatedly join the two with the most weight between them.
 
     Weights of edges that become parallel add up. `mark` has an entry per group and is 0 before and after. O(m log^2 m)
     for m edges, if few edges meet a group that forbids them.
@@ -173,7 +173,7 @@ def _take_over_edges(a, b, n, edges, lists, table, queue):
 
 @compiled
 def _refill_or_insert(table, edges, e, n):
-    """Enter an edge; a table that is full of edges that are gone, or have moved, is filled anew."""
+    """Enter an edge; a table full of edges that were removed or moved is rebuilt first."""
     ends, weight = edges
     capacity = len(table) - 1
     if 4 * table[capacity] > 3 * capacity:

@@ -27,8 +27,8 @@ def resolve_components(starts, indptr, indices, weights, group_starts, group_val
     group_starts, group_values : int32 arrays
         Groups of each vertex, 0 to n_groups - 1. Vertices that share one are never in one cluster.
     exact_size, most_nodes : int
-        Components of at most so many vertices are solved by branch and bound, if so many nodes are enough. With 0, no
-        part of a component is solved in this way, either.
+        Components of at most `exact_size` vertices are solved by branch and bound with at most `most_nodes` nodes. With
+        0, no part of a component is solved in this way, either.
     """
     graph, groups = (indptr, indices, weights), (group_starts, group_values)
     count = len(starts) - 1

@@ -162,7 +162,7 @@ def tabu_search(
     """One-flip tabu search: always take the best flip that is not forbidden; a flipped unit rests for a while.
 
     Changes `spins` to the best orientation seen and returns its ratio; stops after `patience` flips without a new
-    best. Every flip scans all units, which beats a heap up to a few thousand of them. The cut is measured anew after
+    best. Every flip scans all units, which beats a heap up to a few thousand of them. The cut is measured again after
     every `patience` flips: where it is tiny, rounding errors that add up would go on finding "better" ones for ever.
     """
     n = len(spins)

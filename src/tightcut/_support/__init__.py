@@ -1,1 +1,1 @@
-"""Small things that every room uses: settings that are one of a few words, warnings, Ctrl-C."""
+"""Helpers for all other packages: choices, warnings, optional dependencies, files, progress and interruption."""

@@ -1,4 +1,4 @@
-"""How results look at the end of a notebook's cell."""
+"""How results are displayed in a notebook."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def html_view(
     return f"<div>{line}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
 
 
-def shown_sizes(sizes: Sequence[int]) -> str:
+def shown_sizes(sizes: Sequence[int], limit: int = SIZES_SHOWN) -> str:
     """Sizes of clusters, the first few of many.
 
     Examples
@@ -37,4 +37,4 @@ def shown_sizes(sizes: Sequence[int]) -> str:
     >>> shown_sizes([4, 5]), shown_sizes(range(1, 12))
     ('4, 5', '1, 2, 3, 4, 5, 6, 7, 8, ...')
     """
-    return ", ".join(f"{size:,}" for size in sizes[:SIZES_SHOWN]) + (", ..." if len(sizes) > SIZES_SHOWN else "")
+    return ", ".join(f"{size:,}" for size in sizes[:limit]) + (", ..." if len(sizes) > limit else "")

@@ -1,4 +1,4 @@
-"""What is believed of all points: the answers, and every opinion with the say that it has earned."""
+"""Beliefs about all points: the answers, and a weighted mixture of predictors (graphs and columns)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tightcut.ask.spreading import Harmonic, Spreading
 from tightcut.ask.weighing import DOUBT, boldness_of, merge, plausibility, share_of_errors, weigh
 
 ROUNDS = 3
-PATIENCE = 1.0  # answers that speak for all opinions alike
-LEAST_SAY = 0.03  # an opinion with less is not heard
+PATIENCE = 1.0  # pseudo-answers in favour of all predictors alike
+LEAST_SAY = 0.03  # predictors with less weight are ignored
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Beliefs:
 
     @cached_property
     def shares(self) -> np.ndarray:
-        """Belief of every point, of shape (n, k + 1), in which all opinions have their say."""
+        """Beliefs about every point, of shape (n, k + 1), by the mixture of all predictors."""
         return self._mixture(self.opinions)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Checks of what people and programs hand to a session."""
+"""Checks of the arguments of a session."""
 
 from __future__ import annotations
 

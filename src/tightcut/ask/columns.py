@@ -1,7 +1,7 @@
-"""What the columns say: a forest taught by the answered points.
+"""Predictions from the columns: a random forest trained on the answered points.
 
-Where distances between rows say little and single columns a lot, a forest knows more than any graph. It is taught again when
-the answered points have become a seventh more, and says of a point it was taught with only what trees say that did not see it.
+Where distances between rows say little and single columns a lot, a forest predicts better than any graph. It is trained
+again when there are a seventh more answered points, and predictions for points it was trained on are out-of-bag.
 """
 
 from __future__ import annotations

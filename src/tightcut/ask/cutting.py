@@ -1,7 +1,7 @@
-"""The smallest cut that starts from the beliefs and satisfies the answers, and how it is known when to trust it.
+"""The smallest cut that starts from the beliefs and satisfies the answers, and a test of when to use it.
 
 On a good graph that cut is more often right than the beliefs; on a poor one it satisfies an answer by moving a single point.
-The answers tell: at certain numbers of answers both say what they expect, and the points asked about later show who was right.
+So both make forecasts after certain numbers of answers, and the points asked about later show which was right more often.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tightcut.ask.questions import exploring
 from tightcut.ask.records import Answer
 from tightcut.ask.spreading import Spreading
 
-FIRST, GROWTH = 60, 1.25  # the numbers of answers after which both say what they expect
+FIRST, GROWTH = 60, 1.25  # forecasts are made after 60 answers, and each time there are a quarter more
 
 
 def cut_from(beliefs: Beliefs, spreading: Spreading) -> np.ndarray | None:
@@ -68,8 +68,8 @@ class Forecast:
     cut: np.ndarray | None
 
 
-class Rivalry:
-    """Remembers what was expected, and counts who was right.
+class ForecastComparison:
+    """Keeps forecasts of the beliefs and of the cut, and counts which of the two was right.
 
     Parameters
     ----------

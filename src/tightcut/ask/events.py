@@ -24,7 +24,7 @@ def check_header(header: dict[str, Any]) -> None:
 
 
 def check_event(event: dict[str, Any], line: int, rows: int) -> None:
-    """Raise ValueError with the reason if an event cannot have been written by a session of so many rows.
+    """Raise ValueError with the reason if an event cannot have been written by a session of `rows` rows.
 
     An answer begins one group at most, so the groups of the event in line 7, say, have numbers below 7.
     """

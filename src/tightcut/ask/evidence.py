@@ -1,4 +1,4 @@
-"""Answers in arrays; which of them are probably true, and what follows from those."""
+"""Answers as arrays; which of them are probably true, and the constraints that follow."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from tightcut.ask.records import Answer
 from tightcut.constraints import Constraints
 
-SURE = 0.8  # an answer or a group believed that much is settled
+SURE = 0.8  # probability from which an answer or a group is settled
 COMPARE = "two groups may be one"  # the reason of a question whose answer is a vote on two groups
 
 

@@ -102,7 +102,7 @@ class Journal:
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError:
-            # A full disk may have taken half of the line; what follows must not be glued to it.
+            # A full disk may have taken half of the line; the next line must not be appended to it.
             self._file.close()
             os.truncate(self.path, end)
             self._file = self.path.open("ab")
@@ -137,14 +137,14 @@ def read_events(path: Any) -> list[Event]:
     path = Path(path)
     events = _read_lines(path)
     if not events:
-        raise ValueError(f"{path} is empty; it is no journal of answers.")
+        raise ValueError(f"{path} is empty; it is not a journal of answers.")
     return events
 
 
 def read_constraints(path: Any, n_points: int | None = None) -> Constraints:
     """The answers of a journal that can be true together, as must-links and cannot-links.
 
-    Contradictions are settled among the answers alone; a `Session` also hears the data.
+    Contradictions are settled by the answers alone; a `Session` also uses the data.
 
     Parameters
     ----------
@@ -204,10 +204,10 @@ def _read_lines(path: Path) -> list[Event]:
             if number == len(lines):  # no newline after it: torn
                 break
             raise ValueError(
-                f"Line {number} of {path} is no JSON; this is no journal of answers, or it is damaged."
+                f"Line {number} of {path} is not JSON; this is not a journal of answers, or it is damaged."
             ) from None
         if not isinstance(event, dict) or "event" not in event:
-            raise ValueError(f"Line {number} of {path} is no event; this is no journal of answers.")
+            raise ValueError(f"Line {number} of {path} is not an event; this is not a journal of answers.")
         if number == len(lines):  # complete JSON but no newline: it was never acknowledged
             break
         if events and not (isinstance(event["event"], str) and event["event"] in EVENTS):
@@ -228,7 +228,7 @@ def _drop_torn_line(path: Path) -> None:
 def _check_header(header: Event, path: Path) -> None:
     if header.get("event") != "data" or "rows" not in header:
         raise ValueError(
-            f"The first line of {path} does not say which data it belongs to; it is no journal of answers."
+            f"The first line of {path} does not say which data it belongs to; it is not a journal of answers."
         )
     if header.get("format") != FORMAT:
         raise ValueError(f"{path} has format {header.get('format')!r}; this version of tightcut reads format {FORMAT}.")

@@ -1,4 +1,4 @@
-"""From beliefs to labels, and what is said where nothing is known."""
+"""From beliefs to labels, and labels where nothing is known."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import numpy as np
 from tightcut.ask.beliefs import Beliefs
 from tightcut.ask.columns import Lesson
 
-LIKELY = 0.5  # a point that several groups share tells nothing about its part
+LIKELY = 0.5  # a point that belongs to several groups says nothing about its part
 
 
 def labels_of(beliefs: Beliefs, cuts: list[np.ndarray]) -> np.ndarray:
-    """The likeliest group of each point; where nothing is known, what the plain cut says.
+    """The likeliest group of each point; where nothing is known, the part of the plain cut.
 
     A point of an unknown region has the commonest group of its coarse part or, if nobody was asked about that part, the
     number of the part after the groups' numbers. Answered points have the group that is believed, so that every believed
@@ -30,12 +30,12 @@ def labels_of(beliefs: Beliefs, cuts: list[np.ndarray]) -> np.ndarray:
 
 
 def leading_cut(beliefs: Beliefs, cuts: list[np.ndarray]) -> np.ndarray:
-    """The coarse cut of the graph that has the largest say."""
+    """The coarse cut of the graph with the largest weight."""
     return cuts[int(np.argmax(beliefs.say[: len(cuts)]))]
 
 
 def unknown_points(beliefs: Beliefs, coarse: np.ndarray) -> np.ndarray:
-    """Where the graphs do not know, and the columns have not foreseen more than the plain cut."""
+    """Points of which the graphs know nothing, unless the columns predicted answers better than the plain cut."""
     if columns_lead(beliefs, coarse):
         return np.zeros(len(coarse), bool)
     shares = beliefs.mapped
@@ -43,7 +43,7 @@ def unknown_points(beliefs: Beliefs, coarse: np.ndarray) -> np.ndarray:
 
 
 def columns_lead(beliefs: Beliefs, coarse: np.ndarray) -> bool:
-    """Whether the forest had foreseen more of the answers than the commonest group of the other points in a coarse part."""
+    """Whether the forest predicted more of the answers than the commonest group of the other points in a coarse part."""
     lessons = [opinion for opinion in beliefs.opinions if isinstance(opinion, Lesson)]
     if not lessons:
         return False

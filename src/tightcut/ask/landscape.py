@@ -1,4 +1,4 @@
-"""What is prepared before the first question: the graph and its cuts, fine and coarse."""
+"""Preparation before the first question: the graph and its cuts, fine and coarse."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tightcut.ask.columns import Teacher
 from tightcut.ask.spreading import Spreading
 
 FINE = 50  # parts: small parts of a small cut are nearly pure
-COARSE = 20  # parts, where the number of clusters is not told
+COARSE = 20  # parts, where the number of clusters is not given
 EFFORT = 0.3
 LARGE = 4_000_000  # values; above it there is one graph only
 ALIKE = 1.5  # columns whose deviations differ by less are left as they are
@@ -20,7 +20,7 @@ ALIKE = 1.5  # columns whose deviations differ by less are left as they are
 
 @dataclass(frozen=True, eq=False)
 class Landscape:
-    """The graph between the points and what its cuts say without any answer.
+    """The graph of the points and its cuts, before any answer.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def _affinity(X: np.ndarray, n_neighbors: int, n_jobs: int | None) -> Any:
     from tightcut import knn_affinity
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # bridges between components do no harm here
+        warnings.simplefilter("ignore", UserWarning)  # bridges between components are harmless here
         return knn_affinity(X, n_neighbors, symmetrize="mean", n_jobs=n_jobs)
 
 

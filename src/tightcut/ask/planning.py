@@ -1,4 +1,4 @@
-"""The next questions, in the order of their worth."""
+"""The next questions, the most valuable first."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Planner:
         return self.items[:n]
 
     def picks(self, n: int, answers: Sequence[Answer]) -> list[Item]:
-        """Up to n rows to pick a group for: now and then one whose pick is not believed, and new points."""
+        """Up to n rows to pick a group for: occasionally one whose pick is not believed, and new points."""
         # Not at once, since the same person would say the same, and not more often than every fourth time.
         recent = answers[-4:]
         doubted = {answer.first for answer in answers if not answer.believed} - {answer.first for answer in recent}

@@ -1,4 +1,4 @@
-"""How much is settled, and what more answers would bring."""
+"""How much is settled, and the expected gain of more answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tightcut.ask.records import Progress
 from tightcut.ask.weighing import heard, weigh
 
 POWERS = (1.0, 2.0, 3.0, 4.0, 6.0)
-FLOOR = 0.02  # no belief is more certain than that
+FLOOR = 0.02  # smallest probability of being wrong
 ROWS_AT_ONCE = 8192
 
 

@@ -1,4 +1,4 @@
-"""What a session hands out: questions, groups, answers, contradictions and progress. All of them are frozen."""
+"""What a session returns: questions, groups, answers, contradictions and progress, as frozen dataclasses."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from tightcut.ask.state import State
 from tightcut.constraints import Constraints
 
 SHOWN_MEMBERS = 8
-PREPARED = 5_000  # points from which on it is worth preparing while the person thinks
+PREPARED = 5_000  # points from which it pays to prepare while the person thinks
 
 
 class Session(State):
@@ -184,7 +184,7 @@ class Session(State):
         self._append({"event": "revise", "number": number, "time": now(), "answer": changed})
 
     def undo(self) -> Event:
-        """Take back the last answer, correction, revision or name, and return its event."""
+        """Undo the last answer, correction, revision or name, and return its event."""
         remaining = standing(self._journal.events)
         if not remaining:
             raise ValueError("There is nothing to undo.")

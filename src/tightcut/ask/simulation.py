@@ -1,4 +1,4 @@
-"""Answers from known labels, to see how far questions lead."""
+"""Answers from known labels, to measure how good the questions are."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def simulate(
     error_rate : float, default=0.0
         Share of wrong answers.
     errors : {"random", "alike"}, default="random"
-        "random" errs anywhere alike; "alike" errs mostly where things look alike, as people do.
+        "random" makes errors anywhere with equal probability; "alike" mostly where things look alike, as people do.
     random_state : int, Generator or None
 
     Returns
@@ -78,7 +78,7 @@ def simulate(
 
 
 class Person:
-    """Someone who knows the classes, and errs now and then.
+    """A simulated person who knows the classes and sometimes errs.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class Person:
         self._sample = self.rng.integers(len(self.y), size=(2000, 2)) if errors == "alike" else None
 
     def reply(self, question: Question) -> Any:
-        """An answer, true or now and then wrong."""
+        """An answer, which may be wrong."""
         err = bool(self.rng.random() < self.error_rate * self._ease_of_error(question))
         if err:
             self.wrong.append(question.number)

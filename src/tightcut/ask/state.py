@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tightcut.ask.beliefs import Beliefs, believe
-from tightcut.ask.cutting import Rivalry, cut_from
+from tightcut.ask.cutting import ForecastComparison, cut_from
 from tightcut.ask.evidence import gather
 from tightcut.ask.history import effective_answers, group_names, largest
 from tightcut.ask.journal import Event, Journal
@@ -24,7 +24,7 @@ class State:
     _memo: tuple[list[Answer], Beliefs] | None = None
     _labels: np.ndarray | None = None
     _answered: list[Answer] | None = None
-    _rivals: Rivalry | None = None
+    _rivals: ForecastComparison | None = None
 
     @property
     def _answers(self) -> list[Answer]:
@@ -55,16 +55,16 @@ class State:
     def _current_labels(self) -> np.ndarray:
         if self._labels is None:
             self._labels = labels_of(self._beliefs, self._landscape.cuts)
-            if self._rivalry.cut_leads(self._answers, self._beliefs):
+            if self._comparison.cut_leads(self._answers, self._beliefs):
                 cut = cut_from(self._beliefs, self._leading)
                 self._labels = self._labels if cut is None else cut
         return self._labels
 
     @property
-    def _rivalry(self) -> Rivalry:
-        """Who foresees more, the beliefs or the cut that starts from them."""
+    def _comparison(self) -> ForecastComparison:
+        """Which forecasts better, the beliefs or the cut that starts from them."""
         if self._rivals is None:
-            self._rivals = Rivalry(self._journal.header["anchor"], self._landscape)
+            self._rivals = ForecastComparison(self._journal.header["anchor"], self._landscape)
         return self._rivals
 
     def _append(self, event: Event) -> None:

@@ -1,4 +1,4 @@
-"""What a fit chooses where it is not told: scale, graph and influence, from the columns and from pairs held out."""
+"""The automatic choice of scale, graph and influence, from the columns and from held-out pairs."""
 
 from tightcut.choosing.choice import CandidateScore, Choice
 from tightcut.choosing.choose import Problem, choose

@@ -1,4 +1,4 @@
-"""What was chosen, and the table behind it."""
+"""The chosen setting, and the scores it was chosen by."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CandidateScore:
-    """How well a setting tells pairs that were held out.
+    """How well a setting agrees with held-out pairs.
 
     Attributes
     ----------
     setting : Setting
     agreement : float
-        The mean of the shares of held-out must-links and of held-out cannot-links that it tells rightly; 1/2 is chance.
+        Share of the held-out pairs that it satisfies: the mean of the share of must-links and that of cannot-links; 1/2
+        is chance.
     gain, standard_error : float
-        By how much that is more than for the default, and the standard error of the difference.
+        The agreement less that of the default, and the standard error of the difference.
     """
 
     setting: Setting
@@ -32,7 +33,7 @@ class CandidateScore:
 
 @dataclass(frozen=True)
 class Choice:
-    """What a fit has chosen where it was not told.
+    """The settings that a fit chose in place of "auto", and why.
 
     Attributes
     ----------
@@ -41,7 +42,8 @@ class Choice:
     reason : str
         Why these, in plain words.
     candidates : tuple of CandidateScore
-        What the pairs said, the default first. Empty where there were too few pairs, or nothing was left to choose.
+        The candidates that were compared, the default first. Empty where there were too few pairs, or nothing was left
+        to choose.
     """
 
     setting: Setting

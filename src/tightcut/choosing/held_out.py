@@ -1,9 +1,9 @@
-"""Pairs held out: what a clustering that does not know them says about them.
+"""Held-out pairs: whether a clustering made without them agrees with them.
 
-A pair tells something about a candidate only if the other pairs do not imply it. Must-links are transitive, and with two
-clusters cannot-links are, too: so a held-out pair is asked about only if no chain of the pairs that are left joins its
-two points. Where the pairs are so many among so few points that hardly any is left (known classes are), points are held
-out instead, with all pairs that are implied.
+A held-out pair is informative only if the remaining pairs do not imply it. Must-links are transitive, and two
+cannot-links imply a must-link if there are two clusters: so a held-out pair counts only if no chain of remaining pairs
+joins its two points. Where there are so many pairs among so few points that hardly any pair is left, as with known
+classes, points are held out instead, with all pairs that are implied.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Fold:
     known : Constraints
         The pairs that are left.
     asked : int ndarray of shape (m,)
-        Numbers of the pairs that are held out and not implied, must-links counted first.
+        Numbers of the pairs that are held out and not implied; must-links come first.
     """
 
     known: Constraints
@@ -45,7 +45,7 @@ class HeldOut:
     pairs : int ndarray of shape (m, 2)
     must : bool ndarray of shape (m,)
     group : int ndarray of shape (m,)
-        Pairs of one group are no independent evidence.
+        Pairs of one group are not independent.
     weight : ndarray of shape (m,)
         Adds up to 1/2 over the must-links that are asked about, and to 1/2 over the cannot-links; 0 for the others.
     n_must, n_cannot : int
@@ -61,12 +61,12 @@ class HeldOut:
     folds: tuple[Fold, ...]
 
     def agreement(self, fold: Fold, labels: np.ndarray) -> np.ndarray:
-        """Whether the labels say what the pairs of the fold say."""
+        """Whether the labels agree with each held-out pair of the fold."""
         i, j = self.pairs[fold.asked].T
         return np.asarray((labels[i] == labels[j]) == self.must[fold.asked])
 
     def score(self, agrees: np.ndarray) -> float:
-        """The mean of the shares of must-links and of cannot-links that are told rightly."""
+        """The mean of the share of satisfied must-links and that of satisfied cannot-links."""
         return float(self.weight @ agrees)
 
     def compare(self, agrees: np.ndarray, other: np.ndarray) -> tuple[float, float]:
@@ -144,7 +144,7 @@ def _by_pair(constraints: Constraints, rng: np.random.Generator, n_folds: int) -
 
 
 def _by_point(constraints: Constraints, rng: np.random.Generator, n_folds: int) -> tuple[list[Fold], np.ndarray]:
-    """Each pair is asked about in the fold of one of its points, drawn by lot; the known pairs are those of other folds."""
+    """Each pair is held out in the fold of one of its points, at random; known are the pairs of other folds."""
     pairs, _ = _pairs(constraints)
     points = np.unique(pairs)
     number = np.full(constraints.n_points, -1)

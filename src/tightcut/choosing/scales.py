@@ -1,8 +1,7 @@
-"""Scales of the columns: as they are, standardised, or as quantiles; and which of them the columns themselves ask for.
+"""Scales of the columns: as they are, standardised, or as quantiles; and which of them suits the columns.
 
-A distance between rows adds up squared differences over the columns. Where one column is measured in units that make its
-numbers a thousand times larger, it decides alone. Pixels and embeddings have one unit, and their deviations mean
-something.
+A distance between rows adds up squared differences over the columns. A column whose unit makes its numbers a thousand
+times larger dominates all others. Pixels and embeddings share one unit, and their deviations are meaningful.
 """
 
 from __future__ import annotations
@@ -20,20 +19,20 @@ from tightcut.neighbors.points import Points, is_memory_mapped, row_blocks
 SCALES = ("none", "standard", "quantile")
 SCALED_TO = {"none": "as they are", "standard": "scaled to variance 1", "quantile": "replaced by their quantiles"}
 BLOCK_ENTRIES = 1 << 22
-SAMPLE = 10_000  # rows from which units are judged and quantiles are taken
+SAMPLE = 10_000  # rows from which deviations and quantiles are estimated
 # Columns are scaled where their deviations differ by a larger factor, and less than this share of them counts.
 LARGEST_RATIO, LEAST_SHARE = 30.0, 0.15
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnScale:
-    """A map of each column, learned from the points of a fit; new points get the same.
+    """A map of each column, learned from the points of a fit and applied to new points.
 
     Attributes
     ----------
     name : {"none", "standard", "quantile"}
     centre, divisor : ndarray of shape (n_features,) or None
-        What is taken off and divided by, for "standard"; a constant column is divided by 1.
+        Mean and standard deviation, for "standard"; a constant column is divided by 1.
     reference : ndarray of shape (n_features, m) or None
         Sorted values of each column, for "quantile".
     """
@@ -110,7 +109,7 @@ def written(blocks: Iterable[np.ndarray], shape: tuple[int, ...], dtype: np.dtyp
 
 
 def judge_columns(points: Points) -> tuple[str, str]:
-    r"""The scale that the columns ask for before any pair speaks, and why, in one sentence.
+    r"""The scale that suits the columns, without looking at pairs, and the reason in one sentence.
 
     Returns
     -------
@@ -120,7 +119,7 @@ def judge_columns(points: Points) -> tuple[str, str]:
     Notes
     -----
     With variances :math:`v_j`, the number of columns that count in a distance is :math:`m = (\sum v_j)^2 / \sum v_j^2`:
-    all of them if they vary alike, 1 if one of them decides alone. Columns are replaced by their quantiles where
+    all of them if they vary alike, 1 if a single one dominates. Columns are replaced by their quantiles where
     :math:`m - 1 < 0.15 \, (d - 1)` of d columns that vary, and the largest standard deviation is more than 30 times the
     smallest. Pixels, spectra and embeddings have a large m; clusters far apart along one of a few columns, a small ratio.
 
@@ -145,10 +144,10 @@ def judge_columns(points: Points) -> tuple[str, str]:
     count, n_columns = float(variances.sum() ** 2 / np.square(variances).sum()), len(variances)
     if n_columns == 1:
         return "none", "only one column varies"
-    told = f"{count:.1f} of {n_columns} columns would decide the distances"
+    share = f"{count:.1f} of {n_columns} columns would dominate the distances"
     if count - 1 < LEAST_SHARE * (n_columns - 1) and variances.min() * LARGEST_RATIO**2 < 1:
-        return "quantile", f"units differ: as they are, {told}"
-    return "none", f"units are alike: {told}"
+        return "quantile", f"units differ: as they are, {share}"
+    return "none", f"units are alike: {share}"
 
 
 def _sample(points: np.ndarray) -> np.ndarray:

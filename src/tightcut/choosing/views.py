@@ -1,4 +1,4 @@
-"""From points to the graph of a setting; what is dear, the neighbours of each point, is found once for each distance."""
+"""From points to the graph of a setting; neighbours, which take most of the time, are found once for each distance."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tightcut.neighbors.threads import Progress
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Points as a setting sees them: scaled, then mapped as must-links teach. New points are seen the same way.
+    """The map from points to what distances are measured between: a scale, then a linear map learned from must-links.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class PointGraphs:
         return self._scaled[scale]
 
     def view(self, setting: Setting, constraints: Constraints) -> tuple[View, Points]:
-        """How the setting sees points, and these points as it sees them."""
+        """The view of a setting, and the points in that view."""
         from tightcut.scaling import relative_whitening
 
         scale, points = self.scaled(setting.scale)

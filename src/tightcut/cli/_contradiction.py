@@ -1,4 +1,4 @@
-"""Constraints that cannot be satisfied, told by the parts of the error in the user's own names, lines and options."""
+"""Explanations of constraints that cannot be satisfied, with the user's own names, lines and options."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Place = Callable[[str, int, int], str | None]
 
 
 def explain(error: InconsistentConstraintsError, ids: Sequence[str], n_clusters: int, place: Place) -> str:
-    """The whole story: what cannot be, the lines that say so, and what to do."""
+    """The whole explanation: what is wrong, the lines that contradict each other, and what to do."""
     what, advice = story(error, ids, n_clusters)
     lines = link_lines(error.witness, ids, place)
     if not lines:

@@ -1,4 +1,4 @@
-"""Labels as a table: a name for each row, its cluster, and the cluster's name where there are any."""
+"""Labels as a table: the name of each row, its cluster, and the cluster's name if there are names."""
 
 from __future__ import annotations
 

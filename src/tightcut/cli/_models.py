@@ -1,13 +1,10 @@
-"""Models in files, with what the command line knows of their rows: identifiers and columns."""
+"""Models in files, with the identifiers and columns of their rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import click
 
 from tightcut.cli._console import Console
 
@@ -41,7 +38,7 @@ class Rows:
 
     @classmethod
     def of_model(cls, model: COSC) -> Rows:
-        """What the command line has noted, or row numbers and the names of the features for a model made in Python."""
+        """As saved by the command line; for a model made in Python, row numbers and the names of the features."""
         noted = vars(model).get("_rows")
         if noted is None:
             names = getattr(model, "feature_names_in_", None)
@@ -116,14 +113,3 @@ def read_new(path: Path, model: COSC, rows: Rows, options: dict[str, Any], conso
         raise InputError(f"{path} has {len(data.columns)} columns to cluster by; the model has {model.n_features_in_}.")
     console.note(f"Read {data.n_rows:,} rows of {path.name}.")
     return data, data.points
-
-
-def check_model_target(path: Path | None, sources: Iterable[Path | None], *, force: bool) -> None:
-    """Refuse a file for a model that cannot be written, or is another file of the command, before time is spent."""
-    from tightcut.files.writing import check_writable
-
-    if path is None:
-        return
-    if path.resolve() in {other.resolve() for other in sources if other is not None}:
-        raise click.UsageError("The same file is named twice; input and output files must differ.")
-    check_writable(path, force=force)

@@ -138,10 +138,10 @@ graph_options = together(
     choice(
         "--scale",
         "auto none standard quantile",
-        "Leave the columns as they are, bring them to variance 1, or replace them by their quantiles.",
+        "Leave the columns as they are, scale them to variance 1, or replace them by their quantiles.",
     ),
-    choice("--metric", "euclidean cosine", "How far apart points are: as usual, or by their directions only."),
-    choice("--learn-distances", "auto yes no", "Whether must-links say which directions count."),
+    choice("--metric", "euclidean cosine", "Distance between points: euclidean, or between their directions only."),
+    choice("--learn-distances", "auto yes no", "Whether to learn distances from must-links."),
     option("--n-neighbors", type=NumberOr("auto", click.IntRange(1)), default="auto", help="Neighbours of each point."),
     choice(
         "--neighbors",

@@ -1,11 +1,12 @@
-"""What `tightcut cluster` says of its result: in a summary, as JSON, and on the page of a report."""
+"""The result of `tightcut cluster` as a summary, as JSON and as a report."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from tightcut._support.display import shown_sizes
 from tightcut._support.rounding import BELIEF_ROUNDING
 from tightcut.cli._problem import Problem, graph_of, points_of
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 CRITERIA = {"ncut": "normalized cut", "rcut": "ratio cut"}
 SIZES_SHOWN, COLUMNS_SHOWN, VIOLATED_SHOWN = 20, 15, 10
-DEAR = 1.5  # times the cut without pairs
+EXPENSIVE = 1.5  # times the cut without pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +44,8 @@ class Outcome:
         return replace(self, free_cut=cut_without_constraints(graph_of(self.model), self.model.labels_, seed))
 
     @property
-    def is_dear(self) -> bool:
-        return self.free_cut is not None and self.model.cut_ > DEAR * self.free_cut > 0
+    def is_expensive(self) -> bool:
+        return self.free_cut is not None and self.model.cut_ > EXPENSIVE * self.free_cut > 0
 
     @property
     def ratio(self) -> float:
@@ -70,7 +71,7 @@ class Outcome:
 
     def facts(self, seconds: float) -> dict[str, Any]:
         data, model, sizes = self.problem.data, self.model, self.sizes
-        shown = ", ".join(f"{size:,}" for size in sizes[:SIZES_SHOWN]) + (", ..." if len(sizes) > SIZES_SHOWN else "")
+        shown = shown_sizes(sizes, SIZES_SHOWN)
         violated = f"{model.n_violations_:,} of {model.constraints_.n_pairs:,} constraints"
         if model.violated_belief_ != model.n_violations_:
             violated += f" (belief {model.violated_belief_:g})"
@@ -116,28 +117,18 @@ class Outcome:
 
     def page(self, seconds: float) -> str:
         """The report."""
-        from datetime import datetime
-
-        from tightcut.report import render
-
-        problem, model = self.problem, self.model
-        return render(
-            graph_of(model),
-            model.labels_,
-            model.constraints_,
-            points=points_of(self.model),
-            columns=problem.data.columns,
-            ids=problem.data.ids,
-            names=model.names_,
+        data = self.problem.data
+        return model_page(
+            self.model,
+            data.ids,
+            data.path.stem,
+            {**self._page_facts(), "Time": f"{seconds:.1f} s"},
+            columns=data.columns,
             prices=self.prices,
-            places=problem.place,
+            places=self.problem.place,
             free_cut=self.free_cut,
             images=self.images,
             layout=self.options["map"],
-            title=f"Clusters of {problem.data.path.stem}",
-            criterion=CRITERIA[model.criterion],
-            facts={**self._page_facts(), "Time": f"{seconds:.1f} s"},
-            created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
         )
 
     def _page_facts(self) -> dict[str, str]:
@@ -174,8 +165,29 @@ class Outcome:
         return facts
 
 
+def model_page(model: COSC, ids: Sequence[str], name: str, facts: dict[str, str], **page: Any) -> str:
+    """The report on a fitted model; `page` are further arguments of `tightcut.report.render`."""
+    from datetime import datetime
+
+    from tightcut.report import render
+
+    return render(
+        graph_of(model),
+        model.labels_,
+        model.constraints_,
+        points=points_of(model),
+        ids=ids,
+        names=model.names_,
+        title=f"Clusters of {name}",
+        criterion=CRITERIA[model.criterion],
+        facts=facts,
+        created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
+        **page,
+    )
+
+
 def pictures(data: Data, shape: tuple[int, int] | None) -> np.ndarray | None:
-    """The rows as pictures of that height and width, in grey or in three colours; None if they are none."""
+    """The rows as pictures of that height and width, in grey or in three colours; None without a size."""
     from tightcut.files import InputError
 
     if shape is None:

@@ -7,8 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from tightcut.cli._console import Console
 
 if TYPE_CHECKING:
@@ -29,7 +27,7 @@ YES_OR_NO = {"yes": True, "no": False}
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What the files say, and where they say it."""
+    """The data and the constraints of the files, with the places that constraints come from."""
 
     data: Data
     judgements: Judgements | None  # the file of pairs
@@ -38,7 +36,7 @@ class Problem:
     console: Console
 
     def fit(self, options: dict[str, Any], init: np.ndarray | None = None) -> COSC:
-        """The estimator with these options, fitted; contradictions are told in the user's names."""
+        """The estimator with these options, fitted; contradictions are explained with the user's names."""
         from tightcut import COSC
         from tightcut.cli._contradiction import explain
         from tightcut.exceptions import InconsistentConstraintsError
@@ -103,7 +101,7 @@ def points_of(model: COSC) -> np.ndarray | None:
 
 
 def read_problem(data: Path, console: Console, options: dict[str, Any]) -> Problem:
-    """Read the files, the small one first: its mistakes show before time is spent on the other."""
+    """Read the files, the small one first, so that its mistakes are reported before the other is read."""
     from tightcut.files import read_data, read_pairs
 
     _check_device(options["device"])
@@ -149,19 +147,6 @@ def reading_options(options: dict[str, Any], *, features: bool = True) -> DataOp
 
     names = ("id", "labels", "columns", "drop", "encode", "missing", "graph", "header", "decimal")
     return DataOptions(**{name: options[name] for name in names if name in options}, features=features)
-
-
-def check_targets(sources: list[Path | None], table: Path | None, other: Path | None = None, *, force: bool) -> None:
-    """Refuse outputs that cannot be written, or would overwrite an input or each other, before anything is computed."""
-    from tightcut.files.writing import check_table_writable, check_writable
-
-    real = [path.resolve() for path in (*sources, table, other) if path is not None]
-    if len(set(real)) < len(real):
-        raise click.UsageError("The same file is named twice; input and output files must differ.")
-    if table is not None:
-        check_table_writable(table, force=force)
-    if other is not None:
-        check_writable(other, force=force)
 
 
 def _check_device(device: str) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tightcut.ask.page.sources import Source
 
 
-@click.command(short_help="Answer a few questions, and watch the clusters become right.")
+@click.command(short_help="Answer a few questions, and get clusters that follow the answers.")
 @click.argument("data", metavar="DATA")
 @opt.option("--answers", type=opt.FILE, metavar="JSONL", help="Journal of the answers, continued if it exists.")
 @opt.n_clusters_option(auto=True, default="auto")
@@ -102,7 +102,7 @@ def _model(data: str, options: dict[str, Any]) -> COSC | None:
         return None
     for name in ("id", "columns", "drop"):
         if options[name]:
-            raise click.UsageError(f"--{name} has no use for a model, which knows its rows and columns.")
+            raise click.UsageError(f"--{name} cannot be used with a model, whose rows and columns are fixed.")
     return read_model(Path(data))
 
 

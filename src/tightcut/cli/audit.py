@@ -9,7 +9,8 @@ import click
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, echo, print_json
-from tightcut.cli._problem import check_targets, read_problem
+from tightcut.cli._problem import read_problem
+from tightcut.cli._targets import check_targets
 
 HEADER = ("type", "first", "second", "belief", "price", "cut_without", "method")
 SHOWN = 20
@@ -51,7 +52,7 @@ def audit(
     """
     if options["constraints"] is None and options["labels"] is None:
         raise click.UsageError("There is nothing to audit: give --constraints PAIRS or --labels COL.")
-    check_targets([data, options["constraints"]], output, force=force)
+    check_targets([data, options["constraints"]], [output], force=force)
     console = Console(quiet=quiet)
     problem = read_problem(data, console, options)
     model = problem.fit(options)

@@ -11,9 +11,10 @@ import click
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, echo, print_facts, print_json
 from tightcut.cli._labels import read_labels, write_labels
-from tightcut.cli._models import Rows, check_model_target
+from tightcut.cli._models import Rows
 from tightcut.cli._outcome import Outcome, pictures
-from tightcut.cli._problem import Problem, check_targets, read_problem
+from tightcut.cli._problem import Problem, read_problem
+from tightcut.cli._targets import check_targets, is_standard_output, write_page
 
 if TYPE_CHECKING:
     from tightcut import COSC
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     "--images",
     metavar="HEIGHTxWIDTH",
     callback=opt.picture_shape,
-    help="The rows are pixels of pictures, which the report then shows.",
+    help="Size of pictures whose pixels are the rows; the report shows them.",
 )
 @opt.option(
     "--no-prices",
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
     type=opt.NumberOr("auto", opt.Finite(0)),
     default="auto",
     metavar="NUMBER|auto",
-    help="How strongly a cannot-link also speaks for the neighbours of its points.",
+    help="How strongly a cannot-link also counts for the neighbours of its points.",
 )
 @opt.search_options
 @opt.output_options
@@ -81,20 +82,16 @@ def cluster(
     DATA is a table of numbers (CSV, TSV, Parquet, Feather, XLSX, JSONL, FILE.db::TABLE of SQLite, FILE.duckdb::TABLE), an
     array (NPY, or X in NPZ), cells (H5AD, or FILE.h5ad::X_pca), or a graph: a Matrix Market file (MTX), a sparse matrix
     (NPZ of scipy), or a table whose header begins with source,target. With --graph any table of two or three columns is a
-    list of edges, and a square table or array a matrix of similarities. Files may be packed (.gz, .zst); - is standard
-    input.
+    list of edges, and a square table or array a matrix of similarities. Files may be compressed (.gz, .zst); - is
+    standard input.
 
     PAIRS is a table with a header: two columns of identifiers (or of row numbers from 0, without --id), a column `type`
     that says must or cannot (same, different, 1, 0, ...), and perhaps a column `belief` in (0, 1].
     """
-    to_stdout = output is not None and str(output) == "-"
-    if to_stdout and as_json:
-        raise click.UsageError("-o - and --json both write to standard output; choose one.")
+    to_stdout = is_standard_output(output, as_json=as_json)
     _check_together(options, report)
     table = None if to_stdout else output
-    sources = [data, options["constraints"], init]
-    check_targets(sources, table, report, force=force)
-    check_model_target(save, [*sources, table, report], force=force)
+    check_targets([data, options["constraints"], init], [table], [report, save], force=force)
     started = time.perf_counter()
     console = Console(quiet=quiet)
     problem = read_problem(data, console, options)
@@ -113,11 +110,7 @@ def cluster(
     if not (no_prices or model.constraints_.is_empty):
         outcome = outcome.priced(each=report is not None)
     if report is not None:
-        from tightcut.files import atomic_writer
-
-        page = outcome.page(time.perf_counter() - started)
-        with atomic_writer(report, force=force) as stream:
-            stream.write(page)
+        write_page(report, outcome.page(time.perf_counter() - started), force=force)
     files, seconds = {"labels": table, "report": report, "model": save}, time.perf_counter() - started
     if as_json:
         print_json({**outcome.summary(seconds), **{name: path and str(path) for name, path in files.items()}})
@@ -125,7 +118,7 @@ def cluster(
         print_facts({**outcome.facts(seconds), **{name: path for name, path in files.items() if path}})
         for line in outcome.violated():
             echo(line)
-    if outcome.is_dear:
+    if outcome.is_expensive:
         console.note(
             f"Note: the pairs make the cut {outcome.ratio:.1f} times as large as without them. Some may be wrong: tightcut "
             "audit shows what each costs."
@@ -133,7 +126,7 @@ def cluster(
 
 
 def _check_together(options: dict[str, Any], report: Path | None) -> None:
-    """Refuse options of which one would make another do nothing."""
+    """Refuse combinations of options in which one would have no effect."""
     paper = options["method"] == "paper"
     if paper and (options["influence"] not in ("auto", 0) or options["max_violations"] == "fewest"):
         raise click.UsageError("--method paper takes neither --influence nor --max-violations fewest.")
@@ -142,7 +135,7 @@ def _check_together(options: dict[str, Any], report: Path | None) -> None:
 
 
 def _fitted(problem: Problem, options: dict[str, Any], init: Path | None, data: Path) -> COSC:
-    """The model; clusters that go on from earlier labels keep their names."""
+    """The model; clusters that continue earlier labels keep their names."""
     known, names = (None, {}) if init is None else read_labels(init, problem.data.ids, data)
     model = problem.fit(options, known)
     for cluster_id, name in names.items():

@@ -11,6 +11,7 @@ import click
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, print_facts, print_json, printable
+from tightcut.cli._targets import check_targets, is_standard_output
 
 if TYPE_CHECKING:
     from tightcut import Resolution
@@ -36,7 +37,7 @@ REASONS = {"cannot_link": "a cannot-link", "groups": "a group", "labels": "known
     "--prior",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.5,
-    help="The probability that says nothing; raise it for fewer and safer joins.",
+    help="The probability that is evidence neither for nor against a match; raise it for fewer and safer joins.",
 )
 @opt.option(
     "-o", "--output", type=opt.FILE, metavar="TABLE", help="Where to write the clusters; - for standard output."
@@ -59,9 +60,9 @@ def resolve(
 ) -> None:
     """Find the records that are the same, from EDGES: two ids and the probability that they match.
 
-    EDGES and all other tables are CSV, TSV, Parquet, or FILE.duckdb::TABLE. The tables of splink are read as they are. A
-    probability above one half speaks for a match, below one half against it; the clusters contradict as little of this
-    as possible, and no rule. There may be any number of them.
+    EDGES and all other tables are CSV, TSV, Parquet, or FILE.duckdb::TABLE. The tables of splink are read as they are.
+    A probability above one half is evidence for a match, below one half against it. The clusters satisfy all rules and
+    contradict as little evidence as possible; there may be any number of them.
 
     PAIRS is a table with a header: two columns of ids and a column `type` that says must or cannot. The table that
     --doubtful writes is one: correct its types and use it.
@@ -70,18 +71,17 @@ def resolve(
       tightcut resolve edges.parquet --groups source -o clusters.parquet
       tightcut resolve edges.csv --constraints pairs.csv -o clusters.csv --doubtful check.csv
     """  # noqa: D301 (\b is for click)
-    to_stdout = output is not None and str(output) == "-"
-    if to_stdout and as_json:
-        raise click.UsageError("-o - and --json both write to standard output; choose one.")
+    from tightcut.files.columns import check_columns_writable, write_columns
+
+    to_stdout = is_standard_output(output, as_json=as_json)
     targets = {"clusters": None if to_stdout else output, "cut_edges": cut_edges, "doubtful": doubtful}
-    _check_targets([edges, rules["constraints"], rules["labels"]], targets, force=force)
+    inputs = [edges, rules["constraints"], rules["labels"]]
+    check_targets(inputs, targets.values(), force=force, check_table=check_columns_writable)
     started = time.perf_counter()
     found = _resolved(edges, columns, rules, Console(quiet=quiet))
     seconds = time.perf_counter() - started
     for name, path in targets.items():
         if path is not None:
-            from tightcut.files.columns import write_columns
-
             write_columns(path, getattr(found, name), force=force, spreadsheet=spreadsheet)
     if to_stdout:
         _print_clusters(found, spreadsheet=spreadsheet)
@@ -90,17 +90,6 @@ def resolve(
     else:
         files = {name.replace("_", " "): path for name, path in targets.items() if path}
         print_facts({**_facts(found, seconds), **({"written": ", ".join(map(str, files.values()))} if files else {})})
-
-
-def _check_targets(sources: list[Path | None], targets: dict[str, Path | None], *, force: bool) -> None:
-    from tightcut.files.columns import check_columns_writable
-
-    real = [path.resolve() for path in (*sources, *targets.values()) if path is not None]
-    if len(set(real)) < len(real):
-        raise click.UsageError("The same file is named twice; input and output files must differ.")
-    for path in targets.values():
-        if path is not None:
-            check_columns_writable(path, force=force)
 
 
 def _resolved(edges: Path, columns: str | None, rules: dict[str, Any], console: Console) -> Resolution:

@@ -10,7 +10,8 @@ import click
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, echo, print_json
-from tightcut.cli._problem import check_targets, graph_of, read_problem
+from tightcut.cli._problem import graph_of, read_problem
+from tightcut.cli._targets import check_targets
 
 HEADER = ("n_violations", "violated_belief", "cut")
 PICTURES = (".png", ".svg", ".pdf")
@@ -36,7 +37,7 @@ def tradeoff(
     """
     if options["constraints"] is None and options["labels"] is None:
         raise click.UsageError("There is nothing to trade: give --constraints PAIRS or --labels COL.")
-    check_targets([data, options["constraints"]], output, plot, force=force)
+    check_targets([data, options["constraints"]], [output], [plot], force=force)
     if plot is not None:
         _check_picture(plot)
     from tightcut import tradeoff_path

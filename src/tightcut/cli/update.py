@@ -11,8 +11,9 @@ import click
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, print_facts, print_json
 from tightcut.cli._labels import write_labels
-from tightcut.cli._models import Rows, check_model_target, read_model, read_new
-from tightcut.cli._problem import check_targets
+from tightcut.cli._models import Rows, read_model, read_new
+from tightcut.cli._outcome import model_page
+from tightcut.cli._targets import check_targets, is_standard_output, write_page
 
 if TYPE_CHECKING:
     from tightcut import COSC, Constraints
@@ -45,7 +46,7 @@ new_options = opt.together(
     "--full", is_flag=True, help="Search again among all rows that need not be kept, and not only near new ones."
 )
 @opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write labels; - for standard output.")
-@opt.option("--changes", type=opt.FILE, metavar="CSV", help="Where to write what has changed, and why.")
+@opt.option("--changes", type=opt.FILE, metavar="CSV", help="Where to write what changed, and why.")
 @opt.option("--report", type=opt.FILE, metavar="HTML", help="Write a page with a map, typical members and the changes.")
 @opt.option("--save", type=opt.FILE, metavar="MODEL", help="Write the updated model here, and leave MODEL as it is.")
 @opt.spreadsheet_option
@@ -67,37 +68,36 @@ def update(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Take new rows and new pairs into a MODEL that tightcut cluster --save has written.
+    """Add new rows and new pairs to a MODEL that tightcut cluster --save has written.
 
-    Clusters keep their numbers and names, and rows stay where they are, unless a pair or a clearly smaller cut says
-    otherwise. MODEL is replaced by the updated one, unless --save names another file. NEW has the columns of the data that
-    the model was made of; without it there are only new pairs.
+    Clusters keep their numbers and names, and rows stay where they are, unless a pair forces them to move or the cut
+    becomes clearly smaller. MODEL is replaced by the updated one, unless --save names another file. NEW has the columns
+    of the original data; without it only pairs are added.
 
     \b
       tightcut cluster monday.csv -k 5 --id name --save model.tcut -o labels.csv
       tightcut update model.tcut tuesday.csv --constraints pairs.csv -o labels.csv --force
     """  # noqa: D301 (\b is for click)
-    to_stdout = output is not None and str(output) == "-"
-    if to_stdout and as_json:
-        raise click.UsageError("-o - and --json both write to standard output; choose one.")
+    to_stdout = is_standard_output(output, as_json=as_json)
     if new is None and constraints is None:
         raise click.UsageError("There is nothing to do: name a file of new rows, or --constraints.")
     table = None if to_stdout else output
-    sources = [model, new, constraints]
-    check_targets([*sources, changes], table, report, force=force)
-    check_targets(sources, changes, force=force)
-    check_model_target(save, [*sources, table, changes, report], force=force)
+    check_targets([model, new, constraints], [table, changes], [report, save], force=force)
     console = Console(quiet=quiet)
     fitted = read_model(model)
     started = time.perf_counter()
     rows, named = _updated(fitted, new, constraints, keep, full, options, console)
     seconds = time.perf_counter() - started
-    page = None if report is None else _page(fitted, rows, model)
+    facts = {"Model": model.name}
+    page = "" if report is None else model_page(fitted, rows.ids, model.stem, facts, changes=fitted.changes_)
     write_labels(
         rows.id_name, zip(rows.ids, fitted.labels_.tolist(), strict=True), fitted.names_, table,
         to_stdout=to_stdout, spreadsheet=spreadsheet, force=force,
     )  # fmt: skip
-    _write_others(fitted, rows, changes, report, page, spreadsheet=spreadsheet, force=force)
+    if changes is not None:
+        _write_changes(changes, fitted, rows, spreadsheet=spreadsheet, force=force)
+    if report is not None:
+        write_page(report, page, force=force)
     fitted.save(save or model)
     files = {"labels": table, "changes_file": changes, "report": report, "model": save or model}
     if as_json:
@@ -172,52 +172,16 @@ def _take_names(model: COSC, answers: Path, console: Console) -> list[str]:
     return given
 
 
-def _page(model: COSC, rows: Rows, path: Path) -> str:
-    from datetime import datetime
-
-    from tightcut.cli._outcome import CRITERIA
-    from tightcut.cli._problem import graph_of
-    from tightcut.report import render
-
-    return render(
-        graph_of(model),
-        model.labels_,
-        model.constraints_,
-        points=model._training_points,  # noqa: SLF001
-        ids=rows.ids,
-        names=model.names_,
-        changes=model.changes_,
-        title=f"Clusters of {path.stem}",
-        criterion=CRITERIA[model.criterion],
-        facts={"Model": path.name},
-        created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
-    )
-
-
-def _write_others(
-    model: COSC,
-    rows: Rows,
-    changes: Path | None,
-    report: Path | None,
-    page: str | None,
-    *,
-    spreadsheet: bool,
-    force: bool,
-) -> None:
-    from tightcut.files import atomic_writer
+def _write_changes(path: Path, model: COSC, rows: Rows, *, spreadsheet: bool, force: bool) -> None:
     from tightcut.files.writing import write_rows
 
-    if changes is not None:
-        header = ["change", "row", "cluster", "source", "name", "reason"]
-        lines = [
-            (kind, point, cluster, "" if source is None else source, name or "", reason)
-            for kind, cluster, source, name, _, points, reason in model.changes_.table(rows.ids)
-            for point in points
-        ]
-        write_rows(changes, header, lines, force=force, spreadsheet=spreadsheet)
-    if report is not None:
-        with atomic_writer(report, force=force) as stream:
-            stream.write(page)
+    header = ["change", "row", "cluster", "source", "name", "reason"]
+    lines = [
+        (kind, point, cluster, "" if source is None else source, name or "", reason)
+        for kind, cluster, source, name, _, points, reason in model.changes_.table(rows.ids)
+        for point in points
+    ]
+    write_rows(path, header, lines, force=force, spreadsheet=spreadsheet)
 
 
 def _counts(model: COSC) -> dict[str, int]:
@@ -227,14 +191,14 @@ def _counts(model: COSC) -> dict[str, int]:
 
 
 def _facts(model: COSC, named: list[str], seconds: float) -> dict[str, Any]:
-    told = {
-        "born": "in clusters that are born",
+    phrases = {
+        "born": "in new clusters",
         "split": "split off into new clusters",
         "merged": "from clusters that ended",
         "moved": "moved",
         "joined": "joined",
     }
-    counts = [f"{count:,} {told[kind]}" for kind, count in _counts(model).items() if count]
+    counts = [f"{count:,} {phrases[kind]}" for kind, count in _counts(model).items() if count]
     facts = {
         "points": f"{len(model.labels_):,}",
         "clusters": f"{model.n_clusters_:,}",
@@ -282,14 +246,14 @@ def _summary(model: COSC, rows: Rows, seconds: float) -> dict[str, Any]:
 def predict(
     model: Path, new: Path, output: Path | None, spreadsheet: bool, force: bool, quiet: bool, **options: Any
 ) -> None:
-    """Say in which clusters of a saved MODEL the rows of NEW would be; the model stays as it is.
+    """Assign the rows of NEW to the clusters of a saved MODEL, without changing the model.
 
-    Every row goes to the cluster that most of its neighbours are in, by weight. To take the rows into the model, use
-    tightcut update.
+    Every row gets the cluster that most of its neighbours are in, by weight. To add the rows to the model, use tightcut
+    update.
     """
     to_stdout = output is None or str(output) == "-"
     table = None if to_stdout else output
-    check_targets([model, new], table, force=force)
+    check_targets([model, new], [table], force=force)
     console = Console(quiet=quiet)
     fitted = read_model(model)
     rows = Rows.of_model(fitted)

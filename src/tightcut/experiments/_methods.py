@@ -69,7 +69,7 @@ class Method:
         adapt = getattr(self.adapt, "__qualname__", repr(self.adapt))
         otherwise = () if self.otherwise is None else (self.otherwise,)
         parts = repr((kind.__qualname__, changed, self.beliefs, adapt, *otherwise, *more))
-        # Addresses in memory are no parameters.
+        # Addresses in memory are not parameters.
         return sha1(re.sub(r" at 0x[0-9a-f]+", "", parts).encode(), usedforsecurity=False).hexdigest()[:8]
 
 

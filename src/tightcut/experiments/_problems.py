@@ -6,7 +6,6 @@ folder, reading it runs no code.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -23,6 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tightcut import __version__
+from tightcut._support.atomic import replaced
 from tightcut.constraints import Constraints
 from tightcut.datasets import Dataset, load, sample_constraints, sample_constraints_among
 from tightcut.experiments._record import Cell
@@ -69,10 +69,8 @@ def prepare(name: str, source: Any, n_neighbors: int, folder: Path) -> str:
             # Bridges between components are part of the protocol, the same for every method.
             warnings.filterwarnings("ignore", message=".*connected components")
             graph = knn_affinity(X, n_neighbors) if affinity is None else affinity
-        handle, unfinished = tempfile.mkstemp(dir=folder, suffix=".unfinished")
-        with os.fdopen(handle, "wb") as file:
+        with replaced(path, "wb") as file:
             np.savez(file, X=X, y=y, data=graph.data, indices=graph.indices, indptr=graph.indptr)
-        Path(unfinished).replace(path)
     return str(path)
 
 

@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tightcut._support.atomic import replaced
+from tightcut._support.extras import required
+
 Row = dict[str, Any]
 
 COLUMNS = (
@@ -99,9 +102,8 @@ class Record:
         if self.path is None:
             return
         latest = {replace(cell, setting=""): row for cell, row in self.rows.items()}
-        unfinished = self.path.with_name(f"{self.path.name}.unfinished")
-        unfinished.write_text(_lines((latest[cell] for cell in sorted(latest)), header=True))
-        unfinished.replace(self.path)
+        with replaced(self.path) as stream:
+            stream.write(_lines((latest[cell] for cell in sorted(latest)), header=True))
 
 
 def read_rows(path: Path) -> list[Row]:
@@ -119,10 +121,7 @@ def read_table(path: str | os.PathLike[str]) -> Any:
 
 
 def as_table(rows: Iterable[Row]) -> Any:
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError('Tables of experiments need pandas: pip install "tightcut[frames]"') from error
+    pd = required("pandas", "A table of experiments", "frames")
     table = pd.DataFrame([[row.get(column) for column in COLUMNS] for row in rows], columns=list(COLUMNS))
     return table.astype({column: "Int64" if column in WHOLE else "float64" for column in COLUMNS if column not in TEXT})
 

@@ -9,10 +9,10 @@ import scipy.sparse as sp
 
 from tightcut._support.choices import did_you_mean
 from tightcut.files.errors import InputError, listed, parsing
-from tightcut.files.formats import needs
+from tightcut.files.formats import reader
 from tightcut.files.sources import Source
 
-CELL = "cell"  # the column of the cells' names
+CELL = "cell"  # the column with the names of the cells
 PREFERRED = "X_pca"
 
 
@@ -21,10 +21,7 @@ def read_h5ad(source: Source) -> tuple[np.ndarray, list[str], dict[str, Any], tu
 
     `source.part` names an embedding, ``cells.h5ad::X_pca``; without it the points are the matrix X.
     """
-    try:
-        import h5py
-    except ImportError:
-        raise needs(source, "h5py") from None
+    h5py = reader(source, "h5py")
     with parsing(source, "an .h5ad file"), h5py.File(source.open(), "r") as file:
         notes: tuple[str, ...] = ()
         embeddings = list(file["obsm"]) if "obsm" in file else []

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tightcut._support.extras import required
 from tightcut.files import databases, parquet
 from tightcut.files.errors import InputError
 from tightcut.files.formats import TEXT_SUFFIXES
@@ -57,9 +58,7 @@ def write_columns(
 
 
 def _pyarrow(path: Path) -> Any:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet
-    except ImportError:
-        raise InputError(f'{path}: writing Parquet needs pyarrow: pip install "tightcut[frames]"') from None
+    required("pyarrow.parquet", f"{path}: writing Parquet", "frames", error=InputError)
+    import pyarrow as pa
+
     return pa

@@ -57,9 +57,9 @@ class Data:
     labels : list, optional
         Known classes, None where unknown.
     notes : tuple of str
-        What the reader should know about how the file was understood.
+        How the file was understood, for the user.
     left_out : dict of int to str
-        Rows of the file without values, which are none of the points: place in the file, and identifier.
+        Rows of the file that were left out for missing values: position in the file, and identifier.
     """
 
     path: Source

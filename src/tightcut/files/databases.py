@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from tightcut._support.extras import required
 from tightcut.files.errors import InputError
 
 SUFFIX = ".duckdb"
 
 
 def address(path: Path) -> tuple[Path, str] | None:
-    """The file and the table of an address; None if it is none.
+    """The file and the table of an address; None if it is not one.
 
     Examples
     --------
@@ -35,7 +36,7 @@ def address(path: Path) -> tuple[Path, str] | None:
 
 
 def check_writable(file: Path, table: str, *, force: bool) -> None:
-    """Raise InputError if the table exists and `force` is False, or the file is none."""
+    """Raise InputError if the table exists and `force` is False, or the file is not a database."""
     if not file.resolve().parent.is_dir():
         raise InputError(f"The folder {file.resolve().parent} does not exist. Create it first.")
     if not file.exists():
@@ -53,15 +54,11 @@ def write_columns(file: Path, table: str, columns: Mapping[str, np.ndarray], *, 
     check_writable(file, table, force=force)
     with _connected(file, read_only=False) as connection:
         tightcut_columns = dict(columns)  # noqa: F841 - DuckDB finds variables by their names
-        connection.execute(f"CREATE OR REPLACE TABLE {_quoted(table)} AS SELECT * FROM tightcut_columns")  # noqa: S608
+        connection.execute(f"CREATE OR REPLACE TABLE {quoted(table)} AS SELECT * FROM tightcut_columns")  # noqa: S608
 
 
 def _duckdb(file: Path) -> Any:
-    try:
-        import duckdb
-    except ImportError:
-        raise InputError(f'{file}: DuckDB files need duckdb: pip install "tightcut[files]"') from None
-    return duckdb
+    return required("duckdb", f"{file}: writing .duckdb", "files", error=InputError)
 
 
 @contextmanager
@@ -80,6 +77,7 @@ def _tables(connection: Any) -> list[str]:
     return [name for (name,) in names]
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """A name as SQL takes it."""
     doubled = name.replace('"', '""')
     return f'"{doubled}"'

@@ -16,7 +16,7 @@ class InputError(ValueError):
 
 @contextmanager
 def parsing(path: Any, kind: str) -> Iterator[None]:
-    """Whatever a parser makes of damaged bytes becomes an InputError that names the file.
+    """Turn any error of a parser into an InputError that names the file.
 
     Parsers of binary formats raise nearly anything: zlib.error, SyntaxError, struct.error, NotImplementedError, ...
 

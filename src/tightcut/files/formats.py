@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tightcut._support.choices import did_you_mean
+from tightcut._support.extras import required
 from tightcut.files import parquet, text
 from tightcut.files.cells import as_text
+from tightcut.files.databases import quoted
 from tightcut.files.errors import InputError, listed, parsing
 from tightcut.files.sources import Source
 
@@ -34,10 +36,7 @@ def read_parquet(source: Source) -> Content:
 
 
 def read_feather(source: Source) -> Content:
-    try:
-        from pyarrow import feather
-    except ImportError:
-        raise needs(source, "pyarrow", "frames") from None
+    feather = reader(source, "pyarrow.feather", "frames")
     with parsing(source, "a Feather file"):
         table = feather.read_table(source.open(), memory_map=False)
         table.validate(full=True)
@@ -46,10 +45,7 @@ def read_feather(source: Source) -> Content:
 
 def read_excel(source: Source) -> Content:
     """The first sheet of a workbook, or the one named behind ``::``, as cells of text."""
-    try:
-        from openpyxl import load_workbook
-    except ImportError:
-        raise needs(source, "openpyxl") from None
+    load_workbook = reader(source, "openpyxl").load_workbook
     with parsing(source, "an Excel workbook"):
         book = load_workbook(source.open(), read_only=True, data_only=True)
         try:
@@ -93,18 +89,15 @@ def read_sqlite(source: Source) -> Content:
     own = "select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite~_%' escape '~'"
     with parsing(source, "an SQLite database"), closing(sqlite3.connect(address, uri=True)) as database:
         name = _part(source, [row[0] for row in database.execute(own)], "table")
-        return _rows(source, database.execute(f"select * from {_quoted(name)}"))  # noqa: S608 (quoted)
+        return _rows(source, database.execute(f"select * from {quoted(name)}"))  # noqa: S608 (quoted)
 
 
 def read_duckdb(source: Source) -> Content:
     """As `read_sqlite`."""
-    try:
-        import duckdb
-    except ImportError:
-        raise needs(source, "duckdb") from None
+    duckdb = reader(source, "duckdb")
     with parsing(source, "a DuckDB database"), duckdb.connect(str(source.local_file()), read_only=True) as database:
         name = _part(source, [row[0] for row in database.execute("show tables").fetchall()], "table")
-        columns = database.sql(f"select * from {_quoted(name)}").fetchnumpy()  # noqa: S608 (quoted)
+        columns = database.sql(f"select * from {quoted(name)}").fetchnumpy()  # noqa: S608 (quoted)
     if not len(next(iter(columns.values()))):
         raise InputError(f"{source} holds no rows.")
     return Content([_unmasked(column) for column in columns.values()], list(columns))
@@ -135,9 +128,9 @@ TABLES = (
 TEXT_SUFFIXES = frozenset(suffix for suffix, reader in READERS.items() if reader is read_text)
 
 
-def needs(source: Source, package: str, extra: str = "files") -> InputError:
-    """What to say where a library is not installed."""
-    return InputError(f'{source}: reading {source.suffix} needs {package}: pip install "tightcut[{extra}]"')
+def reader(source: Source, module: str, extra: str = "files") -> Any:
+    """The library that reads a kind of file."""
+    return required(module, f"{source}: reading {source.suffix}", extra, error=InputError)
 
 
 def _rows(source: Source, answer: Any) -> Content:
@@ -161,7 +154,3 @@ def _part(source: Source, known: list[str], noun: str) -> str:
     raise InputError(
         f"{source.path} has no {noun} {source.part!r}, but {listed(known)}.{did_you_mean(source.part, known)}"
     )
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

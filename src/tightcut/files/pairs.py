@@ -1,4 +1,4 @@
-"""Judgements on pairs: who belongs with whom, and who does not, line by line."""
+"""Pairs from a file: which points belong together and which do not, line by line."""
 
 from __future__ import annotations
 

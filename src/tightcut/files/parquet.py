@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tightcut._support.extras import required
 from tightcut.files.errors import InputError, listed, parsing
 from tightcut.files.sources import Source
 
@@ -16,10 +17,7 @@ KIND = "a Parquet file"
 
 def open_parquet(source: Source) -> Any:
     """A `pyarrow.parquet.ParquetFile` that has rows and columns."""
-    try:
-        from pyarrow import parquet
-    except ImportError:
-        raise InputError(f'{source}: reading Parquet needs pyarrow: pip install "tightcut[frames]"') from None
+    parquet = required("pyarrow.parquet", f"{source}: reading Parquet", "frames", error=InputError)
     with parsing(source, KIND):
         file = parquet.ParquetFile(source.open())
         if file.metadata.num_rows == 0 or file.metadata.num_columns == 0:

@@ -43,7 +43,7 @@ class DataOptions(TableOptions):
 
 
 def id_column(table: Table, options: DataOptions) -> tuple[str | None, set[str | None], tuple[str, ...]]:
-    """The column of identifiers, given or implied; the columns that are no measurements; what to say about them."""
+    """The column of identifiers, given or implied; the columns that are not measurements; notes for the user."""
     implied = None if options.columns else _implied_id(table)
     if options.id is None:
         note = f"Column {implied!r} is taken for identifiers; --columns would use it as data."
@@ -54,7 +54,7 @@ def id_column(table: Table, options: DataOptions) -> tuple[str | None, set[str |
 
 
 def _implied_id(table: Table) -> str | None:
-    """A column that is clearly no measurement: named id, or an unnamed first one, as pandas writes its index."""
+    """A column that is clearly not a measurement: named id, or an unnamed first one, as pandas writes its index."""
     named = next((name for name in table.names if name.lower() == "id"), None)
     if named is None and table.has_header and table.names[0] == "column 1":
         return table.names[0]
@@ -76,7 +76,7 @@ def chosen_columns(
 
 
 def split_names(table: Table, given: tuple[str, ...], option: str) -> list[str]:
-    """Column names, each given by itself or several with commas between them."""
+    """Column names, given one by one or separated by commas."""
     names = []
     for text in given:
         parts = [text] if text in table.names else [part.strip() for part in text.split(",")]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from tightcut._support.choices import did_you_mean
+from tightcut._support.extras import required
 from tightcut.files.errors import InputError, parsing
 
 WITH_PARTS = {".xlsx", ".db", ".sqlite", ".sqlite3", ".duckdb", ".h5ad"}
@@ -160,10 +161,7 @@ def _unpacked(source: Source, content: bytes) -> bytes:
             import gzip
 
             return gzip.decompress(content)
-        try:
-            import zstandard
-        except ImportError:
-            raise InputError(f'{source}: unpacking .zst needs zstandard: pip install "tightcut[files]"') from None
+        zstandard = required("zstandard", f"{source}: unpacking .zst", "files", error=InputError)
         with zstandard.ZstdDecompressor().stream_reader(content, read_across_frames=True) as stream:
             return stream.read()
 

@@ -1,4 +1,4 @@
-"""Tables as named columns, with the line that each row stands on.
+"""Tables as named columns, with the line number of each row.
 
 numpy converts whole columns; only a column that fails is looked at cell by cell.
 """
@@ -94,7 +94,7 @@ class Table:
         return place if name is None else f"{place}, column {name!r}"
 
     def find(self, name: str, option: str) -> int:
-        """Position of a column, or an error that says what columns there are."""
+        """Position of a column, or an error that lists the columns."""
         if name in self._position:
             return self._position[name]
         kind = "columns" if self.has_header else "columns, numbered because there is no header,"
@@ -272,7 +272,7 @@ def read_table(path: str | Path | Source, options: TableOptions | None = None) -
 
 
 def first_places(codes: np.ndarray, count: int) -> np.ndarray:
-    """Where each of the codes 0, ..., count - 1 stands first; len(codes) for one that is absent."""
+    """The first position of each of the codes 0, ..., count - 1; len(codes) for one that is absent."""
     first = np.full(count, len(codes))
     # Of repeated indices the last assignment holds, so going backwards leaves the first place.
     first[codes[::-1]] = np.arange(len(codes))[::-1]

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import csv
 import os
-import stat
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
+from tightcut._support.atomic import replaced
 from tightcut.files.cells import is_number
 from tightcut.files.errors import InputError
 from tightcut.files.formats import TEXT_SUFFIXES
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a cell begins that a spreadsheet may compute
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # first characters of a cell that a spreadsheet may take for a formula
 
 
 def check_writable(path: Path, *, force: bool = False) -> None:
-    """Raise InputError if `path` cannot be written, or exists and `force` is False: before hours are spent on it."""
+    """Raise InputError if `path` cannot be written, or exists and `force` is False."""
     if path.is_dir():
         raise InputError(f"{path} is a directory; name a file in it.")
     if path.exists() and not path.is_file():
@@ -35,7 +34,7 @@ def check_writable(path: Path, *, force: bool = False) -> None:
 
 
 def check_table_writable(path: Path, *, force: bool = False) -> None:
-    """As `check_writable`, for a table; its name must not promise anything but text."""
+    """As `check_writable`, for a table; the ending of its name must be that of a text file."""
     if path.suffix.lower() not in TEXT_SUFFIXES:
         raise InputError(f"{path}: tables are written as CSV or TSV; name it {path.with_suffix('.csv').name}.")
     check_writable(path, force=force)
@@ -43,7 +42,7 @@ def check_table_writable(path: Path, *, force: bool = False) -> None:
 
 @contextmanager
 def atomic_writer(path: Path, mode: str = "w", *, force: bool = False) -> Iterator[IO[Any]]:
-    """A stream whose content appears under `path` when the block ends, and nowhere if it fails.
+    """A stream whose content appears at `path` when the block ends, and not at all if the block raises.
 
     Examples
     --------
@@ -57,21 +56,9 @@ def atomic_writer(path: Path, mode: str = "w", *, force: bool = False) -> Iterat
     ['result.txt']
     """
     check_writable(path, force=force)
-    target = path.resolve()  # a link stays a link
-    text: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
-    temporary = Path(name)
-    try:
-        with open(handle, mode, **text) as stream:  # noqa: PTH123 (a handle, not a path)
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.chmod(stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask())
-        if not force:
-            check_writable(path)  # someone may have been faster
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    # Checked again at the end: the file may have been created in the meantime.
+    with replaced(path, mode, check=lambda: check_writable(path, force=force)) as stream:
+        yield stream
 
 
 def write_rows(
@@ -97,7 +84,7 @@ def print_rows(
     *,
     spreadsheet: bool = False,
 ) -> None:
-    """A header and rows. With `spreadsheet`, cells that one would take for a formula get an apostrophe in front."""
+    """A header and rows. With `spreadsheet`, cells that look like formulas are preceded by an apostrophe."""
     writer = csv.writer(stream, delimiter=separator, lineterminator="\n")
     for row in chain([header], rows):
         writer.writerow([harmless(cell) for cell in row] if spreadsheet else row)
@@ -113,10 +100,3 @@ def harmless(cell: Any) -> Any:
     ("'=1+2", '-0.5', 'ann')
     """
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) and not is_number(cell) else cell
-
-
-def _umask() -> int:
-    """The permissions that new files do without; it can only be read by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

@@ -1,6 +1,6 @@
 """Heavy-edge matching on a device, in rounds of handshakes.
 
-Every free vertex points at the free neighbour it is tied to most tightly, and two that point at each other are matched.
+Every free vertex selects its best free neighbour, and two vertices that select each other are matched.
 An edge is rated by |weight| / (mass of one end * mass of the other), the same from both ends, so the best edge left is
 always matched. Ratings with the same power of two count as equal and are told apart by a number mixed from the seed and
 the edge. So matchings with different seeds differ much, as random starts need, and a matching depends on the seed alone,

@@ -2,9 +2,9 @@
 
 A round finds the best label for each vertex at a boundary, then looks a second time: a vertex moves if it still gains
 once all better candidates next to it have moved. So two vertices that would both gain alone, and together lose, do not
-both move; nor do both ends of a cannot-link that is never worth violating take the same label, the second sees the
-first there. A vertex that would lose a little is a candidate as well, for it may gain once others have moved. Who has
-just moved waits for a round. The best labels met are kept.
+both move; nor do both ends of a cannot-link take the same label, where the price forbids it. A vertex that would lose a
+little is a candidate as well, for it may gain once others have moved. A vertex that has just moved waits for a round.
+The best labels met are kept.
 
 Two clusters are a case of k: with couplings for weights and moments for masses, a unit that turns changes what leaves
 the two sides, and what they weigh, as a vertex that moves does, up to a constant for both.

@@ -74,7 +74,7 @@ def _carried(problem: Problem, levels: list[Contraction], state: np.ndarray) -> 
 def _cycled(
     problem: OnDevice, rng: np.random.Generator, options: SearchOptions, population: list[Solution]
 ) -> list[Solution]:
-    """The population with what V-cycles make of its best, as long as they pay."""
+    """The population with what V-cycles make of its best, as long as they improve it."""
     strict = problem.at_full_price()
     for done in range(CYCLES):
         options.report("cycle", done, CYCLES, population[0][0])

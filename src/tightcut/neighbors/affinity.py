@@ -1,7 +1,7 @@
 """The neighbourhood graph of the paper: from points to a similarity matrix.
 
-A nearest-neighbour graph may fall into pieces, and the optimal normalized cut of a disconnected graph is zero: it
-says nothing about the data. `knn_affinity` therefore joins the pieces by their shortest links.
+A nearest-neighbour graph may be disconnected, and the optimal normalized cut of a disconnected graph is zero: it says
+nothing about the data. `knn_affinity` therefore joins the components by their shortest links.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def knn_affinity(
     n_neighbors : int, default=10
         Neighbours per point, the point itself not counted. With fewer than `n_neighbors` others, all are taken.
     metric : {"euclidean", "cosine"}, default="euclidean"
-        How far apart two points are. "cosine" compares directions: rows are divided by their norm, in a copy of X in
+        Distance between points. "cosine" compares directions: rows are divided by their norm, in a copy of X in
         float64, and none may be zero. The squared distance is then twice the cosine distance.
     neighbors : {"auto", "tree", "blocked", "approximate"}, default="auto"
         How to search on the CPU. "tree" is scikit-learn's k-d tree, fast in few dimensions; "blocked" multiplies blocks
@@ -62,12 +62,12 @@ def knn_affinity(
         and blocks otherwise. These are exact. "approximate" needs the extra `tightcut[faiss]`; `COSC.neighbor_recall_`
         says how many of the true neighbours it finds. For a sparse X the choice is "auto".
     symmetrize : {"maximum", "mean"}, default="maximum"
-        What becomes of the two weights of a pair, one from each end. "maximum", as in the paper, keeps the larger: an
+        How to combine the two weights of a pair, one from each end. "maximum", as in the paper, keeps the larger: an
         edge is as strong if only one end counts the other among its neighbours. "mean" takes the mean, with 0 from an
         end that does not: such an edge weighs half, so that hubs and outliers hold clusters together less.
     diffusion : int, default=0
-        Steps of a lazy random walk on this graph; where it arrives from each point is the graph that is returned, with
-        the 30 largest weights of each. A few steps weaken edges across thin places between clusters.
+        Steps of a lazy random walk on this graph. The transition probabilities after these steps, the 30 largest from
+        each point, are the graph that is returned. A few steps weaken edges between clusters.
     connect : bool, default=True
         Join the components of a disconnected graph by their shortest links, with a warning.
     n_jobs : int, optional
@@ -96,7 +96,7 @@ def knn_affinity(
 
     so that the k-th neighbour always weighs at least :math:`e^{-4}`; with `symmetrize="mean"`,
     :math:`w_{ij} \leftarrow (w_{ij} + w_{ji}) / 2`, half that. Where :math:`\sigma_i = 0` (k duplicates of a
-    point), the duplicates weigh 1. Neighbours at equal distance may be told apart by chance.
+    point), the duplicates weigh 1. Which of several neighbours at equal distance is taken may be arbitrary.
 
     The bridges form a minimum spanning tree over the components; among many points in large components, one that is
     minimal for samples of them. A bridge is longer than either end's neighbourhood;

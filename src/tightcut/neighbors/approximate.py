@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tightcut._support.extras import required
 from tightcut.neighbors.blocked import BlockedNeighbors
 from tightcut.neighbors.distances import rank_others
 from tightcut.neighbors.points import row_blocks, unit_scale
@@ -94,8 +95,4 @@ class ApproximateNeighbors:
 
 
 def _import_faiss() -> Any:
-    try:
-        import faiss
-    except ImportError:
-        raise ImportError('neighbors="approximate" needs faiss: pip install "tightcut[faiss]"') from None
-    return faiss
+    return required("faiss", 'neighbors="approximate"', "faiss")

@@ -57,7 +57,7 @@ class Cells:
 
 
 def near_cells(points: np.ndarray, rows: np.ndarray, size: int, scale: float) -> Cells:
-    """Cells of at most `size` rows, split again and again across their widest direction, where the variance falls most.
+    """Cells of at most `size` rows, split recursively across their widest direction, where the variance falls most.
 
     Time O(n d log n); beyond the points, memory O(n).
     """

@@ -1,11 +1,11 @@
-"""A diffused graph: points are as similar as a few steps of a random walk make them."""
+"""A diffused graph: similarities by a few steps of a random walk."""
 
 from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.graph import without_diagonal
+from tightcut.graph import enlarged, without_diagonal
 
 LARGEST = 30  # edges kept from each point
 KEPT_ON_THE_WAY = 4 * LARGEST  # per row after each step
@@ -31,13 +31,13 @@ def diffused(affinity: sp.csr_array, steps: int, largest: int = LARGEST) -> sp.c
     Notes
     -----
     With :math:`P = D^{-1} W` a lazy step is :math:`L = (I + P) / 2`. Of each row of :math:`L^t` the largest entries off
-    the diagonal are kept, and :math:`(L^t + L^{tT}) / 2` is the new graph. Edges across a thin place between two
-    clusters, which few short ways go through, become weaker than edges that many ways go around.
+    the diagonal are kept, and :math:`(L^t + L^{tT}) / 2` is the new graph. Edges between two clusters, which few short
+    paths connect, become weaker than edges inside a cluster, whose ends are connected by many.
 
     A connected graph stays connected: an edge without which it would fall apart keeps the weight of one step.
 
-    Between steps only the largest entries of each row are kept on, four times as many as in the end: O(n) entries at any
-    time.
+    Between steps only the largest entries of each row are kept, four times as many as in the result: O(n) entries at
+    any time.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def diffused(affinity: sp.csr_array, steps: int, largest: int = LARGEST) -> sp.c
     both = sp.csr_array(kept + kept.T) / 2
     torn = sp.csgraph.connected_components(both, directed=False)[1]
     rows = np.repeat(np.arange(len(degrees)), np.diff(affinity.indptr))
-    lost = np.flatnonzero(torn[rows] != torn[affinity.indices])  # edges of the graph that alone held two parts together
+    lost = np.flatnonzero(torn[rows] != torn[affinity.indices])  # edges between parts that are now disconnected
     if len(lost):
         weights = (shares[rows[lost]] + shares[affinity.indices[lost]]) / 2 * affinity.data[lost]
         both = sp.csr_array(both + sp.csr_array((weights, (rows[lost], affinity.indices[lost])), shape=both.shape))
@@ -69,7 +69,7 @@ def diffused(affinity: sp.csr_array, steps: int, largest: int = LARGEST) -> sp.c
 
 
 def extend_diffused(old: sp.csr_array, affinity: sp.csr_array, steps: int, largest: int = LARGEST) -> sp.csr_array:
-    r"""A diffused graph with edges for new points, at a cost that depends on their number.
+    r"""A diffused graph with edges for new points; the work depends on their number.
 
     Parameters
     ----------
@@ -86,9 +86,9 @@ def extend_diffused(old: sp.csr_array, affinity: sp.csr_array, steps: int, large
 
     Notes
     -----
-    Only the walks that begin at new points are followed. The walk back is as likely but for the degrees,
-    :math:`(L^t)_{ji} = (L^t)_{ij} \, d_i / d_j`, so that the weight of an edge of a new point is that of `diffused`. An
-    edge that only the other end would have kept is missing.
+    Only the walks that begin at new points are followed. The walk in the other direction has the same probability up to
+    the degrees, :math:`(L^t)_{ji} = (L^t)_{ij} \, d_i / d_j`, so that the weight of an edge of a new point is that of
+    `diffused`. An edge that only the other end would have kept is missing.
 
     Examples
     --------
@@ -109,12 +109,9 @@ def extend_diffused(old: sp.csr_array, affinity: sp.csr_array, steps: int, large
     kept = sp.coo_array(largest_of_each_row(rows, largest))
     new, other = kept.coords[0] + n_old, kept.coords[1]
     weights = kept.data * (1 + degrees[new] / np.where(degrees[other] > 0, degrees[other], 1.0)) / 2
-    # Of two new points each has the edge in its own row, or one of them alone.
+    # An edge between two new points is in the rows of both, or of one of them.
     added = sp.csr_array((weights, (new, other)), shape=(n, n))
-    enlarged = sp.csr_array(
-        (old.data, old.indices, np.append(old.indptr, np.full(n - n_old, old.indptr[-1]))), shape=(n, n)
-    )
-    result = sp.csr_array(enlarged + added.maximum(added.T))
+    result = sp.csr_array(enlarged(old, n) + added.maximum(added.T))
     result.sort_indices()
     return result
 
@@ -128,14 +125,14 @@ def _lazy_step(affinity: sp.csr_array) -> tuple[np.ndarray, sp.csr_array]:
 
 
 def _walked(start: sp.csr_array, step: sp.csr_array, steps: int) -> sp.csr_array:
-    """Where walks arrive that have made their first step, after all of them."""
+    """Distributions of walks after all steps, given those after the first."""
     for _ in range(steps - 1):
         start = largest_of_each_row(sp.csr_array(start @ step), KEPT_ON_THE_WAY)
     return start
 
 
 def largest_of_each_row(matrix: sp.csr_array, count: int) -> sp.csr_array:
-    """The largest entries of each row, at most so many; the first of equal ones."""
+    """The `count` largest entries of each row; of equal entries the first ones."""
     lengths = np.diff(matrix.indptr)
     if lengths.max(initial=0) <= count:
         return matrix

@@ -1,4 +1,4 @@
-"""A nearest-neighbour graph that grows: edges for new points, at a cost that depends on their number."""
+"""Extension of a nearest-neighbour graph by new points; the work depends on their number."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ import scipy.sparse as sp
 
 from tightcut._support.warning import warn
 from tightcut.exceptions import DisconnectedGraphWarning
+from tightcut.graph import enlarged
 from tightcut.neighbors.affinity import SMALLEST_BRIDGE, KnnSettings, gaussian_similarity, symmetrized
 from tightcut.neighbors.distances import pair_half_squares, rank_others
 from tightcut.neighbors.index import make_index
 from tightcut.neighbors.points import Points, apply_metric, unit_scale
 from tightcut.neighbors.projected import ProjectedNeighbors
 
-REACH = 2  # times k: neighbours of a new point that may count it among theirs
+REACH = 2  # times k: nearest points of a new point that are checked for edges to it
 
 
 @dataclass(frozen=True, eq=False)
 class Neighbourhoods:
-    """What is known of the neighbourhoods of some points, beyond the graph.
+    """Properties of the neighbourhoods of points that the graph does not hold.
 
     Attributes
     ----------
     scales : ndarray of shape (n,)
         The distance of each point to its k-th neighbour, when its edges were made.
     index : ProjectedNeighbors or None
-        For the neighbours of further points, where one is of use.
+        For the neighbours of further points, where projections make the search faster.
     """
 
     scales: np.ndarray
@@ -64,9 +65,9 @@ def extended_affinity(
     Notes
     -----
     A new point j has edges to its k nearest among all points, weighted as in `knn_affinity`. An old point i among the
-    2 k nearest of j weighs the edge too if j lies within :math:`\sigma_i`, the distance to the k-th neighbour that i
-    had when it came. Edges between old points stay what they are: the graph has a few that a graph made anew would no
-    longer have.
+    2 k nearest of j weighs the edge too if j lies within :math:`\sigma_i`, the distance from i to its k-th neighbour
+    when i was added. Edges between old points do not change: a few of them would not be in a graph built from all
+    points.
 
     Examples
     --------
@@ -111,12 +112,6 @@ def _projected_index(
     return grown or ProjectedNeighbors.make(points, settings.n_neighbors, settings.n_jobs)
 
 
-def enlarged(affinity: sp.csr_array, n: int) -> sp.csr_array:
-    """The same edges among n vertices, of which the further ones have none."""
-    indptr = np.append(affinity.indptr, np.full(n - affinity.shape[0], affinity.indptr[-1], affinity.indptr.dtype))
-    return sp.csr_array((affinity.data, affinity.indices, indptr), shape=(n, n))
-
-
 def _rank_sparse(
     new: Points, points: Points, found: np.ndarray, scale: float, n_old: int
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -143,7 +138,7 @@ def _scales(affinity: sp.csr_array, points: Points, k: int, scale: float) -> np.
 
 
 def _connect(grown: sp.csr_array, points: Points, n_old: int, sigma: np.ndarray, settings: KnnSettings) -> sp.csr_array:
-    """Join what holds new points only to the nearest old point, by the shortest link of each component."""
+    """Join each component of new points to the old points by its shortest link."""
     n = grown.shape[0]
     vertex = np.maximum(np.arange(n) - n_old + 1, 0)  # 0 stands for all old points
     arcs = grown[n_old:].tocoo()

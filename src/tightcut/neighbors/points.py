@@ -1,4 +1,4 @@
-"""Points on their way in: checked once, then brought into the form whose euclidean distances count."""
+"""Points: checked once, then brought into the form whose euclidean distances are used."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def unit_scale(points: Points) -> float:
 
 
 def row_blocks(points: np.ndarray, n_entries: int) -> Iterator[slice]:
-    """Consecutive rows of about so many coordinates together."""
+    """Consecutive rows, in blocks of about a given number of coordinates."""
     step = max(1, n_entries // points.shape[1])
     return (slice(start, start + step) for start in range(0, len(points), step))
 

@@ -1,4 +1,4 @@
-"""Exact neighbours of queries among points of many features that become more: projections are kept and extended.
+"""Exact neighbours of queries among a growing set of points of many features: projections are kept and extended.
 
 Half the squared distance of two projections is a lower bound for the points (`tightcut.neighbors.projections`). The
 nearest projections of a query give an upper bound on the distance of its last neighbour, and only points whose
@@ -67,7 +67,7 @@ class ProjectedNeighbors:
         return cls(points, projection, scale, n_jobs)
 
     def grown(self, points: np.ndarray) -> ProjectedNeighbors | None:
-        """The index over these points, the first of which are those it has; None if it must be made anew."""
+        """The index over these points, the first of which are those it has; None if it must be built again."""
         old = len(self._points)
         if unit_scale(points) != self._scale or points.dtype != self._points.dtype:
             return None

@@ -1,4 +1,4 @@
-"""The paper's scheme for k clusters: split in two again and again, with soft constraints (its Section 5).
+"""The paper's scheme for k clusters: recursive bisection with soft constraints (its Section 5).
 
 An early split cannot separate all classes, so it may leave cannot-links violated: with k classes of equal size and
 N cannot-links spread evenly over the pairs of classes, splitting one class off leaves (k - 2)/k N of them. Further

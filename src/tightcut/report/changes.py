@@ -1,4 +1,4 @@
-"""What an update has changed, as a section of the report."""
+"""What an update changed, as a section of the report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tightcut.updates.changes import Change, Changes
 
 ROWS_SHOWN, POINTS_SHOWN = 40, 8
 TOLD = {
-    "born": "A cluster of new points is born",
+    "born": "New points form a new cluster",
     "split": "Split off into a new cluster",
     "merged": "From a cluster that ended",
     "moved": "Moved",
@@ -23,10 +23,10 @@ def change_section(changes: Changes | None, subject: Subject, names: Mapping[int
     if changes is None:
         return ""
     if len(changes) == 0:
-        return section("changes", "Changes", "<p>The update has changed no cluster.</p>")
+        return section("changes", "Changes", "<p>The update changed no cluster.</p>")
     rows = [_row(change, subject, names) for change in changes[:ROWS_SHOWN]]
     hidden = len(changes) - len(rows)
-    caption = "What the last update has changed, and the constraint that forced it, if one did."
+    caption = "What the last update changed, and the constraint that forced it, if there was one."
     caption += f" {hidden:,} more lines are not shown." if hidden else ""
     headings = ("Change", "From", "To", "Points#", "Which", "Why")
     return section("changes", "Changes", table(caption, headings, rows))

@@ -1,14 +1,13 @@
-"""The clusters of a report: sizes, cuts, what distinguishes each, and its typical members, as pictures where they are any."""
+"""The clusters of a report: sizes, cuts, what distinguishes each, and its typical members, as pictures if there are any."""
 
 from __future__ import annotations
 
 import base64
-import struct
-import zlib
 from html import escape
 
 import numpy as np
 
+from tightcut._support.png import png
 from tightcut.audit import own_share
 from tightcut.relaxation.objective import cluster_cuts
 from tightcut.report.map import key
@@ -35,7 +34,7 @@ def cluster_section(subject: Subject) -> str:
     share = own_share(graph, labels)
     # Many points have all their neighbours in their own cluster; among them the best connected come first.
     order = np.lexsort((-graph.degrees, -share))
-    told = distinctions(subject)
+    distinguished = distinctions(subject)
     rows = []
     for cluster, cut in enumerate((leaving / volume)[:CLUSTERS_SHOWN].tolist()):
         members = order[labels[order] == cluster]
@@ -43,7 +42,7 @@ def cluster_section(subject: Subject) -> str:
         cells = (
             f'<th scope="row">{key(cluster)} {subject.title(cluster)}</th><td class="n">{len(members):,} '
             f'<small>{len(members) / len(labels):.0%}</small></td><td class="n">{cut:.3g}</td>'
-            + (f"<td>{told[cluster] or NONE}</td>" if told else "")
+            + (f"<td>{distinguished[cluster] or NONE}</td>" if distinguished else "")
             + f"<td>{_members(subject, members[:TYPICAL].tolist())}</td><td>{_members(subject, border) or NONE}</td>"
         )
         rows.append(Row(cells, f'data-cluster="{cluster}"'))
@@ -51,35 +50,35 @@ def cluster_section(subject: Subject) -> str:
         "Cluster",
         "Points#",
         "Cut#",
-        *["What distinguishes it"] * bool(told),
+        *["What distinguishes it"] * bool(distinguished),
         "Typical members",
         "At the border",
     ]
     if len(leaving) > CLUSTERS_SHOWN:
         more = f"and {len(leaving) - CLUSTERS_SHOWN:,} more clusters"
         rows.append(Row(f'<td colspan="{len(headings)}" class="quiet">{more}</td>'))
-    return section("clusters", "Clusters", table(ABOUT + DISTINGUISHED * bool(told), headings, rows))
+    return section("clusters", "Clusters", table(ABOUT + DISTINGUISHED * bool(distinguished), headings, rows))
 
 
 def distinctions(subject: Subject) -> list[str]:
-    """For each cluster the columns whose mean differs most from the whole, as HTML; nothing where columns have no names."""
+    """For each cluster the columns whose mean is farthest from that of all points, as HTML; empty without names."""
     if subject.points is None or len(subject.columns) != subject.points.shape[1]:
         return []
     deviation = np.std(subject.points, axis=0, dtype=np.float64)
     mean = np.mean(subject.points, axis=0, dtype=np.float64)
-    told = []
+    distinguished = []
     for cluster in range(min(subject.n_clusters, CLUSTERS_SHOWN)):
         own = np.mean(subject.points[subject.labels == cluster], axis=0, dtype=np.float64)
         differences = np.divide(own - mean, deviation, out=np.zeros_like(mean), where=deviation > 0)
         top = np.argsort(-np.abs(differences), kind="stable")[:COLUMNS_TOLD].tolist()
-        told.append(
+        distinguished.append(
             "".join(
                 f'<span class="told">{escape(str(subject.columns[column]))} <b>{differences[column]:+.1f}</b></span>'
                 for column in top
                 if abs(differences[column]) >= LEAST_DIFFERENCE
             )
         )
-    return told
+    return distinguished
 
 
 def _members(subject: Subject, points: list[int]) -> str:
@@ -87,28 +86,21 @@ def _members(subject: Subject, points: list[int]) -> str:
         return subject.chips(points)
     return "".join(
         f'<img alt="{escape(subject.ids[point])}" title="{escape(subject.ids[point])}" data-point="{point}" '
-        f'src="data:image/png;base64,{base64.b64encode(png(subject.images[point])).decode()}">'
+        f'src="data:image/png;base64,{base64.b64encode(png(stretched(subject.images[point]))).decode()}">'
         for point in points
     )
 
 
-def png(pixels: np.ndarray) -> bytes:
-    r"""A picture of shape (height, width) or (height, width, 3) as a PNG file, its values stretched to black and white.
+def stretched(pixels: np.ndarray) -> np.ndarray:
+    """A picture as bytes, its smallest value black and its largest white.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from tightcut.report.clusters import png
-    >>> png(np.eye(3))[:4]
-    b'\x89PNG'
+    >>> from tightcut.report.clusters import stretched
+    >>> stretched(np.array([[-1.0, 3.0]])).tolist()
+    [[0, 255]]
     """
     values = np.asarray(pixels, dtype=np.float64)
     low, high = np.nanmin(values), np.nanmax(values)
-    grey = np.nan_to_num(255 * (values - low) / ((high - low) or 1)).round().astype(np.uint8)
-    height, width = grey.shape[:2]
-    lines = np.concatenate([np.zeros((height, 1), np.uint8), grey.reshape(height, -1)], axis=1).tobytes()
-    colour = 2 if grey.ndim == 3 else 0
-    parts = ((b"IHDR", struct.pack(">IIBBBBB", width, height, 8, colour, 0, 0, 0)), (b"IDAT", zlib.compress(lines)))
-    chunks = (struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in
-              (*parts, (b"IEND", b"")))  # fmt: skip
-    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+    return np.nan_to_num(255 * (values - low) / ((high - low) or 1)).round().astype(np.uint8)

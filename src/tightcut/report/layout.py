@@ -10,12 +10,12 @@ import scipy.sparse as sp
 from tightcut.graph import Graph
 
 EPOCHS, FEWEST_EPOCHS, WORK = 200, 30, 20_000_000
-REPELLED = 5  # random vertices that each vertex keeps away from, per epoch
+REPELLED = 5  # random vertices that repel each vertex, per epoch
 STEP, LARGEST_FORCE, WIDTH = 0.15, 4.0, 10.0
 
 
 def graph_layout(graph: Graph) -> np.ndarray:
-    """Two coordinates per vertex: edges pull their ends together, and every vertex keeps away from random others.
+    """Two coordinates per vertex: edges attract their ends, and random vertices repel each other.
 
     The forces are those of UMAP with a = b = 1: a pull of 2 w d / (1 + d²) along an edge of weight w, and a push of
     2 d / ((0.001 + d²) (1 + d²)). It starts from `spectral_layout`, and `WORK` limits arcs times epochs.
@@ -41,7 +41,7 @@ def graph_layout(graph: Graph) -> np.ndarray:
 
 
 def spectral_layout(graph: Graph) -> np.ndarray:
-    """Two coordinates per vertex: eigenvectors 2 and 3 of the normalized Laplacian, ranked half-way to uniform.
+    """Two coordinates per vertex: eigenvectors 2 and 3 of the normalized Laplacian, half-way between values and ranks.
 
     Eigenvectors of a graph with clear clusters put almost all vertices in a few places. The mean of a coordinate and
     its rank pulls these apart and keeps the order.

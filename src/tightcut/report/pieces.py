@@ -43,7 +43,7 @@ class Subject:
         )
 
     def place(self, kind: str, i: int, j: int) -> str:
-        """A cell that says where a pair comes from; empty if nobody knows."""
+        """A cell that says where a pair comes from; empty if that is unknown."""
         return f'<td class="quiet">{escape((self.places and self.places(kind, i, j)) or "")}</td>'
 
 

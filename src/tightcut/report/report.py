@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tightcut import __version__
+from tightcut._support.atomic import replaced
 from tightcut.audit import Audit, ConstraintPrice, audit
 from tightcut.constraints import Constraints
 from tightcut.constraints.violations import Violations
@@ -35,7 +36,7 @@ TOOLS = (
     '<button type="button" data-zoom="0">Show all</button><output></output></div>'
 )
 MEMBERS = '<div id="members" hidden><h3></h3><p class="quiet"></p><div></div></div>'
-MEMBERS_LISTED = 20_000  # points of all clusters whose names a page carries along
+MEMBERS_LISTED = 20_000  # points whose names are included in a page
 
 
 def render(
@@ -75,7 +76,7 @@ def render(
     names : mapping, optional
         Names of clusters, by number.
     changes : Changes, optional
-        What `COSC.update` has changed.
+        What `COSC.update` changed.
     prices : Audit, optional
         What `tightcut.audit.audit` returns; adds the price of each constraint.
     free_cut : float, optional
@@ -160,7 +161,7 @@ def write_report(
     graph, labels, constraints, **page
         As in `render`.
     prices : Audit or bool, default=True
-        What the constraints cost; True finds out, which takes about as long as the clustering, False leaves it out.
+        Prices of the constraints; True computes them, which takes about as long as the clustering, False leaves them out.
 
     Examples
     --------
@@ -178,11 +179,13 @@ def write_report(
     found = prices if isinstance(prices, Audit) else None
     if prices is True and constraints is not None and not constraints.is_empty:
         found = audit(graph, constraints, labels)
-    Path(path).write_text(render(graph, labels, constraints, prices=found, **page), encoding="utf-8")
+    text = render(graph, labels, constraints, prices=found, **page)
+    with replaced(Path(path)) as stream:
+        stream.write(text)
 
 
 def _members(subject: Subject) -> str:
-    """Names and clusters of the points for the script of the page; nothing of very many. No < may end the element."""
+    """Names and clusters of the points as JSON for the script; empty for very many. No text can end the element."""
     if len(subject.ids) > MEMBERS_LISTED:
         return "{}"
     content = {"ids": list(map(shorten, subject.ids)), "labels": subject.labels.tolist()}

@@ -1,4 +1,4 @@
-"""Tables as columns: what comes in, from whatever holds it, and what goes out."""
+"""Tables as columns: input of any kind, and results."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from tightcut._support.extras import required
 from tightcut.constraints.pairs import to_array
 from tightcut.files import InputError, read_table
+from tightcut.files.cells import as_number
 from tightcut.files.tables import Table
 
 ROWS_SHOWN = 6
@@ -46,11 +48,7 @@ class Columns(dict[str, np.ndarray]):
 
     def to_dataframe(self) -> Any:
         """The table as a pandas frame; needs pandas."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError('A frame needs pandas: pip install "tightcut[frames]"') from None
-        return pd.DataFrame(dict(self))
+        return required("pandas", "to_dataframe", "frames").DataFrame(dict(self))
 
     def __repr__(self) -> str:
         cells = {name: [_shown(value) for value in column[:ROWS_SHOWN].tolist()] for name, column in self.items()}
@@ -63,7 +61,7 @@ class Columns(dict[str, np.ndarray]):
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A table that was handed in.
+    """A table given by the caller.
 
     Parameters
     ----------
@@ -208,7 +206,7 @@ def numbers_of(source: Source, column: str) -> np.ndarray:
     try:
         values = np.asarray(cells, dtype=np.float64)
     except (TypeError, ValueError):
-        values = np.array([_number(cell) for cell in cells.tolist()])
+        values = np.array([as_number(cell) for cell in cells.tolist()])
     bad = np.isnan(values)
     if bad.any():
         row = int(np.argmax(bad))
@@ -216,13 +214,6 @@ def numbers_of(source: Source, column: str) -> np.ndarray:
             f"{source.where(row)}, column {column!r}: {cells[row : row + 1].tolist()[0]!r} is not a number."
         )
     return values
-
-
-def _number(cell: Any) -> float:
-    try:
-        return float(cell)
-    except (TypeError, ValueError):
-        return float("nan")
 
 
 def _rows(names: Sequence[str]) -> str:

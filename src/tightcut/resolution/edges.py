@@ -1,4 +1,4 @@
-"""Scored pairs: which columns of a table are what, and each pair as evidence for or against."""
+"""Scored pairs: the roles of the columns of a table, and each pair as evidence for or against a match."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tightcut.files import InputError
 from tightcut.files.errors import listed
 from tightcut.resolution.columns import Source, numbers_of
 
-ROUNDING = 1e-12  # a weight below this is none
+ROUNDING = 1e-12  # weights below this count as 0
 SURE = 1e-6  # scores are clipped to [SURE, 1 - SURE]
 ID_NAMES = (
     ("unique_id_l", "unique_id_r"),  # splink
@@ -44,7 +44,7 @@ class Roles:
 
 
 def find_roles(source: Source, columns: Sequence[str] | None) -> Roles:
-    """Which columns hold what: those that are named, or the usual names, or the first three of three."""
+    """The columns of ids and scores: as named, by their usual names, or in order if there are three."""
     if columns is not None:
         return _named(source, columns)
     ends = _find_ids({name.lower(): name for name in source.names})

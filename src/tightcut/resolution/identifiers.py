@@ -69,7 +69,7 @@ def id_column(source: Source, column: str) -> IdColumn:
     if kinds <= {int, float} and all(isinstance(value, int) or value.is_integer() for value in values):
         _refuse(values, lambda value: abs(value) >= 2**63, where, "does not fit into 64 bits; convert the ids to text.")
         return IdColumn(np.array(list(map(int, values)), dtype=np.int64), False, where)
-    _refuse(values, lambda value: type(value) not in (int, str), where, "is no id; use whole numbers or texts.")
+    _refuse(values, lambda value: type(value) not in (int, str), where, "is not an id; use whole numbers or texts.")
     raise InputError(f"{source.name}, column {column!r}: ids are all whole numbers or all texts, not both.")
 
 

@@ -1,4 +1,4 @@
-"""From a table of scored pairs to clusters of records: the front door."""
+"""`resolve`: from a table of scored pairs to clusters of records."""
 
 from __future__ import annotations
 
@@ -27,22 +27,23 @@ BETWEEN = "-__-"  # how splink writes a dataset and an id as one
 
 @dataclass(frozen=True, eq=False)
 class Resolution:
-    """Which records are the same, and how sure that is.
+    """Which records are the same, and how certain that is.
 
     Attributes
     ----------
     clusters : Columns
         Table of `id` and `cluster`. Where ids are those of several datasets, also `source_dataset` and `unique_id`.
     cut_edges : Columns
-        The edges that speak for a join and were cut: `a`, `b`, `probability`, `cluster_a`, `cluster_b`, the `reason`
+        The matches that were cut: `a`, `b`, `probability`, `cluster_a`, `cluster_b`, the `reason`
         ("cannot_link", "groups", "labels" or "evidence"), the pair `because_a`, `because_b` that the rule is about or
-        that speaks most against, and the `margin`.
+        that is the strongest evidence against the match, and the `margin`.
     doubtful : Columns
-        The joins and cuts that hang on least, smallest margin first: `a`, `b`, `type` ("must" for a join, "cannot" for a
+        The least certain joins and cuts, smallest margin first: `a`, `b`, `type` ("must" for a join, "cannot" for a
         cut), `probability`, `cluster_a`, `cluster_b`, `margin`. Correct the column `type` where it is wrong, and the
         table can be used as rules.
     disagreement : float
-        Log odds that the clusters contradict; no clustering under the rules has less than `lower_bound`.
+        Evidence that the clusters contradict, in log odds; no clustering under the rules contradicts less than
+        `lower_bound`.
     lower_bound : float
     n_components : int
         Independent problems of two or more records.
@@ -181,7 +182,7 @@ def _check_prior(prior: Any) -> None:
 
 
 class _Request:
-    """Everything that was handed in, with the ids of all tables as numbers of the same records."""
+    """All arguments of `resolve`, with the ids of all tables as numbers of the same records."""
 
     def __init__(self, source: Source, roles: Roles) -> None:
         self.source, self.roles = source, roles
@@ -281,7 +282,7 @@ class _Request:
         unknown = {-1, "-1"} if name == "labels" else set()
         wrong = next((row for row, value in enumerate(values) if not isinstance(value, Hashable)), None)
         if wrong is not None:
-            raise InputError(f"{name} row {wrong}: {values[wrong]!r} is no name; use numbers or texts.")
+            raise InputError(f"{name} row {wrong}: {values[wrong]!r} is not a name; use numbers or texts.")
         missing = {value for value in set(values) if _is_unknown(value) or value in unknown}
         known = sorted({*values} - missing, key=lambda value: (type(value).__name__, value))
         code = {value: position for position, value in enumerate(known)} | dict.fromkeys(missing, -1)

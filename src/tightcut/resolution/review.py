@@ -1,8 +1,8 @@
-"""What a person may want to look at: the edges that were cut, and the decisions that hang on least.
+"""What a person may want to check: the edges that were cut, and the least certain decisions.
 
-The margin of a decision is by how much the disagreement would grow, in log odds, if it were decided otherwise and the rest
-stayed as it is. For a cut: if the two clusters were joined, or one of the two units moved over, whichever is cheapest and
-allowed. For a join: if the cluster were split in two at the weakest place of a maximum spanning tree.
+The margin of a decision is the increase of the disagreement, in log odds, if it were reversed and the rest unchanged.
+For a cut: if the two clusters were joined, or one of the two units moved over, whichever is cheapest and allowed. For a
+join: if the cluster were split in two at the weakest place of a maximum spanning tree.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DOUBTFUL = float(np.log(19))  # margins below this: odds of less than 19 to 1, o
 
 @dataclass(frozen=True, eq=False)
 class Review:
-    """Everything that the tables are made from."""
+    """The data from which the tables are made."""
 
     ids: np.ndarray
     labels: np.ndarray
@@ -107,7 +107,7 @@ class Review:
         return Columns(**ends, type=kinds[order], **columns, margin=margins[order])
 
     def _join_margins(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of the pairs at which clusters hold together least, and by how much."""
+        """Rows of the pairs that are the weakest links of clusters, and their margins."""
         from tightcut import _kernels as kernels
 
         labels, edges, n = self._unit_labels, self.edges, self.rules.n_units

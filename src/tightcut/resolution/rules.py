@@ -1,4 +1,4 @@
-"""What must hold: records that are one, records that are not, one per group; or why it cannot.
+"""Rules: records that are the same, records that are not, at most one record of a group; and contradictions between them.
 
 Must-linked records become one unit. A known label is a must-link to the others with this label, and all labelled units
 form one more group, since different labels are different things.

@@ -20,7 +20,7 @@ from tightcut.resolution.rules import Rules
 from tightcut.result import number_by_appearance
 
 EXACT_SIZE = 20  # units of a component up to which branch and bound is tried
-MOST_NODES = 200_000  # more than any component of 14 units was seen to need
+MOST_NODES = 200_000  # more than any component of 14 units has needed
 TIED = 1e-9
 
 

@@ -1,4 +1,4 @@
-"""Clusterings that live: new points and new constraints on a fitted model, names, and models in files."""
+"""Updates of a fitted model: new points, new constraints, names of clusters, and models in files."""
 
 from tightcut.updates.changes import Change, Changes
 

@@ -9,17 +9,15 @@ A file is a zip archive (not compressed) of `manifest.json` and arrays as NPY. T
 | parameters | those of the constructor |
 | state | what `fit` and `update` have left on the model, by the names of the attributes |
 
-Whatever JSON has is written as such. All else is an object with one key: `{"array": file}`, `{"strings": [...]}`,
-`{"csr": {"shape", "data", "indices", "indptr"}}`, `{"tuple": [...]}`, `{"ids": [[number, value], ...]}` for a mapping by
-whole numbers, `{"number": "nan"}`, `{"constraints": {...}}`, `{"changes": [...]}`, and `{"View": {...}}` and the like for
-what was chosen, by the names of their attributes.
+Values that JSON knows are written as such. Every other value is an object with one key: `{"array": file}`, `{"strings":
+[...]}`, `{"csr": {"shape", "data", "indices", "indptr"}}`, `{"tuple": [...]}`, `{"ids": [[number, value], ...]}` for a
+mapping by whole numbers, `{"number": "nan"}`, `{"constraints": {...}}`, `{"changes": [...]}`, and `{"View": {...}}` and
+the like for chosen settings, by the names of their attributes.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import zipfile
 from collections.abc import Callable
 from dataclasses import fields
@@ -30,6 +28,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from tightcut._support.atomic import replaced
 from tightcut.choosing import CandidateScore, Choice, Setting, View
 from tightcut.choosing.scales import ColumnScale
 from tightcut.constraints import Constraints
@@ -41,11 +40,11 @@ SUFFIX = ".tcut"
 
 
 class ArchiveError(ValueError):
-    """A file that is no model, or a damaged one."""
+    """A file that is not a model, or a damaged one."""
 
 
 def write_archive(path: Path, parameters: dict[str, Any], state: dict[str, Any], written_by: str) -> None:
-    """Write everything to a temporary file beside `path` and move it there."""
+    """Write a model; a file that exists is replaced once all is written."""
     writer = _Writer()
     manifest = {
         "format": FORMAT,
@@ -54,25 +53,15 @@ def write_archive(path: Path, parameters: dict[str, Any], state: dict[str, Any],
         "parameters": {name: writer.encode(value, name) for name, value in parameters.items()},
         "state": {name: writer.encode(value, name) for name, value in state.items()},
     }
-    target = path.resolve()
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            with zipfile.ZipFile(stream, "w") as archive:
-                archive.writestr(MANIFEST, json.dumps(manifest, allow_nan=False, indent=1))
-                for name, array in writer.arrays.items():
-                    with archive.open(name, "w", force_zip64=True) as entry:
-                        np.lib.format.write_array(entry, array, allow_pickle=False)
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(target)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+    with replaced(path, "wb") as stream, zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr(MANIFEST, json.dumps(manifest, allow_nan=False, indent=1))
+        for name, array in writer.arrays.items():
+            with archive.open(name, "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, array, allow_pickle=False)
 
 
 def read_archive(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The parameters and the state of a model. Raises ArchiveError for a file that is none."""
+    """The parameters and the state of a model. Raises ArchiveError if the file is not one."""
     try:
         archive = zipfile.ZipFile(path)
     except zipfile.BadZipFile:
@@ -109,7 +98,7 @@ class _Writer:
         self.arrays: dict[str, np.ndarray] = {}
 
     def encode(self, value: Any, name: str) -> Any:
-        """A value as JSON; its arrays are put aside under names that begin with `name`."""
+        """A value as JSON; its arrays are collected under names that begin with `name`."""
         if value is None or isinstance(value, (bool, str, np.bool_)):
             return bool(value) if isinstance(value, np.bool_) else value
         if isinstance(value, Integral):
@@ -208,10 +197,3 @@ class _Reader:
 
     def _constraints(self, parts: dict[str, Any]) -> Constraints:
         return Constraints.from_pairs(**{name: self.decode(parts[name]) for name in LINKS})
-
-
-def _umask() -> int:
-    """The permissions that new files do without; it can only be read by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

@@ -1,13 +1,15 @@
-"""What an update has changed, and why: a table."""
+"""A table of what an update changed, and why."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tightcut._support.extras import required
+from tightcut._support.sequences import RowSequence
 from tightcut.constraints import Constraints
 from tightcut.exceptions import Link
 
@@ -25,8 +27,8 @@ class Change:
     Attributes
     ----------
     kind : {"born", "split", "merged", "moved", "joined"}
-        A cluster of new points was born; old points were split off into a new cluster; a cluster ended, and these points
-        of it are now in another; old points moved from one cluster to another; new points joined a cluster.
+        New points formed a new cluster; old points were split off into a new cluster; a cluster ended, and these of its
+        points are now in another; old points moved from one cluster to another; new points joined a cluster.
     cluster : int
         Where the points are now.
     source : int or None
@@ -59,7 +61,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Changes(Sequence[Change]):
+class Changes(RowSequence[Change]):
     """A sequence of `Change`: clusters that are new first, then those that ended, then points that moved or joined.
 
     Examples
@@ -74,26 +76,9 @@ class Changes(Sequence[Change]):
 
     rows: tuple[Change, ...] = ()
 
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[Change]:
-        return iter(self.rows)
-
-    @overload
-    def __getitem__(self, index: int) -> Change: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Change, ...]: ...
-    def __getitem__(self, index: int | slice) -> Change | tuple[Change, ...]:
-        return self.rows[index]
-
     def to_dataframe(self, ids: Sequence[Any] | None = None) -> pd.DataFrame:
         """The table as a pandas frame, with the i-th of `ids` in place of point i if given."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError('to_dataframe needs pandas: pip install "tightcut[frames]"') from error
-
+        pd = required("pandas", "to_dataframe", "frames")
         columns = ["kind", "cluster", "source", "name", "n_points", "points", "reason"]
         frame = pd.DataFrame(self.table(ids), columns=columns)
         return frame.astype({"cluster": "int64", "source": "Int64", "n_points": "int64"})
@@ -124,7 +109,7 @@ class Changes(Sequence[Change]):
         result = []
         for kind, cluster, source, name, points, constraint in rows:
             if kind not in KINDS:
-                raise ValueError(f"{kind!r} is no kind of change")
+                raise ValueError(f"{kind!r} is not a kind of change")
             link = None if constraint is None else (str(constraint[0]), int(constraint[1]), int(constraint[2]))
             result.append(Change(kind, int(cluster), source, name, tuple(map(int, points)), link))
         return cls(tuple(result))

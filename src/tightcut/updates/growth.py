@@ -1,4 +1,4 @@
-"""New points of a fitted model: the graph with their edges, and what is known of them."""
+"""New points of a fitted model, and the graph with their edges."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tightcut.neighbors.points import is_memory_mapped
 
 if TYPE_CHECKING:
     from tightcut.neighbors.extension import Neighbourhoods
-    from tightcut.updates.living import Living
+    from tightcut.updates.mixin import UpdateMixin
 
 # ruff: noqa: SLF001 (a model's own parts)
 
@@ -35,12 +35,14 @@ class Growth:
     plain: sp.csr_array | None = None  # the graph before its diffusion
 
 
-def grown(model: Living, X_new: Any, vertex_weights: Any) -> Growth:
-    """What becomes of a model's graph with new points."""
+def grown(model: UpdateMixin, X_new: Any, vertex_weights: Any) -> Growth:
+    """The graph of a model, extended by new points."""
     criterion = "degree" if model.criterion == "ncut" else "ones"
     given = not np.array_equal(validate_vertex_weights(criterion, model.affinity_matrix_), model.vertex_weights_)
     if vertex_weights is not None and (X_new is None or not given):
-        raise ValueError("vertex_weights is for new points, of a model that was fitted with weights of your own.")
+        raise ValueError(
+            "vertex_weights are the weights of new points, for a model that was fitted with vertex_weights."
+        )
     if X_new is None:
         return Growth(Graph(model.affinity_matrix_, model.vertex_weights_), model._training_points)
     if given and vertex_weights is None:
@@ -54,7 +56,9 @@ def grown(model: Living, X_new: Any, vertex_weights: Any) -> Growth:
     return Growth(Graph.from_affinity(affinity, np.append(model.vertex_weights_, weights)), *more)
 
 
-def _grown_affinity(model: Living, X_new: Any) -> tuple[sp.csr_array, Any, Neighbourhoods | None, sp.csr_array | None]:
+def _grown_affinity(
+    model: UpdateMixin, X_new: Any
+) -> tuple[sp.csr_array, Any, Neighbourhoods | None, sp.csr_array | None]:
     """The graph of all points, the points, their neighbourhoods and, where the graph is diffused, the plain one."""
     old = model._training_points
     if model._view is None:
@@ -79,7 +83,7 @@ def _grown_affinity(model: Living, X_new: Any) -> tuple[sp.csr_array, Any, Neigh
 
 
 def for_all_points(values: Any, n_old: int, n: int, name: str) -> Any:
-    """One value per point, where new points alone may have been given theirs.
+    """One value per point, given for all points or for the new ones only.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""The local search of an update: everything far from what changed is contracted to one unit per cluster.
+"""The local search of an update: everything far from the changes is contracted to one unit per cluster.
 
 1. New points go where most of their neighbours are; must-linked points become units (`tightcut.updates.units`).
-2. Units that violate a cannot-link leave their cluster. If no cluster among those there are has room, one is born.
+2. Units that violate a cannot-link leave their cluster. If no existing cluster can take them, a new one is created.
 3. Units near new points and new constraints may move, if that lowers the cut clearly; points to be kept may not.
 
 The local problem has a unit for each point that may move and one for the rest of each cluster: its size depends on what
@@ -26,7 +26,7 @@ from tightcut.search.options import SearchOptions
 from tightcut.search.search import improve, search
 from tightcut.updates.units import Units, loosened, make_units, place_new
 
-INERTIA = 0.1  # of its edges' weight: by how much more an old point must be tied elsewhere before it moves
+INERTIA = 0.1  # share of its edges' weight by which another cluster must outweigh its own before an old point moves
 HOPS = 2  # from a new constraint to points that may move on account of it
 
 
@@ -40,7 +40,7 @@ class Effort:
 
 @dataclass(frozen=True, eq=False)
 class Situation:
-    """A clustering that something has happened to.
+    """A clustering before an update, with what is new.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Situation:
         The cluster of each point, 0, ..., k - 1; -1 for a new point.
     kept : ndarray of bool, shape (n,)
         Points that leave their cluster only if a constraint says so.
-    eager : bool
+    any_gain : bool
         Whether old points move for any gain of the cut, however small.
     """
 
@@ -63,7 +63,7 @@ class Situation:
     touched: np.ndarray
     before: np.ndarray
     kept: np.ndarray
-    eager: bool
+    any_gain: bool
 
     @property
     def k(self) -> int:
@@ -71,7 +71,7 @@ class Situation:
 
 
 def settle(situation: Situation, effort: Effort, rng: np.random.Generator) -> np.ndarray:
-    """Labels that satisfy every constraint, near the ones before.
+    """Labels that satisfy every constraint and differ little from those before.
 
     Numbers from k on are new clusters; some of the numbers below k may no longer occur.
 
@@ -86,7 +86,7 @@ def settle(situation: Situation, effort: Effort, rng: np.random.Generator) -> np
     loose = loosened(units, graph, placed, k)
     active = _active(situation, units, loose, everything=effort.options is not None)
     problem = LocalProblem.build(situation, units, active)
-    if not situation.eager:
+    if not situation.any_gain:
         problem = problem.with_inertia(units)
     labels, n_clusters = problem.feasible(np.where(loose[problem.member], -1, units.labels[problem.member]), rng)
     labels = problem.improved(labels, n_clusters, effort, rng)
@@ -94,7 +94,7 @@ def settle(situation: Situation, effort: Effort, rng: np.random.Generator) -> np
 
 
 def _returned(labels: np.ndarray, units: Units, loose: np.ndarray) -> np.ndarray:
-    """The labels, with what is to be kept back in its cluster if no constraint keeps it out any more."""
+    """The labels, with points to be kept returned to their clusters where constraints allow it."""
     for unit in np.flatnonzero(loose & (units.n_kept > 0)).tolist():
         members, home = units.unit == unit, units.labels[unit]
         ends = units.apart[(units.apart == unit).any(axis=1)].ravel()
@@ -104,7 +104,7 @@ def _returned(labels: np.ndarray, units: Units, loose: np.ndarray) -> np.ndarray
 
 
 def _active(situation: Situation, units: Units, loose: np.ndarray, *, everything: bool) -> np.ndarray:
-    """Which units may move: those that must, those of new points, and those near that nothing keeps."""
+    """Which units may move: those that must, those of new points, and those nearby that need not be kept."""
     n, weights = situation.graph.n_vertices, situation.graph.weights
     new = situation.before < 0
     near = np.ones(n, bool) if everything else new | (weights @ new.astype(np.float64) > 0)
@@ -184,8 +184,8 @@ class LocalProblem:
     def feasible(self, labels: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, int]:
         """Labels for the units that have none (-1) so that nothing is violated; and the number of labels.
 
-        A unit goes where it is tied most among the clusters that take it. If none does, others make room; if they
-        cannot, it founds a cluster.
+        A unit goes to the cluster with the strongest connection among those that constraints allow. If there is none,
+        other units make room; if they cannot, it starts a new cluster.
         """
         waiting = np.flatnonzero(labels < 0)
         k = self.situation.k
@@ -240,7 +240,7 @@ class LocalProblem:
         return used[self._renumbered(best, labels, k)]
 
     def _renumbered(self, found: np.ndarray, labels: np.ndarray, k: int) -> np.ndarray:
-        """The same clusters, numbered as the rests of clusters say and else by what they have in common with before."""
+        """The same clusters, numbered by the rests of clusters in them, otherwise by their overlap with those before."""
         overlap = np.bincount(found.astype(np.int64) * k + labels, self.graph.vertex_weights, k * k).reshape(k, k)
         anchors = np.flatnonzero(self.anchored)
         overlap[found[anchors], labels[anchors]] += 2 * overlap.sum()

@@ -17,7 +17,7 @@ from tightcut.graph import Graph
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Sets of must-linked points, with where they are and what holds them there.
+    """Sets of must-linked points: their clusters, and how many of their points are to be kept.
 
     Attributes
     ----------
@@ -48,9 +48,9 @@ class Units:
 
 
 def make_units(constraints: Constraints, placed: np.ndarray, old: np.ndarray, kept: np.ndarray) -> Units:
-    """The units of some points; one whose points are in several clusters goes where most of what holds it is.
+    """The units of some points. A unit whose points are in several clusters goes to the one with most of its points.
 
-    Points to be kept count first, then old ones, then new ones.
+    Points to be kept are counted first; ties are decided by old points, then by new ones.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def place_new(graph: Graph, labels: np.ndarray, k: int) -> np.ndarray:
         pull = pulls(graph, labels, waiting, k)
         reached = pull.sum(axis=1) > 0
         if not reached.any():
-            labels[waiting] = 0  # no edge leads to them; the local search moves them where the cut is smallest
+            labels[waiting] = 0  # they have no edges; the local search moves them where the cut is smallest
             break
         labels[waiting[reached]] = pull[reached].argmax(axis=1)
         waiting = waiting[~reached]
@@ -113,10 +113,10 @@ def pulls(graph: Graph, labels: np.ndarray, chosen: np.ndarray, k: int) -> np.nd
 
 
 def loosened(units: Units, graph: Graph, placed: np.ndarray, k: int) -> np.ndarray:
-    """Units that leave their cluster so that no cannot-link is violated by the others; a mask.
+    """A mask of units to remove from their clusters so that the others violate no cannot-link.
 
-    Of two units that cannot stay together the one leaves that holds fewer points to be kept, then fewer old points,
-    then the one that is tied less to its own cluster in comparison with others.
+    Of two units that cannot stay together, the one with fewer points to be kept leaves; ties are decided by fewer old
+    points, then by the weaker connection to its own cluster relative to others.
     """
     loose = np.zeros(units.count, bool)
     violated = units.violated
@@ -132,7 +132,7 @@ def loosened(units: Units, graph: Graph, placed: np.ndarray, k: int) -> np.ndarr
 
 
 def _margins(units: Units, graph: Graph, placed: np.ndarray, chosen: np.ndarray, k: int) -> np.ndarray:
-    """By how much more each chosen unit is tied to its own cluster than to any other."""
+    """How much more strongly each chosen unit is connected to its own cluster than to any other."""
     place = np.full(units.count, -1)
     place[chosen] = np.arange(len(chosen))
     points = np.flatnonzero(place[units.unit] >= 0)

@@ -23,17 +23,17 @@ from tightcut.ask.session import Session
 
 Reply = dict[str, Any]
 NAME_LENGTH = 100
-GALLERY = 120  # things of a group at most
+GALLERY = 120  # most things shown of a group
 
 log = logging.getLogger(__name__)
 
 
 class StaleQuestionError(ValueError):
-    """An answer to a question that is not open: another window was faster, or the session is another one."""
+    """An answer to a question that is not open: it was answered in another window, or belongs to another session."""
 
 
 class Desk:
-    """A session at work, for any number of windows.
+    """A session and its actions, for any number of windows.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Desk:
         self._n_layouts = 0
 
     def begin(self, session: Session, X: Any, *, affinity: str = "knn") -> None:
-        """Take up a session that is ready."""
+        """Use a session that is ready."""
         if len(self.things) != len(session.labels_):
             raise ValueError(f"The session has {len(session.labels_)} rows, and {len(self.things)} things are shown.")
         self._rows = layout.drawn_rows(len(self.things))

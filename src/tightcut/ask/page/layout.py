@@ -1,4 +1,4 @@
-"""Where the points stand on the map: principal components at once, t-SNE when it is ready."""
+"""Positions of the points on the map: principal components at first, t-SNE when it is ready."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def drawn_rows(n: int) -> np.ndarray:
 
 
 def first_layout(X: Any, affinity: str, rows: np.ndarray) -> np.ndarray:
-    """A layout that costs little: principal components, or for a graph its leading eigenvectors."""
+    """A layout that is computed quickly: principal components, or for a graph its leading eigenvectors."""
     if affinity == "precomputed":
         from tightcut import Graph
         from tightcut.report.layout import spectral_layout
@@ -39,7 +39,7 @@ def better_layout(X: Any, rows: np.ndarray) -> np.ndarray | None:
     if len(rows) < 50 or X.shape[1] <= 2:
         return None
     points = _components(X, rows, 30)
-    # One thread: the others belong to the person's answers.
+    # One thread; the others are needed for answers.
     with threadpool_limits(1):
         model = TSNE(init="pca", random_state=0, perplexity=min(30, len(points) // 4), max_iter=500)
         return unit(model.fit_transform(points))

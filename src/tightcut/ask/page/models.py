@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tightcut.ask.page.pictures import ArrayPictures
-from tightcut.ask.page.sources import FIELDS_SHOWN, Source, pixel_shape, with_images
+from tightcut.ask.page.sources import FIELDS_SHOWN, Source, check_pixels, pixel_shape, with_images
 from tightcut.ask.page.things import Things
-from tightcut.files import InputError
 from tightcut.files.sources import Source as Origin
 
 if TYPE_CHECKING:
@@ -37,10 +36,7 @@ def model_source(model: COSC, path: Path, ids: Sequence[str], fields: dict[str, 
     things = Things(list(ids), fields=dict(list(fields.items())[:FIELDS_SHOWN]))
     shape = pixel_shape(images)
     if shape is not None and points is not None:
-        if points.shape[1] % (shape[0] * shape[1]):
-            raise InputError(
-                f"--images {images[0]}: the rows of {path} have {points.shape[1]} values, which does not fit."
-            )
+        check_pixels(points.shape[1], shape, path)
         pixels = np.stack([fields[name] for name in fields], axis=1) if fields else points
         things = Things(list(ids), pictures=ArrayPictures(np.asarray(pixels).reshape(len(points), *shape, -1)))
     else:

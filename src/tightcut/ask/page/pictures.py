@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
+from tightcut._support.png import COLOUR_TYPES, png
 from tightcut.files import InputError
 
 # Formats that every browser shows and that hold no script, as SVG does.
@@ -22,7 +21,6 @@ MEDIA_TYPES = {
     ".webp": "image/webp",
     ".bmp": "image/bmp",
 }
-COLOUR_TYPES = {1: 0, 3: 2, 4: 6}  # channels of a pixel: how PNG calls it
 
 
 @dataclass(frozen=True)
@@ -99,17 +97,6 @@ def is_pictures(pixels: np.ndarray) -> bool:
     )
 
 
-def png(pixels: np.ndarray) -> bytes:
-    """A PNG file of bytes of shape (height, width) or (height, width, channels)."""
-    pixels = pixels.reshape(*pixels.shape[:2], -1)
-    height, width, channels = pixels.shape
-    header = struct.pack(">IIBBBBB", width, height, 8, COLOUR_TYPES[channels], 0, 0, 0)
-    # Each line begins with the number of its filter: 0, none.
-    lines = np.concatenate([np.zeros((height, 1), np.uint8), pixels.reshape(height, -1)], axis=1)
-    chunks = (b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes(), 6)), (b"IEND", b"")
-    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, content) for name, content in chunks)
-
-
 def files_named(names: Iterable[str], folder: Path) -> list[Path | None]:
     """The image in a folder that belongs to each name: a file of that name, with or without its ending.
 
@@ -123,10 +110,6 @@ def files_named(names: Iterable[str], folder: Path) -> list[Path | None]:
             for key in (relative.as_posix(), relative.with_suffix("").as_posix(), path.name, path.stem):
                 found.setdefault(key, path)
     return [found.get(name.strip().removeprefix("./")) for name in names]
-
-
-def _chunk(name: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
 
 
 def _range(pixels: np.ndarray) -> tuple[float, float]:

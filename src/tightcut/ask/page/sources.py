@@ -82,10 +82,7 @@ def _from_array(path: Origin, options: DataOptions, images: Sequence[str]) -> So
     pixels = read_npy(path) if path.suffix == ".npy" else read_npz(path, lambda _: False)[0]
     shape = pixel_shape(images)
     if shape is not None and pixels.ndim == 2:
-        if pixels.shape[1] % (shape[0] * shape[1]):
-            raise InputError(
-                f"--images {images[0]}: the rows of {path} have {pixels.shape[1]} values, which does not fit."
-            )
+        check_pixels(pixels.shape[1], shape, path)
         pixels = pixels.reshape(len(pixels), *shape, -1)
     if is_pictures(pixels):
         X = pixels.reshape(len(pixels), -1).astype(np.float64)
@@ -146,6 +143,14 @@ def with_images(things: Things, images: Sequence[str], path: Origin, names: list
 def pixel_shape(images: Sequence[str]) -> tuple[int, int] | None:
     match = re.fullmatch(r"([1-9]\d{0,4})x([1-9]\d{0,4})", images[0]) if images else None
     return None if match is None else (int(match[1]), int(match[2]))
+
+
+def check_pixels(n_values: int, shape: tuple[int, int], path: Any) -> None:
+    """Refuse rows that are not pictures of this size, with any number of channels."""
+    if n_values % (shape[0] * shape[1]):
+        raise InputError(
+            f"--images {shape[0]}x{shape[1]}: the rows of {path} have {n_values} values, which does not fit."
+        )
 
 
 def _is_long(texts: Sequence[str]) -> bool:

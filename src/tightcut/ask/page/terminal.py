@@ -49,7 +49,7 @@ def converse(
 def _choice(question: Question, text: str) -> Any:
     if question.kind == "pair":
         if text.lower() not in PAIR_KEYS:
-            raise ValueError(f"{text!r} is no answer: {PAIR_HELP}.")
+            raise ValueError(f"{text!r} is not an answer: {PAIR_HELP}.")
         return PAIR_KEYS[text.lower()]
     if not text:
         return "unsure"

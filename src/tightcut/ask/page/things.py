@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tightcut.ask.page.pictures import Pictures
+from tightcut.files.cells import as_number
 
 TEXT_SHOWN = 20_000  # characters
 CLOSE = 0.5  # standard deviations of a column: numbers that are closer than this do not count as differing
@@ -84,24 +85,12 @@ def as_shown(value: Any) -> str:
     return str(value)[:TEXT_SHOWN]
 
 
-def _number(value: Any) -> float | None:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return None
-
-
 def _spread(column: Sequence[Any]) -> float:
-    values = [_number(value) for value in column]
-    known = [value for value in values if value is not None and np.isfinite(value)]
-    if len(known) < len(values) or not known:
-        return 0.0
-    return float(np.std(known))
+    values = np.array([as_number(value) for value in column])
+    return float(values.std()) if len(values) and np.isfinite(values).all() else 0.0
 
 
 def _differ(first: Any, second: Any, spread: float) -> bool:
     if spread > 0:
-        one, other = _number(first), _number(second)
-        if one is not None and other is not None:
-            return abs(one - other) > CLOSE * spread
+        return abs(as_number(first) - as_number(second)) > CLOSE * spread
     return as_shown(first) != as_shown(second)

@@ -23,7 +23,7 @@ class SCLC(GraphClusterer):
         2, or 1 for a single cluster; more are an error.
     balanced : bool, default=True
         Keep the condition f^T D 1 = 0 of the spectral relaxation. False drops it where a cannot-link excludes constant
-        vectors anyway: usually better with many pairs, now and then a cluster of a few points with few.
+        vectors anyway: usually better with many pairs, sometimes a cluster of a few points where there are few.
     affinity, n_neighbors, random_state
         As in `tightcut.COSC`.
 

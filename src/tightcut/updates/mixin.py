@@ -1,4 +1,4 @@
-"""What a fitted model can go through: new points and constraints, names for its clusters, a file and back."""
+"""Methods of a fitted model: new points and constraints, names for its clusters, saving and loading."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from tightcut.neighbors.projected import ProjectedNeighbors
 
 KEEP = ("named", "all", "none")
-TRANSIENT = ("_index", "_neighbors_found")  # what can be made again and is not written
+TRANSIENT = ("_index", "_neighbors_found")  # not written, since it can be computed again
 
 
-class Living:
+class UpdateMixin:
     """Updates, names and files of a fitted `COSC`.
 
-    Clusters have ids. A fit numbers them 0, ..., k - 1; an update gives new clusters the next numbers and never uses the
-    number of a cluster that has ended again, so that `labels_` may have gaps. `n_clusters_` is how many there are.
+    Clusters have ids. A fit numbers them 0, ..., k - 1; an update gives new clusters the next numbers and never reuses
+    the number of a cluster that has ended, so that `labels_` may have gaps. `n_clusters_` is the number of clusters.
     """
 
     labels_: np.ndarray
@@ -85,12 +85,12 @@ class Living:
         keep: str = "named",
         full: bool = False,
     ) -> Self:
-        """Take new points and new constraints into the clustering, and leave the rest of it as it is.
+        """Add new points and new constraints, and change the rest of the clustering as little as possible.
 
-        New points get the next row numbers, and go where their neighbours are. Old points change their cluster only if a
-        constraint says so, or if the cut falls clearly: if they are tied to the other cluster by a tenth more of their
-        edges' weight than to their own. Every constraint holds afterwards, old or new. `changes_` lists what has changed,
-        and why.
+        New points get the next row numbers and join the clusters of their neighbours. Old points change their cluster
+        only if a constraint forces them to, or if the cut falls clearly: if their edges to the other cluster outweigh
+        those to their own by a tenth of their total weight. Every constraint holds afterwards, old or new. `changes_`
+        lists what has changed, and why.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class Living:
             Which old points leave their cluster only if a constraint forces them to: those of clusters with a name, all,
             or none. With "none" the others move for any gain of the cut, however small.
         full : bool, default=False
-            Search again among all points that need not be kept, as `fit` does, and not only near what is new.
+            Search among all points that need not be kept, as `fit` does, instead of only near new points and constraints.
 
         Returns
         -------
@@ -121,13 +121,13 @@ class Living:
 
         Notes
         -----
-        *Clusters* are born where constraints leave a point no cluster among those there are: a cannot-link to a member of
-        each, for example. Such a cluster has a new id, and `n_clusters_` grows. A cluster ends when must-links take all
-        its points into others.
+        *New clusters* are created where constraints exclude a point from every existing cluster, for example by a
+        cannot-link to a member of each. Such a cluster has a new id, and `n_clusters_` grows. A cluster ends when
+        must-links take all its points into others.
 
-        *Violated pairs.* Constraints that the fit was allowed to violate need not hold now; all others must.
+        *Violated pairs.* Constraints that the fit was allowed to violate may still be violated; all others hold.
 
-        *Work* is the search for neighbours of the new points, a local search among the points near what is new, and a few
+        *Work* is the search for neighbours of the new points, a local search near new points and constraints, and a few
         passes over the edges of the graph.
 
         Examples
@@ -140,7 +140,7 @@ class Living:
         >>> model.update([[0.5], [6.5]]).labels_.tolist()
         [0, 0, 0, 1, 1, 1, 0, 1]
 
-        Point 7 must be in neither, so a cluster is born:
+        Point 7 must be in neither, so a new cluster is created:
 
         >>> model.update(cannot_link=[(0, 7), (4, 7)], keep="all").labels_.tolist()
         [0, 0, 0, 1, 1, 1, 0, 2]
@@ -169,7 +169,7 @@ class Living:
                 np.isin(np.arange(n), np.concatenate([fresh.must_link, fresh.cannot_link])),
                 np.append(codes, np.full(n - n_old, -1)),
                 (before >= 0) & ((keep == "all") | ((keep == "named") & np.isin(before, list(self.names_)))),
-                eager=keep == "none",
+                any_gain=keep == "none",
             )
             options = Settings(effort=self.effort, n_jobs=self.n_jobs, device=self.device).options(None)
             effort = Effort(self.choice_.setting.influence, options if full else None)
@@ -226,7 +226,7 @@ class Living:
         Parameters
         ----------
         path : path-like
-            By custom its name ends in `.tcut`.
+            Its name usually ends in `.tcut`.
 
         Examples
         --------
@@ -254,7 +254,8 @@ class Living:
         Raises
         ------
         ValueError
-            If the file is no model, is damaged, or was written by a version of tightcut whose files this one cannot read.
+            If the file is not a model, is damaged, or was written by a version of tightcut whose files this version
+            cannot read.
         """
         parameters, state = read_archive(Path(path))
         try:
@@ -271,7 +272,7 @@ class Living:
         return model
 
     def _begin(self, result: ClusteringResult) -> None:
-        """Take the result of a fit, which has no names and no changes yet."""
+        """Take the result of a fit, without names and changes."""
         self.labels_, self.cut_ = result.labels, result.cut
         self._note_violations(result.violations, result.violated_belief_bound)
         for name, value in (("history_", result.history), ("hierarchy_", result.hierarchy)):
@@ -325,7 +326,7 @@ class Living:
             vars(self).pop(name, None)
 
     def _check_loaded(self, path: Any) -> None:
-        """Refuse what does not fit together, before a compiled kernel meets it."""
+        """Refuse parts that do not fit together, before a compiled kernel reads them."""
         try:
             n, points = len(self.labels_), self._training_points
             lengths = {self.constraints_.n_points, len(self.vertex_weights_), *self.affinity_matrix_.shape}

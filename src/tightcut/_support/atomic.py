@@ -1,0 +1,41 @@
+"""Files that appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+
+@contextmanager
+def replaced(path: Path, mode: str = "w", check: Callable[[], None] | None = None) -> Iterator[IO[Any]]:
+    """A stream to a temporary file beside `path` that takes its place when the block ends, unless the block raises.
+
+    `check` is called just before; what it raises leaves `path` as it was. A link stays a link, permissions stay.
+    """
+    target = path.resolve()
+    text: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    temporary = Path(name)
+    try:
+        with open(handle, mode, **text) as stream:  # noqa: PTH123 (a handle, not a path)
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.chmod(stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask())
+        if check is not None:
+            check()
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    """The permissions that new files are created without; it can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

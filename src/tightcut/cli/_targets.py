@@ -1,0 +1,56 @@
+"""The output of commands: which files are written, checked before anything is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import click
+
+
+def is_standard_output(output: Path | None, *, as_json: bool) -> bool:
+    """Whether -o - was given; refused together with --json."""
+    to_stdout = output is not None and str(output) == "-"
+    if to_stdout and as_json:
+        raise click.UsageError("-o - and --json both write to standard output; choose one.")
+    return to_stdout
+
+
+def check_targets(
+    sources: Iterable[Path | None],
+    tables: Iterable[Path | None],
+    others: Iterable[Path | None] = (),
+    *,
+    force: bool,
+    check_table: Callable[..., None] | None = None,
+) -> None:
+    """Refuse outputs that cannot be written, or would overwrite an input or each other.
+
+    Parameters
+    ----------
+    sources : iterable of Path or None
+        Input files.
+    tables, others : iterable of Path or None
+        Tables, and other files, that will be written.
+    force : bool
+        Whether existing files may be replaced.
+    check_table : callable, optional
+        By default `tightcut.files.writing.check_table_writable`.
+    """
+    from tightcut.files.writing import check_table_writable, check_writable
+
+    tables, others = ([path for path in paths if path is not None] for paths in (tables, others))
+    real = [path.resolve() for path in (*sources, *tables, *others) if path is not None]
+    if len(set(real)) < len(real):
+        raise click.UsageError("The same file is named twice; input and output files must differ.")
+    for path in tables:
+        (check_table or check_table_writable)(path, force=force)
+    for path in others:
+        check_writable(path, force=force)
+
+
+def write_page(path: Path, page: str, *, force: bool) -> None:
+    from tightcut.files import atomic_writer
+
+    with atomic_writer(path, force=force) as stream:
+        stream.write(page)
