@@ -39,7 +39,7 @@ def best_neighbours(first, indptr, indices, weights, mass, related, heaviest, se
             v = indices[a]
             if mass[u] + mass[v] > heaviest or (related[u] and related[v]):
                 continue
-            tightness = weights[a] / (mass[u] * mass[v])
+            tightness = weights[a] * weights[a] / (mass[u] * mass[v])
             if tightness < tightest[b]:
                 continue
             drawn = _scrambled(np.uint64(min(u, v)) ^ _scrambled(np.uint64(max(u, v)) ^ seed))

@@ -20,7 +20,7 @@ from tightcut.distributed.running import Runner
 if TYPE_CHECKING:
     import pandas as pd
 
-LIMIT = 4.0  # of the mean weight of the units that are wanted in the end, and of those there are: what a new unit may weigh
+LIMIT = 2.0  # of the mean weight of the units that are wanted in the end, and of those there are: what a new unit may weigh
 LEAST_SHRINKAGE = 0.95  # a round that leaves more of the units than this is the last
 
 
@@ -56,7 +56,7 @@ def coarsen(
         finer, number = levels[-1], len(levels)
         unit = _join(runner, finer, n_units, seed, number)
         count = int(unit.max()) + 1
-        if count > LEAST_SHRINKAGE * finer.n_units:
+        if count > max(n_units, LEAST_SHRINKAGE * finer.n_units):
             break
         cannot_link = Constraints.from_pairs(count, cannot_link=unit[cannot_link]).cannot_link
         levels.append(_contract(runner, finer, unit, cannot_link, size, number))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("i", "j", "weight")
 MERGED_AT_ONCE = 8
+MOST = 2**63 - 1
 Survey = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -60,7 +61,7 @@ def read_edges(edges: Any) -> Any:
     import pandas as pd
 
     if isinstance(edges, (str, Path)):
-        if isinstance(edges, Path) and not edges.exists():
+        if "://" not in str(edges) and not Path(edges).exists():
             raise FileNotFoundError(2, "No such file or folder", str(edges))
         frame = dd.read_parquet(str(edges))
     elif isinstance(edges, pd.DataFrame):
@@ -120,6 +121,8 @@ def _checked(frame: pd.DataFrame, number: int) -> Survey:
             )
         if frame[name].isna().any():
             raise ValueError(f"Column {name!r} of the edges has an empty cell in partition {number}; remove the row.")
+        if kind.kind == "u" and len(frame) and frame[name].max() > MOST:
+            raise ValueError(f"Column {name!r} of the edges holds {frame[name].max()}, more than 63 bits; number anew.")
     if frame["weight"].dtype.kind not in "iuf":
         raise ValueError(f"Column 'weight' of the edges holds {frame['weight'].dtype}, not numbers.")
     i, j = (frame[name].to_numpy(np.int64) for name in COLUMNS[:2])
