@@ -122,11 +122,9 @@ def test_a_worker_that_dies_does_not_end_the_run(graph):
             if stage in {"join 2", "refine 0"} and done == 1 and stage not in killed:
                 killed.append(stage)
                 running = client.run(os.getpid, on_error="ignore")
-                os.kill(sorted(running.values())[0], 9)
+                os.kill(min(running.values()), 9)
 
-        found = cluster_graph(
-            dd.from_pandas(edges, npartitions=5), pairs, 4, client=client, progress=progress, **SMALL
-        )
+        found = cluster_graph(dd.from_pandas(edges, npartitions=5), pairs, 4, client=client, progress=progress, **SMALL)
         assert set(client.run(os.getpid).values()) != set(processes.values())
     assert killed == ["join 2", "refine 0"]
     np.testing.assert_array_equal(clusters(found), clusters(expected))
@@ -166,7 +164,7 @@ def test_parallel_edges_add_up_and_loops_have_no_effect():
 
 
 def test_vertices_without_an_edge_weigh_what_they_do_in_memory():
-    edges, group = planted(300, 2)
+    edges, _ = planted(300, 2)
     pairs = Constraints.from_pairs(305, [(0, 300), (301, 302)], [(300, 301)])
     found = cluster_graph(edges, pairs, 2, n_units=100, **QUICK)
     whole = in_memory(edges, 305)

@@ -10,6 +10,7 @@ import click
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, echo, print_facts, print_json
+from tightcut.cli._edges import cluster_edges, refuse_without_edges
 from tightcut.cli._labels import read_labels, write_labels
 from tightcut.cli._models import Rows, check_model_target
 from tightcut.cli._outcome import Outcome, pictures
@@ -17,7 +18,7 @@ from tightcut.cli._problem import check_targets, read_problem
 
 
 @click.command()
-@click.argument("data", type=opt.FILE)
+@click.argument("data", type=opt.FILE, required=False)
 @opt.n_clusters_option(auto=True, required=True)
 @opt.constraint_options
 @opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write labels; - for standard output.")
@@ -58,8 +59,21 @@ from tightcut.cli._problem import check_targets, read_problem
     help="How strongly a cannot-link also speaks for the neighbours of its points; try 1 if you have few pairs.",
 )
 @opt.search_options
+@opt.option(
+    "--edges",
+    type=opt.FILE,
+    metavar="FOLDER",
+    help="In place of DATA: Parquet files of edges (i, j, weight), more than fit into memory. -o is a folder as well.",
+)
+@opt.option("--scheduler", metavar="ADDRESS", help="With --edges: the Dask scheduler whose workers do the work.")
+@opt.option("--shared-folder", type=opt.FILE, metavar="FOLDER", help="With --edges: a folder that all workers see.")
+@opt.option(
+    "--n-units", type=click.IntRange(2), default=2_000_000, help="With --edges: how many units one worker searches."
+)
 @opt.output_options
+@click.pass_context
 def cluster(
+    context: click.Context,
     data: Path,
     output: Path | None,
     spreadsheet: bool,
@@ -78,18 +92,17 @@ def cluster(
     array (NPY, or X in NPZ), cells (H5AD, or FILE.h5ad::X_pca), or a graph: a Matrix Market file (MTX), a sparse matrix
     (NPZ of scipy), or a table whose header begins with source,target. With --graph any table of two or three columns is a
     list of edges, and a square table or array a matrix of similarities. Files may be packed (.gz, .zst); - is standard
-    input.
+    input. A graph larger than memory is a folder of Parquet files: --edges FOLDER, on a Dask cluster.
 
     PAIRS is a table with a header: two columns of identifiers (or of row numbers from 0, without --id), a column `type`
     that says must or cannot (same, different, 1, 0, ...), and perhaps a column `belief` in (0, 1].
     """
+    if options["edges"] is not None:
+        cluster_edges(context)
+        return
+    refuse_without_edges(context)
     to_stdout = output is not None and str(output) == "-"
-    if to_stdout and as_json:
-        raise click.UsageError("-o - and --json both write to standard output; choose one.")
-    if options["method"] == "paper" and (options["influence"] > 0 or options["max_violations"] == "fewest"):
-        raise click.UsageError("--method paper takes neither --influence nor --max-violations fewest.")
-    if report is None and (options["images"] or options["map"] != "auto"):
-        raise click.UsageError("--images and --map are about the report; say where to write it: --report report.html")
+    _check_combinations(options, report, both=to_stdout and as_json)
     table = None if to_stdout else output
     sources = [data, options["constraints"], init]
     check_targets(sources, table, report, force=force)
@@ -133,3 +146,12 @@ def cluster(
             f"Note: the pairs make the cut {outcome.ratio:.1f} times as large as without them. Some may be wrong: tightcut "
             "audit shows what each costs."
         )
+
+
+def _check_combinations(options: dict[str, Any], report: Path | None, *, both: bool) -> None:
+    if both:
+        raise click.UsageError("-o - and --json both write to standard output; choose one.")
+    if options["method"] == "paper" and (options["influence"] > 0 or options["max_violations"] == "fewest"):
+        raise click.UsageError("--method paper takes neither --influence nor --max-violations fewest.")
+    if report is None and (options["images"] or options["map"] != "auto"):
+        raise click.UsageError("--images and --map are about the report; say where to write it: --report report.html")

@@ -213,9 +213,7 @@ def _first_level(
     count = int(unit.max()) + 1
     points = Level(place / "points", np.array([0, len(vertices)]))
     points.save(ids=vertices.ids, unit=unit)
-    level = Level(
-        place / "level-0", cut_into_blocks(np.bincount(unit, vertices.arcs, count), settings.partition_size)
-    )
+    level = Level(place / "level-0", cut_into_blocks(np.bincount(unit, vertices.arcs, count), settings.partition_size))
     written = write_level(runner, "write", arcs_between_units(frame, points), level)
     isolated = vertices.degrees == 0
     positive = vertices.degrees[~isolated]

@@ -1,8 +1,8 @@
 """Rounds of joining and contraction, until few enough units are left for one machine.
 
 In a round every unit names the neighbour that it is tied to most tightly, block by block on the workers. Units then join in
-order of tightness, in this process: that takes a few bytes per unit, where the arcs take a few hundred. A new unit has at most
-one unit with cannot-links, so these stay as they are from level to level, and whatever k clusters could satisfy they still can.
+order of tightness, in this process: that takes a few bytes per unit, where the arcs take a few hundred. A new unit has at
+most one unit with cannot-links, so these stay as they are from level to level: what k clusters can satisfy they still can.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from tightcut.distributed.running import Runner
 if TYPE_CHECKING:
     import pandas as pd
 
-LIMIT = 2.0  # of the mean weight of the units that are wanted in the end, and of those there are: what a new unit may weigh
+LIMIT = (
+    2.0  # of the mean weight of the units that are wanted in the end, and of those there are: what a new unit may weigh
+)
 LEAST_SHRINKAGE = 0.95  # a round that leaves more of the units than this is the last
 
 
@@ -79,9 +81,7 @@ def _best_neighbours(level: Level, number: int, heaviest: float, seed: np.uint64
     return kernels.best_neighbours(*level.read_block(number), *level.arrays("mass", "related"), heaviest, seed)
 
 
-def _contract(
-    runner: Runner, level: Level, unit: np.ndarray, cannot_link: np.ndarray, size: int, number: int
-) -> Level:
+def _contract(runner: Runner, level: Level, unit: np.ndarray, cannot_link: np.ndarray, size: int, number: int) -> Level:
     import dask.dataframe as dd
     import pandas as pd
 

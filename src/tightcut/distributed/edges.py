@@ -74,9 +74,8 @@ def read_edges(edges: Any) -> Any:
         )
     missing = [name for name in COLUMNS if name not in frame.columns]
     if missing:
-        raise ValueError(
-            f"The edges have no column {missing[0]!r}; they need i, j and weight, and have {', '.join(map(str, frame.columns))}."
-        )
+        names = ", ".join(map(str, frame.columns))
+        raise ValueError(f"The edges have no column {missing[0]!r}; they need i, j and weight, and have {names}.")
     return frame[list(COLUMNS)]
 
 

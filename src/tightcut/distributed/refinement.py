@@ -1,8 +1,8 @@
 """Labels carried back from level to level, and refined on the way, block by block with what borders on each.
 
-A sweep takes three passes over the arcs. Every unit names the move that lowers the cut most if all others stay; then looks again,
-as if all better moves had been made; and what the moves that still gain come to is measured. A sweep that did not lower the cut
-is undone, and half as many moves are tried. No step depends on how the graph is cut into blocks.
+A sweep takes three passes over the arcs. Every unit names the move that lowers the cut most if all others stay; then looks
+again, as if all better moves had been made; and the moves that still gain are made and measured. A sweep that did not lower
+the cut is undone, and half as many moves are tried. No step depends on how the graph is cut into blocks.
 """
 
 from __future__ import annotations

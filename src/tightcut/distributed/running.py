@@ -80,7 +80,9 @@ class Runner:
             return
         seen = self.client.run(os.path.isdir, str(folder))
         if not seen:
-            raise ValueError("The Dask cluster has no workers; start some, or wait for them: client.wait_for_workers(1).")
+            raise ValueError(
+                "The Dask cluster has no workers; start some, or wait for them: client.wait_for_workers(1)."
+            )
         blind = sorted(worker for worker, sees in seen.items() if not sees)
         if blind:
             raise ValueError(
