@@ -3,8 +3,8 @@
     python -m benchmarks.distributed [mnist] [planted] [--edges 40000000] [--memory 2GiB] [--workers 2]
 
 Every row runs in a process of its own, which starts the cluster, and replaces that row of the stored table. The edges of the
-planted graph are made file by file. Its vertices stand in ten rows, each tied to six of the next thirty in its row, and one
-edge in fifty leads anywhere; their numbers are scrambled.
+planted graph are made file by file. Its vertices stand in ten rings, each tied to six others of its ring, near ones more often
+than far ones, and one edge in fifty leads anywhere; their numbers are scrambled.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from tightcut.progress import ProgressLine
 from tightcut.warmup import warmup
 
 COMMAND = "python -m benchmarks.distributed"
-K, TIES, REACH = 10, 6, 30
+K, TIES = 10, 6
 ROWS_OF_A_FILE = 2_000_000
 MNIST = [(0, 20_000), (10_000, 20_000), (0, 5_000)]  # pairs and units
 KEYS = ("graph", "pairs", "units", "edges", "workers", "GiB each")
 NOTES = [
     "- `units`: how many one worker searched, by `n_units`. `ratio`: the cut over that of `cluster` in memory (MNIST), or over",
-    "  that of the rows the graph was made of (planted).",
+    "  that of the rings it was made of (planted).",
     "- `arcs GiB`: every edge twice, 24 bytes each. `worker GiB`: the largest peak of a worker, mapped files included; `own",
     "  GiB`: of the process that asked.",
     "- Workers are processes of one thread on a machine of two cores that others used at the same time: seconds say little.",
@@ -39,7 +39,7 @@ NOTES = [
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", choices=["mnist", "planted"], default=[])
+    parser.add_argument("names", nargs="*", metavar="NAME", default=["mnist", "planted"])
     parser.add_argument("--edges", type=int, default=40_000_000)
     parser.add_argument("--memory", default="2GiB")
     parser.add_argument("--workers", type=int, default=2)
@@ -50,8 +50,8 @@ def main() -> None:
         print(json.dumps(measure(given)))
         return
     rows = []
-    for name in given.names or ["mnist", "planted"]:
-        kinds = [f"{name} {pairs} {units}" for pairs, units in MNIST] if name == "mnist" else ["planted 0 200000"]
+    for name in given.names:
+        kinds = [f"{name} {pairs} {units}" for pairs, units in MNIST] if name == "mnist" else ["planted 0 100000"]
         rows += [own_process("benchmarks.distributed", *shared, "--one", *kind.split()) for kind in kinds]
     write("distributed", merged("distributed", rows, KEYS), NOTES, COMMAND, "workers as listed")
 
@@ -116,10 +116,10 @@ def write_mnist(folder: Path, n_pairs: int) -> tuple[int, object, float]:
 
 
 def write_planted(folder: Path, n_edges: int) -> tuple[int, object, float]:
-    """The files, and the cut of the rows that the vertices stand in."""
+    """The files, and the cut of the rings."""
     import pandas as pd
 
-    length = n_edges // (TIES * K)  # of a row
+    length = n_edges // (TIES * K)  # of a ring
     n = length * K
     step = next(step for step in range(n * 618 // 1000, n) if math.gcd(step, n) == 1)
     leaving, volume = np.zeros(K), np.zeros(K)
@@ -128,7 +128,8 @@ def write_planted(folder: Path, n_edges: int) -> tuple[int, object, float]:
         rng = np.random.default_rng(number)
         i = np.repeat(np.arange(start, min(start + per_file, n)), TIES)
         row, place = np.divmod(i, length)
-        j = row * length + (place + rng.integers(1, REACH + 1, len(i))) % length
+        step_on = np.exp(rng.uniform(0, np.log(length / 2), len(i))).astype(np.int64)
+        j = row * length + (place + step_on) % length
         far = rng.random(len(i)) < 0.02
         j[far] = rng.integers(n, size=int(far.sum()))
         weight = np.where(i == j, 0.0, rng.uniform(0.5, 1.5, len(i)))

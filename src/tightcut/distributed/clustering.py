@@ -17,7 +17,7 @@ from tightcut.clustering import as_generator, check_number, cluster
 from tightcut.constraints import Constraints
 from tightcut.constraints.violations import Violations
 from tightcut.distributed.coarsening import coarsen, save_arc_counts, save_units
-from tightcut.distributed.edges import Vertices, arcs_between_units, read_edges, survey
+from tightcut.distributed.edges import Vertices, read_edges, runs_of_arcs, survey
 from tightcut.distributed.levels import Level, cut_into_blocks, write_level
 from tightcut.distributed.refinement import refine
 from tightcut.distributed.running import Progress, Runner, find_client
@@ -214,10 +214,9 @@ def _first_level(
     points = Level(place / "points", np.array([0, len(vertices)]))
     points.save(ids=vertices.ids, unit=unit)
     level = Level(place / "level-0", cut_into_blocks(np.bincount(unit, vertices.arcs, count), settings.partition_size))
-    written = write_level(runner, "write", arcs_between_units(frame, points), level)
+    mass = write_level(runner, "write", runs_of_arcs(frame, points, level), level)
     isolated = vertices.degrees == 0
     positive = vertices.degrees[~isolated]
-    mass = np.concatenate([sums for sums, _ in written])
     mass += np.bincount(unit, isolated, count) * (positive.min() if len(positive) else 1.0)
     cannot_link = Constraints.from_pairs(count, cannot_link=unit[known.cannot_link]).cannot_link
     save_units(level, mass, cannot_link)

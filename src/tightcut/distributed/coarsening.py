@@ -8,7 +8,6 @@ most one unit with cannot-links, so these stay as they are from level to level: 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,9 +15,6 @@ from tightcut import _kernels as kernels
 from tightcut.constraints import Constraints
 from tightcut.distributed.levels import Level, added_up, cut_into_blocks, write_level
 from tightcut.distributed.running import Runner
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LIMIT = (
     2.0  # of the mean weight of the units that are wanted in the end, and of those there are: what a new unit may weigh
@@ -82,32 +78,29 @@ def _best_neighbours(level: Level, number: int, heaviest: float, seed: np.uint64
 
 
 def _contract(runner: Runner, level: Level, unit: np.ndarray, cannot_link: np.ndarray, size: int, number: int) -> Level:
-    import dask.dataframe as dd
-    import pandas as pd
+    import dask
 
     level.save(unit=unit)
     count = int(unit.max()) + 1
     arcs = np.bincount(unit, level.array("n_arcs"), count)  # more than there will be
     coarser = Level(Path(level.folder).with_name(f"level-{number}"), cut_into_blocks(arcs, size))
-    meta = pd.DataFrame({"i": np.empty(0, np.int32), "j": np.empty(0, np.int32), "weight": np.empty(0)})
-    frame = dd.from_map(_relabelled, list(range(level.n_blocks)), level=level, meta=meta)
-    write_level(runner, f"contract {number}", frame, coarser)
+    relabel = dask.delayed(_relabel, pure=False, traverse=False)
+    write_level(
+        runner, f"contract {number}", [relabel(level, block, coarser) for block in range(level.n_blocks)], coarser
+    )
     save_units(coarser, np.bincount(unit, level.array("mass"), count), cannot_link)
     save_arc_counts(runner, coarser)
     return coarser
 
 
-def _relabelled(number: int, level: Level) -> pd.DataFrame:
-    """The arcs of a block between units of the next level, parallel ones added up."""
-    import pandas as pd
-
+def _relabel(level: Level, number: int, coarser: Level) -> None:
+    """Write the arcs of a block as a run of the next level, parallel ones added up."""
     first, indptr, indices, weights = level.read_block(number)
     unit = level.array("unit")
     i = np.repeat(unit[first : first + len(indptr) - 1], np.diff(indptr))
     j = unit[indices]
     between = i != j
-    i, j, weights = added_up(i[between], j[between], weights[between])
-    return pd.DataFrame({"i": i, "j": j, "weight": weights})
+    coarser.write_run(number, *added_up(i[between], j[between], weights[between]))
 
 
 def save_arc_counts(runner: Runner, level: Level) -> None:

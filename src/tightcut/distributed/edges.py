@@ -136,25 +136,23 @@ def _checked(frame: pd.DataFrame, number: int) -> Survey:
     return i, j, weight
 
 
-def arcs_between_units(frame: Any, points: Level) -> Any:
-    """Every edge in both directions, as a Dask data frame of units; `points` has the arrays `ids` and `unit`."""
-    import pandas as pd
+def runs_of_arcs(frame: Any, points: Level, level: Level) -> list[Any]:
+    """Tasks that write every edge in both directions, between units; `points` has the arrays `ids` and `unit`."""
+    import dask
 
-    meta = pd.DataFrame({"i": np.empty(0, np.int32), "j": np.empty(0, np.int32), "weight": np.empty(0)})
-    return frame.map_partitions(_both_ways, points, meta=meta)
+    write = dask.delayed(_write_run, pure=False)
+    return [write(part, number, points, level) for number, part in enumerate(frame.to_delayed())]
 
 
-def _both_ways(frame: pd.DataFrame, points: Level) -> pd.DataFrame:
-    import pandas as pd
-
+def _write_run(frame: pd.DataFrame, number: int, points: Level, level: Level) -> None:
     ids, unit = points.arrays("ids", "unit")
     i, j, weight = (frame[name].to_numpy() for name in COLUMNS)
     kept = (i != j) & (weight > 0)
     i, j = (unit[_places(ids, column[kept])] for column in (i, j))
-    weight = weight[kept].astype(np.float64)
-    return pd.DataFrame(
-        {"i": np.concatenate([i, j]), "j": np.concatenate([j, i]), "weight": np.concatenate([weight, weight])}
-    )
+    i, j = np.concatenate([i, j]), np.concatenate([j, i])
+    order = np.argsort(i, kind="stable")
+    # Not added up before all arcs of two units are together: the sums would depend on the partitions.
+    level.write_run(number, i[order], j[order], np.tile(weight[kept].astype(np.float64), 2)[order])
 
 
 def _places(ids: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
 import scipy.sparse as sp
 
 from tightcut.distributed.running import Runner
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Block = tuple[int, np.ndarray, np.ndarray, np.ndarray]
 
@@ -59,8 +56,12 @@ class Level:
     def arrays(self, *names: str) -> tuple[np.ndarray, ...]:
         return tuple(map(self.array, names))
 
-    def write_block(self, frame: pd.DataFrame, number: int) -> tuple[np.ndarray, int]:
-        """Add up the arcs of a block, indexed by their first unit, and write them; returns row sums and number of arcs.
+    def write_run(self, number: int, i: np.ndarray, j: np.ndarray, weight: np.ndarray) -> None:
+        """Keep some arcs, of any blocks, in the order of their first units, until `write_block` collects them."""
+        self.save(**{f"run-{number}-i": i, f"run-{number}-j": j, f"run-{number}-weight": weight})
+
+    def write_block(self, number: int, n_runs: int) -> np.ndarray:
+        """Add up the arcs of a block from all runs, and write them; returns row sums.
 
         Arcs from a unit to itself count in the sums and are not written.
         """
@@ -68,14 +69,25 @@ class Level:
         from pyarrow import parquet
 
         first, last = self.starts[number : number + 2].tolist()
-        i, j, weight = added_up(frame.index.to_numpy(), frame["j"].to_numpy(), frame["weight"].to_numpy())
+        pieces = [self._piece(run, first, last) for run in range(n_runs)]
+        i, j, weight = added_up(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
         sums = np.bincount(i - first, weight, last - first)
         kept = i != j
         table = pa.table({"i": i[kept], "j": j[kept], "weight": weight[kept]})
         unfinished = self.folder / f"{uuid4().hex}.unfinished"
         parquet.write_table(table, unfinished, compression="lz4")
         unfinished.replace(self._block_path(number))
-        return sums, table.num_rows
+        return sums
+
+    def _piece(self, run: int, first: int, last: int) -> list[np.ndarray]:
+        """The arcs of a run that start at units first, ..., last - 1."""
+        columns = self.arrays(*(f"run-{run}-{name}" for name in ("i", "j", "weight")))
+        place = slice(*np.searchsorted(columns[0], [first, last]).tolist())
+        return [np.array(column[place]) for column in columns]
+
+    def delete_runs(self) -> None:
+        for path in self.folder.glob("run-*"):
+            path.unlink()
 
     def read_block(self, number: int) -> Block:
         """First unit, indptr, indices and weights of a block."""
@@ -140,20 +152,26 @@ def cut_into_blocks(arcs: np.ndarray, size: int) -> np.ndarray:
     return np.unique(np.concatenate([[0], np.minimum(inner, n_units), [n_units]]))
 
 
-def write_level(runner: Runner, stage: str, arcs: Any, level: Level) -> list[tuple[np.ndarray, int]]:
-    """Send arcs (a Dask data frame of i, j, weight) to the blocks of their first units, and write them.
+def write_level(runner: Runner, stage: str, runs: list[Any], level: Level) -> np.ndarray:
+    """Group arcs by their two units, and write the blocks; returns row sums.
 
-    The group-by of Dask would spread the arcs of a unit over all partitions; so its shuffle moves them, and each block adds
-    up its own.
+    Parameters
+    ----------
+    runs : list of delayed objects
+        The i-th writes the i-th run of the level.
+
+    Notes
+    -----
+    The group-by of Dask would spread the arcs of a unit over all partitions, and its shuffle keeps its state on workers and
+    takes several times the memory: of two workers of 1 GiB both died, again and again, over four million arcs at a time. Here
+    a task holds one run or one block, and whatever it needs is in files.
     """
-    import dask
-
     level.folder.mkdir(parents=True, exist_ok=True)
-    divisions = [*level.starts[:-1].tolist(), level.n_units]
-    moved = arcs.set_index("i", divisions=divisions, shuffle_method=runner.shuffle_method)
-    write = dask.delayed(_write, pure=False)
-    return runner.compute(stage, [write(part, level, number) for number, part in enumerate(moved.to_delayed())])
+    runner.compute(f"{stage}, sort", runs)
+    sums = runner.map(f"{stage}, add", _write_block, [(level, block, len(runs)) for block in range(level.n_blocks)])
+    level.delete_runs()
+    return np.concatenate(sums)
 
 
-def _write(frame: pd.DataFrame, level: Level, number: int) -> tuple[np.ndarray, int]:
-    return level.write_block(frame, number)
+def _write_block(level: Level, number: int, n_runs: int) -> np.ndarray:
+    return level.write_block(number, n_runs)

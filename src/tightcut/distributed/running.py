@@ -31,18 +31,13 @@ class Runner:
     client: Any
     progress: Progress | None = None
 
-    @property
-    def shuffle_method(self) -> str:
-        """How Dask moves rows between partitions: by way of the workers' disks, where there are workers."""
-        return "tasks" if self.client is None else "p2p"
-
     def map(
         self, stage: str, function: Callable[..., Any], arguments: Sequence[tuple], best: float = float("inf")
     ) -> list[Any]:
         """What the function returns for each tuple of arguments, in their order."""
         import dask
 
-        name = f"tightcut-{stage.replace(' ', '-')}"
+        name = "tightcut-" + stage.replace(",", "").replace(" ", "-")
         task = dask.delayed(function, pure=False, traverse=False)
         return self.compute(stage, [task(*values, dask_key_name=_key(name)) for values in arguments], best)
 
