@@ -82,6 +82,7 @@ def test_every_constraint_holds_whatever_it_costs(k, seed):
     assert found.cut == pytest.approx(normalized_cut(in_memory(edges, 400), labels), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_graph_that_needs_no_contraction_is_searched_as_in_memory(graph):
     edges, _ = graph
     found = cluster_graph(edges, None, 4, **QUICK)
@@ -130,13 +131,15 @@ def test_a_worker_that_dies_does_not_end_the_run(graph):
     np.testing.assert_array_equal(clusters(found), clusters(expected))
 
 
+@pytest.mark.slow
 def test_progress_says_the_stage(graph):
     stages = []
     cluster_graph(graph[0], None, 4, progress=lambda stage, *_: stages.append(stage), **SMALL)
-    order = list(dict.fromkeys(stage.split()[0] for stage in stages))
-    assert order == ["read", "write", "count", "join", "contract", "search", "refine", "done"]
+    order = list(dict.fromkeys(stage.replace(",", "").split()[0] for stage in stages))
+    assert order == ["read", "write", "join", "contract", "search", "refine", "done"]
 
 
+@pytest.mark.slow
 def test_a_folder_of_parquet_files_with_identifiers_of_any_size(graph, tmp_path):
     edges, group = graph
     name = np.sort(np.random.default_rng(1).choice(2**62, 2000, replace=False)) - 2**61
@@ -153,6 +156,7 @@ def test_a_folder_of_parquet_files_with_identifiers_of_any_size(graph, tmp_path)
     np.testing.assert_array_equal(labels["cluster"], clusters(expected))
 
 
+@pytest.mark.slow
 def test_parallel_edges_add_up_and_loops_have_no_effect():
     edges, _ = planted(300, 2)
     halves = pd.concat([edges.assign(weight=edges.weight / 2), edges.rename(columns={"i": "j", "j": "i"})])
@@ -251,6 +255,7 @@ def test_contradictions_are_told_in_the_names_of_vertices(k):
     assert len(caught.value.witness) == len(clique)
 
 
+@pytest.mark.slow
 def test_nothing_is_left_in_the_folder(graph, tmp_path):
     cluster_graph(graph[0], None, 4, folder=tmp_path, **SMALL)
     assert list(tmp_path.iterdir()) == []

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from tightcut.clustering import as_generator, check_number, cluster
 from tightcut.constraints import Constraints
 from tightcut.constraints.violations import Violations
-from tightcut.distributed.coarsening import coarsen, save_arc_counts, save_units
+from tightcut.distributed.coarsening import coarsen, save_units
 from tightcut.distributed.edges import Vertices, read_edges, runs_of_arcs, survey
 from tightcut.distributed.levels import Level, cut_into_blocks, write_level
 from tightcut.distributed.refinement import refine
@@ -220,7 +220,6 @@ def _first_level(
     mass += np.bincount(unit, isolated, count) * (positive.min() if len(positive) else 1.0)
     cannot_link = Constraints.from_pairs(count, cannot_link=unit[known.cannot_link]).cannot_link
     save_units(level, mass, cannot_link)
-    save_arc_counts(runner, level)
     return level, cannot_link
 
 

@@ -89,7 +89,6 @@ def _contract(runner: Runner, level: Level, unit: np.ndarray, cannot_link: np.nd
         runner, f"contract {number}", [relabel(level, block, coarser) for block in range(level.n_blocks)], coarser
     )
     save_units(coarser, np.bincount(unit, level.array("mass"), count), cannot_link)
-    save_arc_counts(runner, coarser)
     return coarser
 
 
@@ -101,12 +100,3 @@ def _relabel(level: Level, number: int, coarser: Level) -> None:
     j = unit[indices]
     between = i != j
     coarser.write_run(number, *added_up(i[between], j[between], weights[between]))
-
-
-def save_arc_counts(runner: Runner, level: Level) -> None:
-    counts = runner.map("count", _arc_counts, [(level, block) for block in range(level.n_blocks)])
-    level.save(n_arcs=np.concatenate(counts))
-
-
-def _arc_counts(level: Level, number: int) -> np.ndarray:
-    return np.diff(level.read_block(number)[1])

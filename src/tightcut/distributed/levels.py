@@ -60,8 +60,8 @@ class Level:
         """Keep some arcs, of any blocks, in the order of their first units, until `write_block` collects them."""
         self.save(**{f"run-{number}-i": i, f"run-{number}-j": j, f"run-{number}-weight": weight})
 
-    def write_block(self, number: int, n_runs: int) -> np.ndarray:
-        """Add up the arcs of a block from all runs, and write them; returns row sums.
+    def write_block(self, number: int, n_runs: int) -> tuple[np.ndarray, np.ndarray]:
+        """Add up the arcs of a block from all runs, and write them; returns row sums and numbers of arcs.
 
         Arcs from a unit to itself count in the sums and are not written.
         """
@@ -77,7 +77,7 @@ class Level:
         unfinished = self.folder / f"{uuid4().hex}.unfinished"
         parquet.write_table(table, unfinished, compression="lz4")
         unfinished.replace(self._block_path(number))
-        return sums
+        return sums, np.bincount(i[kept] - first, minlength=last - first)
 
     def _piece(self, run: int, first: int, last: int) -> list[np.ndarray]:
         """The arcs of a run that start at units first, ..., last - 1."""
@@ -153,7 +153,7 @@ def cut_into_blocks(arcs: np.ndarray, size: int) -> np.ndarray:
 
 
 def write_level(runner: Runner, stage: str, runs: list[Any], level: Level) -> np.ndarray:
-    """Group arcs by their two units, and write the blocks; returns row sums.
+    """Group arcs by their two units, write the blocks and the array `n_arcs`; returns row sums.
 
     Parameters
     ----------
@@ -168,10 +168,12 @@ def write_level(runner: Runner, stage: str, runs: list[Any], level: Level) -> np
     """
     level.folder.mkdir(parents=True, exist_ok=True)
     runner.compute(f"{stage}, sort", runs)
-    sums = runner.map(f"{stage}, add", _write_block, [(level, block, len(runs)) for block in range(level.n_blocks)])
+    found = runner.map(f"{stage}, add", _write_block, [(level, block, len(runs)) for block in range(level.n_blocks)])
     level.delete_runs()
-    return np.concatenate(sums)
+    sums, counts = (np.concatenate(column) for column in zip(*found, strict=True))
+    level.save(n_arcs=counts)
+    return sums
 
 
-def _write_block(level: Level, number: int, n_runs: int) -> np.ndarray:
+def _write_block(level: Level, number: int, n_runs: int) -> tuple[np.ndarray, np.ndarray]:
     return level.write_block(number, n_runs)
