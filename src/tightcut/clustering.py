@@ -114,8 +114,9 @@ def cluster(
     progress : callable, optional
         Called with (stage, done, total, best cut); see `tightcut.progress.ProgressLine`.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        Where large graphs are coarsened and the paper's algorithm runs FISTA; all else runs on the CPU. "cuda" needs a
-        GPU and the extra `tightcut[gpu]`; "auto" takes the GPU where there is one.
+        Where graphs of more than 60,000 vertices are searched and the paper's algorithm runs FISTA. The search on a GPU
+        is another one, several times as fast: the labels are not those of the CPU. "cuda" needs a GPU and the extra
+        `tightcut[gpu]`; "auto" takes the GPU where there is one.
 
     Returns
     -------

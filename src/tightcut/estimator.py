@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from functools import partial
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils import Tags, check_scalar
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tightcut._support.choices import check_choice
 from tightcut._support.interruption import interruptible
-from tightcut.clustering import Settings, cluster
+from tightcut.choosing.choose import Problem
+from tightcut.choosing.parameters import check_parameters, wanted
+from tightcut.choosing.prepare import prepare, read_graphs
+from tightcut.clustering import as_generator, cluster
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph
-from tightcut.inputs import check_n_clusters, gather_constraints, read_similarities, seed_of, warn_if_disconnected
-from tightcut.neighbors import SEARCHES, SYMMETRIZE, KnnSettings, check_points, cross_affinity, knn_graph
+from tightcut.inputs import gather_constraints, seed_of, warn_if_disconnected
+from tightcut.prediction import Prediction
 from tightcut.progress import ProgressLine
 from tightcut.result import warn_if_lopsided
 from tightcut.updates.living import Living
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 VERTEX_WEIGHTS = {"ncut": "degree", "rcut": "ones"}
 
 
-class COSC(Living, ClusterMixin, BaseEstimator):
+class COSC(Living, Prediction, ClusterMixin, BaseEstimator):
     """Constrained 1-spectral clustering (Rangapuram and Hein, 2012): a small cut that respects what you know.
 
     You know that some points belong together (must-links) and that some do not (cannot-links). Points become a
@@ -45,14 +44,24 @@ class COSC(Living, ClusterMixin, BaseEstimator):
         Normalized cut balances the clusters' total degree, ratio cut their number of points.
     affinity : {"knn", "precomputed"}, default="knn"
         Build the graph of `tightcut.knn_affinity`, or take X as a symmetric matrix of similarities, sparse or dense.
-        Features are not scaled: where their units differ, put a `StandardScaler` before. (The command line does.)
-    n_neighbors : int, default=10
-        Neighbours per point; for `affinity="knn"`.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        How far apart points are; "cosine" compares directions, as suits tf-idf and many embeddings.
+    scale : {"auto", "none", "standard", "quantile"}, default="auto"
+        Columns as they are, divided by their standard deviation, or replaced by their quantiles. "auto" takes quantiles
+        where units differ so much that few columns would decide the distances, else none, unless the pairs say
+        otherwise; see Notes.
+    learn_distances : bool or "auto", default="auto"
+        Whether must-links stretch and shrink directions, as `tightcut.MustLinkScaler` does. "auto" means no, unless the
+        pairs speak for it.
+    n_neighbors : int or "auto", default="auto"
+        Neighbours per point; for `affinity="knn"`. "auto" is 10.
     neighbors : {"auto", "tree", "blocked", "approximate"}, default="auto"
         How neighbours are searched for, see `tightcut.knn_affinity`; all but "approximate" are exact.
-    symmetrize : {"maximum", "mean"}, default="maximum"
+    symmetrize : {"auto", "maximum", "mean"}, default="auto"
         Whether an edge between points of which only one counts the other among its nearest weighs as much as any, as in
-        the paper, or half; see `tightcut.knn_affinity`.
+        the paper, or half; see `tightcut.knn_affinity`. "auto" is "mean".
+    diffusion : int or "auto", default="auto"
+        Steps of a random walk by which the graph is smoothed; see `tightcut.knn_affinity`. "auto" is 2.
     max_violations : float or "fewest", default=0
         How much belief may be violated (pairs, where every belief is 1). 0 satisfies every constraint, or raises
         `InconsistentConstraintsError` with the contradiction. "fewest" violates as little as possible.
@@ -61,9 +70,11 @@ class COSC(Living, ClusterMixin, BaseEstimator):
         compare: slower, with larger cuts, and for more than two clusters it may violate cannot-links.
     effort : float, default=1.0
         How long to search; 0 is a single quick start, 0.3 is quick, 5 is thorough.
-    influence : float, default=0.0
-        How strongly a cannot-link also counts for the neighbours of its two points. 0 returns the smallest cut, which may
-        satisfy few pairs by moving single points; they go further with 1. Every constraint is satisfied with either.
+    influence : float or "auto", default="auto"
+        How strongly a cannot-link also counts for the neighbours of its two points. 0 returns the smallest cut, which
+        may satisfy few pairs by moving single points away from their neighbours, and leave two classes together. Every
+        constraint is satisfied with either. "auto" is 0.5 from five clusters on, unless the pairs say that neighbours
+        have little in common, and 0 below.
     connect : bool, default=True
         Join the components of a nearest-neighbour graph by their shortest links, with a warning; False does neither. A
         precomputed affinity is taken as it is, and True warns.
@@ -74,8 +85,8 @@ class COSC(Living, ClusterMixin, BaseEstimator):
     verbose : int, default=0
         1 shows progress: a bar in a notebook, else text on the standard error stream.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        "cuda" searches for neighbours and coarsens large graphs on an NVIDIA GPU (`pip install "tightcut[gpu]"`); "auto"
-        does so where there is one.
+        "cuda" finds neighbours and searches large graphs on an NVIDIA GPU (`pip install "tightcut[gpu]"`); "auto" does so
+        where there is one.
 
     Attributes
     ----------
@@ -96,6 +107,9 @@ class COSC(Living, ClusterMixin, BaseEstimator):
         clusters the labels for 2, 3, ... of them.
     neighbor_recall_ : float
         With `affinity="knn"`: share of true neighbours found; measured on a sample if `neighbors="approximate"`, else 1.
+    choice_ : tightcut.choosing.Choice
+        What was chosen: `choice_.setting` has every setting, `choice_.reason` says why in words, and
+        `choice_.to_dataframe()` how well each candidate told pairs that were held out.
     n_clusters_, n_clusters_reason_ : int, str
         Number of clusters, chosen or given, and why that many.
     names_, changes_ : dict, Changes
@@ -112,6 +126,13 @@ class COSC(Living, ClusterMixin, BaseEstimator):
 
     *Not promised.* The problem is NP-hard: the cut need not be the smallest. Nor is the smallest cut the truth;
     constraints are how you say what the graph does not know.
+
+    *Choosing.* What is "auto" has a default that the columns and the number of clusters decide. With at least fifteen
+    must-links and cannot-links each that others do not imply, candidates for `scale` and `learn_distances` cluster the
+    points without a quarter of the pairs, four times, and are asked about these; the default is left only for one that
+    tells clearly more of them. This costs about as much as a few fits. A value that is given is taken. `method="paper"`
+    takes the paper's values for what is "auto": ``scale="none", learn_distances=False, n_neighbors=10,
+    symmetrize="maximum", diffusion=0, influence=0``.
 
     *Cross-validation.* A fold renumbers its rows, on which pairs rely: give what is sliced with the samples instead,
     `partial_labels`, `cannot_link_groups`, `vertex_weights`.
@@ -143,13 +164,17 @@ pairs as possible.
         *,
         criterion: str = "ncut",
         affinity: str = "knn",
-        n_neighbors: int = 10,
+        metric: str = "euclidean",
+        scale: str = "auto",
+        learn_distances: bool | str = "auto",
+        n_neighbors: int | str = "auto",
         neighbors: str = "auto",
-        symmetrize: str = "maximum",
+        symmetrize: str = "auto",
+        diffusion: int | str = "auto",
         max_violations: float | str = 0,
         method: str = "search",
         effort: float = 1.0,
-        influence: float = 0.0,
+        influence: float | str = "auto",
         connect: bool = True,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -159,9 +184,13 @@ pairs as possible.
         self.n_clusters = n_clusters
         self.criterion = criterion
         self.affinity = affinity
+        self.metric = metric
+        self.scale = scale
+        self.learn_distances = learn_distances
         self.n_neighbors = n_neighbors
         self.neighbors = neighbors
         self.symmetrize = symmetrize
+        self.diffusion = diffusion
         self.max_violations = max_violations
         self.method = method
         self.effort = effort
@@ -215,71 +244,58 @@ pairs as possible.
         InconsistentConstraintsError
             If the constraints contradict each other, or leave a cluster empty; see `max_violations`.
         """
-        from tightcut.search.choose_k import choose_n_clusters
-
-        self._check_parameters()
+        check_parameters(self, VERTEX_WEIGHTS)
         weights = VERTEX_WEIGHTS[self.criterion] if vertex_weights is None else vertex_weights
         progress = ProgressLine() if self.verbose else None
+        seed = seed_of(self.random_state)
+        seed = as_generator(seed) if isinstance(seed, np.random.RandomState) else seed
         with interruptible():
-            affinity, points, recall = self._read(X, progress)
-            graph = Graph.from_affinity(affinity, weights)
-        if self.connect:
-            warn_if_disconnected(graph)
-        pairs = Constraints.from_pairs(graph.n_vertices, must_link, cannot_link, must_link_belief, cannot_link_belief)
+            graphs = read_graphs(X, self, progress)
+        n = graphs.n_points
+        pairs = Constraints.from_pairs(n, must_link, cannot_link, must_link_belief, cannot_link_belief)
         known = gather_constraints(pairs, constraints, partial_labels, cannot_link_groups)
-        if self.n_clusters == "auto":
-            choice = choose_n_clusters(graph, known)
-            n_clusters, reason = choice.n_clusters, choice.reason
-        else:
-            n_clusters, reason = int(self.n_clusters), "n_clusters was given."
+        with interruptible():
+            made = prepare(
+                Problem(graphs, known, 0, weights, self.max_violations),
+                wanted(self),
+                self.n_clusters,
+                np.random.default_rng(seed).spawn(1)[0],
+                by_the_paper=self.method == "paper",
+                n_jobs=self.n_jobs,
+            )
+        if self.connect:
+            warn_if_disconnected(made.graph)
+        if progress is not None:
+            progress.say(made.choice.reason)
         result = cluster(
-            graph,
+            made.graph,
             known,
-            n_clusters,
+            made.n_clusters,
             max_violations=self.max_violations,
             method=self.method,
             effort=self.effort,
-            influence=self.influence,
+            influence=made.choice.setting.influence,
             init=init,
             n_jobs=self.n_jobs,
-            random_state=seed_of(self.random_state),
+            random_state=seed,
             progress=progress,
             device=self.device,
         )
-        warn_if_lopsided(graph, result.labels, known)
+        warn_if_lopsided(made.graph, result.labels, known)
         # Nothing above touches the model: a fit that raises leaves the last one as it was.
         validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
-        self._training_points = points
-        if points is not None:
-            self.neighbor_recall_ = recall
-        self.n_clusters_, self.n_clusters_reason_ = n_clusters, reason
-        self.affinity_matrix_, self.vertex_weights_, self.constraints_ = graph.weights, graph.vertex_weights, known
+        self._training_points, self._view, self._neighbors_found = made.points, made.view, made.found
+        if made.found is not None:
+            self.neighbor_recall_ = made.found.recall
+        self.n_clusters_, self.n_clusters_reason_ = made.n_clusters, made.n_clusters_reason
+        self.affinity_matrix_, self.vertex_weights_ = made.graph.weights, made.graph.vertex_weights
+        self.constraints_, self.choice_ = known, made.choice
         self._begin(result)
         return self
 
     def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
         """The labels of `fit`, whose keywords it takes."""
         return self.fit(X, y, **fit_params).labels_
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Clusters of new points, by the weighted vote of their nearest training points.
-
-        No constraint reaches new points. Votes are weighed like the edges of the graph.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features), or similarities of shape (n_new, n_samples)
-            New points; with `affinity="precomputed"` their similarities to the training samples.
-        """
-        check_is_fitted(self)
-        if self._training_points is None:
-            similarity = validate_data(self, X, accept_sparse="csr", ensure_non_negative=True, reset=False)
-            neighbor_weights = sp.csr_array(similarity)
-        else:
-            neighbor_weights = cross_affinity(self._read_new(X), self._training_points, self._knn_settings())
-        ids, place = np.unique(self.labels_, return_inverse=True)
-        members = sp.csr_array((np.ones(len(place)), (np.arange(len(place)), place)))
-        return ids[np.asarray((neighbor_weights @ members).argmax(axis=1)).ravel()]
 
     def audit(self, **settings: Any) -> Audit:
         """The price of each constraint: how much the cut would fall without it, most expensive first.
@@ -288,8 +304,9 @@ pairs as possible.
         """
         from tightcut.audit import audit
 
-        own = {"influence": self.influence, "n_jobs": self.n_jobs}
-        return audit(self._graph(), self.constraints_, self.labels_, **(own | settings))
+        graph = self._graph()
+        own = {"influence": self.choice_.setting.influence, "n_jobs": self.n_jobs}
+        return audit(graph, self.constraints_, self.labels_, **(own | settings))
 
     def report(self, path: Any, **settings: Any) -> None:
         """Write a page about the clustering; takes the keywords of `tightcut.report.write_report`, such as `ids`."""
@@ -306,38 +323,6 @@ pairs as possible.
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         precomputed = self.affinity == "precomputed"
-        tags.input_tags.pairwise = tags.input_tags.sparse = tags.input_tags.positive_only = precomputed
+        tags.input_tags.pairwise = tags.input_tags.positive_only = precomputed
+        tags.input_tags.sparse = True
         return tags
-
-    def _check_parameters(self) -> None:
-        """Refuse a wrong setting before any time is spent on the graph."""
-        check_choice("criterion", self.criterion, VERTEX_WEIGHTS)
-        check_choice("affinity", self.affinity, ("knn", "precomputed"))
-        check_choice("neighbors", self.neighbors, SEARCHES)
-        check_choice("symmetrize", self.symmetrize, SYMMETRIZE)
-        check_n_clusters(self.n_clusters)
-        check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
-        Settings(self.max_violations, self.method, self.effort, self.influence, self.n_jobs, self.device)
-
-    def _read(self, X: Any, progress: ProgressLine | None) -> tuple[Any, np.ndarray | None, float]:
-        """The similarities, and where they are those of points, the points and the share of true neighbours."""
-        if self.affinity == "precomputed":
-            self._neighbors_found = None
-            return read_similarities(X, self), None, 1.0
-        points = check_points(X, accept_sparse=False, ensure_min_samples=2, estimator=self)
-        self._neighbors_found = graph = knn_graph(points, self._knn_settings(), progress)
-        return graph.affinity, points, graph.recall
-
-    def _read_new(self, X: Any) -> np.ndarray:
-        """New points, in the form of the training points."""
-        return check_points(X, partial(validate_data, self, reset=False), accept_sparse=False)
-
-    def _knn_settings(self) -> KnnSettings:
-        return KnnSettings(
-            self.n_neighbors,
-            neighbors=self.neighbors,
-            symmetrize=self.symmetrize,
-            connect=self.connect,
-            n_jobs=self.n_jobs,
-            device=self.device,
-        )

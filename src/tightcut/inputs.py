@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils import check_array, check_random_state, check_scalar
 from sklearn.utils.validation import check_non_negative
 
@@ -13,6 +14,8 @@ from tightcut._support.choices import did_you_mean_number
 from tightcut._support.warning import warn
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph
+
+LOOKED_AT = 60  # points of a matrix that may hold distances
 
 
 def read_similarities(X: Any, estimator: Any) -> Any:
@@ -24,7 +27,39 @@ def read_similarities(X: Any, estimator: Any) -> Any:
             'For points and their features say affinity="knn".'
         )
     check_non_negative(similarities, type(estimator).__name__)
+    if looks_like_distances(similarities):
+        warn(
+            "X looks like a matrix of distances: its diagonal is 0 and no way around is shorter than a direct one. "
+            'affinity="precomputed" takes similarities, the larger the more alike; turn distances into them first, for '
+            "example by exp(-(X / X.mean()) ** 2)."
+        )
     return similarities
+
+
+def looks_like_distances(matrix: Any) -> bool:
+    """Whether a dense matrix has a zero diagonal and keeps the triangle inequality, as far as a sample of it shows.
+
+    Similarities do not: two points alike and one unlike both are enough. Where no entry is twice another, any matrix
+    keeps it, and the answer is no.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tightcut.inputs import looks_like_distances
+    >>> line = np.array([0.0, 1.0, 5.0, 6.0])
+    >>> distances = np.abs(line[:, None] - line)
+    >>> looks_like_distances(distances), looks_like_distances(np.exp(-distances) - np.eye(4))
+    (True, False)
+    """
+    if sp.issparse(matrix) or np.diagonal(matrix).any():
+        return False
+    some = np.linspace(0, len(matrix) - 1, min(len(matrix), LOOKED_AT)).astype(int)
+    sample = np.asarray(matrix, dtype=np.float64)[np.ix_(some, some)]
+    apart = sample[~np.eye(len(sample), dtype=bool)]
+    if len(sample) < 3 or apart.min() <= 0 or apart.max() <= 2 * apart.min():
+        return False
+    shortest = (sample[:, :, None] + sample[None, :, :]).min(axis=1)  # over one point on the way, or none
+    return bool((sample <= shortest * (1 + 1e-6)).all())
 
 
 def check_n_clusters(value: Any) -> None:

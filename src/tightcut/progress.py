@@ -75,6 +75,10 @@ class ProgressLine(StatusLine):
         text = f"tightcut {stage:<10} {drawn}{done}/{total}  {cut}{seconds:.1f} s"
         self.show(text, finished=done >= total, share=done / max(total, 1))
 
+    def say(self, text: str) -> None:
+        """A sentence on a line of its own, shown at once."""
+        self.show(f"tightcut {text}", finished=True)
+
 
 def bar(done: int, total: int) -> str:
     """How much is done, as ``[######------]``."""

@@ -198,10 +198,15 @@ def warn_if_lopsided(graph: Graph, labels: np.ndarray, constraints: Constraints)
 
 def number_by_appearance(labels: np.ndarray) -> np.ndarray:
     """The same partition with clusters numbered 0, 1, ... in order of their first member."""
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    n = len(labels)
+    if not (n and labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < n):
+        labels = np.unique(labels, return_inverse=True)[1]
+    first = np.full(int(labels.max()) + 1 if n else 0, n)
+    first[labels[::-1]] = np.arange(n)[::-1]  # of the members of a cluster the first is written last
+    used = np.flatnonzero(first < n)
     rank = np.empty(len(first), np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[inverse]
+    rank[used[np.argsort(first[used])]] = np.arange(len(used))
+    return rank[labels]
 
 
 def number_like(labels: np.ndarray, given: np.ndarray) -> np.ndarray:

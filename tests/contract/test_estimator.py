@@ -93,7 +93,8 @@ def test_every_fitted_attribute_is_there(X):
 
 def test_it_is_the_function_cluster_on_the_neighbour_graph(X):
     model = COSC(effort=0.2, random_state=3).fit(X, must_link=MUST, cannot_link=CANNOT)
-    graph, constraints = Graph.from_affinity(knn_affinity(X)), Constraints.from_pairs(len(X), MUST, CANNOT)
+    affinity = knn_affinity(X, symmetrize="mean", diffusion=2)
+    graph, constraints = Graph.from_affinity(affinity), Constraints.from_pairs(len(X), MUST, CANNOT)
     result = cluster(graph, constraints, effort=0.2, random_state=3)
     np.testing.assert_array_equal(model.labels_, result.labels)
     assert model.cut_ == result.cut
@@ -102,13 +103,13 @@ def test_it_is_the_function_cluster_on_the_neighbour_graph(X):
 def test_it_has_the_defaults_of_the_function_cluster():
     defaults = {name: parameter.default for name, parameter in inspect.signature(cluster).parameters.items()}
     ours = COSC().get_params()
-    shared = ours.keys() & defaults.keys()
+    shared = (ours.keys() & defaults.keys()) - {"influence"}  # COSC chooses it
     assert {"n_clusters", "effort", "method"} <= shared
     assert {name: ours[name] for name in shared} == {name: defaults[name] for name in shared}
 
 
 def test_symmetrize_reaches_the_graph(X):
-    matrices = {name: quick(symmetrize=name).fit(X).affinity_matrix_ for name in ("maximum", "mean")}
+    matrices = {name: quick(symmetrize=name, diffusion=0).fit(X).affinity_matrix_ for name in ("maximum", "mean")}
     for name, matrix in matrices.items():
         assert (matrix != knn_affinity(X, symmetrize=name)).nnz == 0
     assert (matrices["mean"] != matrices["maximum"]).nnz > 0
@@ -276,10 +277,21 @@ def test_precomputed_affinity_however_stored(X, change):
 
 
 def test_float32_affinity(X):
-    affinity = knn_affinity(X)
+    affinity = knn_affinity(X, symmetrize="mean", diffusion=2)
     model = quick(affinity="precomputed").fit(affinity.astype(np.float32))
     assert model.cut_ == pytest.approx(quick().fit(X).cut_, rel=1e-5)
     assert model.affinity_matrix_.dtype == np.float64
+
+
+def test_a_matrix_of_distances_is_noticed(X):
+    distances = np.linalg.norm(X[:, None] - X, axis=2)
+    with pytest.warns(UserWarning, match="X looks like a matrix of distances"):
+        quick(affinity="precomputed").fit(distances)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quick(affinity="precomputed").fit(np.exp(-(distances**2)))
+        quick(affinity="precomputed").fit(np.exp(-distances) - np.eye(60))
+        quick(affinity="precomputed").fit(np.ones((6, 6)) - np.eye(6))
 
 
 def test_the_affinity_is_left_alone(X):
@@ -359,9 +371,27 @@ def test_one_sample_is_refused():
         quick().fit([[1.0, 2.0]])
 
 
-def test_sparse_points_are_refused(X):
-    with pytest.raises(TypeError, match="[Ss]parse"):
-        quick().fit(sp.csr_array(X))
+def test_sparse_points_give_the_labels_of_dense_ones(X):
+    sparse, dense = quick().fit(sp.csr_array(X)), quick(scale="none").fit(X)
+    np.testing.assert_array_equal(sparse.labels_, dense.labels_)
+    np.testing.assert_array_equal(sparse.predict(sp.csr_array(X + 0.01)), dense.predict(X + 0.01))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_cosine_distances_do_not_see_lengths(form):
+    rng = np.random.default_rng(0)
+    directions = np.repeat([[1.0, 0.0, 0.2], [0.0, 1.0, 0.2]], 30, axis=0) + rng.uniform(0, 0.2, (60, 3))
+    lengths = rng.lognormal(0, 2, 60)[:, None]
+    model = quick(metric="cosine").fit(form(directions * lengths))
+    assert (model.labels_ == np.repeat([0, 1], 30)).all()
+    assert model.choice_.setting.scale == "none"
+    assert (model.predict(form(directions)) == model.labels_).all()
+
+
+@pytest.mark.parametrize("scale", ["standard", "quantile"])
+def test_a_sparse_x_is_not_made_dense(X, scale):
+    with pytest.raises(ValueError, match=f'scale="{scale}" would make a sparse X dense; say scale="none"'):
+        quick(scale=scale).fit(sp.csr_array(X))
 
 
 def test_two_points():
@@ -400,7 +430,12 @@ def test_one_cluster(X):
         ("n_clusters", 2.0, "n_clusters must be an instance of int"),
         ("n_clusters", True, "n_clusters must be an instance of int, not bool"),
         ("n_neighbors", 0, "n_neighbors == 0, must be >= 1"),
-        ("symmetrize", "min", "symmetrize must be one of 'maximum', 'mean'; got 'min'"),
+        ("symmetrize", "min", "symmetrize must be one of 'auto', 'maximum', 'mean'; got 'min'"),
+        ("scale", "robust", "scale must be one of 'auto', 'none', 'standard', 'quantile'; got 'robust'"),
+        ("metric", "l1", "metric must be one of 'euclidean', 'cosine'; got 'l1'"),
+        ("diffusion", -1, "diffusion == -1, must be >= 0"),
+        ("learn_distances", "yes", "learn_distances must be True, False or \"auto\"; got 'yes'"),
+        ("influence", "strong", "influence must be a number >= 0, or \"auto\"; got 'strong'"),
         ("max_violations", -1, 'max_violations must be a number >= 0, or "fewest"; got -1'),
         ("max_violations", np.nan, 'max_violations must be a number >= 0, or "fewest"; got nan'),
         ("effort", "high", "effort must be a number >= 0; got 'high'"),

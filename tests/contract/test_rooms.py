@@ -27,7 +27,7 @@ FLOORS = [
     {"relaxation"},
     {"search"},
     {"gpu"},  # a plug-in: what is below it imports it where it is used, inside a function
-    {"clustering", "result", "inputs", "audit", "report", "scaling", "estimator", "updates"},
+    {"clustering", "result", "inputs", "audit", "report", "scaling", "choosing", "prediction", "estimator", "updates"},
     {"alignment", "metrics", "plots", "files", "datasets", "warmup"},
     {"experiments", "ask", "demo", "resolution", "distributed"},
     {"cli", "__main__"},

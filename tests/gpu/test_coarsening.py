@@ -5,27 +5,25 @@ import pytest
 import scipy.sparse as sp
 from strategies import random_graph
 
-from tightcut import Constraints, Graph, cluster, knn_affinity
-from tightcut.search import partition, search
+from tightcut import Graph
+from tightcut import _kernels as kernels
 from tightcut.search.constrained_graph import ConstrainedGraph
-from tightcut.search.many_clusters import ManyClusters
 from tightcut.search.signed_graph import SignedGraph
-from tightcut.search.two_clusters import TwoClusters
 
 pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"')
 
-from tightcut.gpu import coarsening
-from tightcut.gpu.coarsening import coarsen_constrained, coarsen_signed, contract, contract_graph
+from tightcut.gpu.coarsening import common_code, connected_regions, contract, contract_graph
 from tightcut.gpu.matching import heavy_edge_matching, pairs_as_units
-from tightcut.gpu.sparse import DeviceCsr, send
+from tightcut.gpu.sparse import FEW, DeviceCsr, Groups, send
 
 
-def matched(matrix, device, *, mass=None, heaviest=np.inf, seed=0, apart=None):
+def matched(matrix, device, *, mass=None, heaviest=np.inf, seed=0, apart=None, labels=None):
     """The partner of each vertex, itself if it has none."""
     there = DeviceCsr.from_scipy(matrix, device)
     mass = np.ones(matrix.shape[0]) if mass is None else mass
     keys = None if apart is None else DeviceCsr.from_scipy(apart, device).keys
-    chosen = heavy_edge_matching(there, send(mass, device), heaviest, seed, keys).cpu().numpy()
+    labels = None if labels is None else send(labels, device)
+    chosen = heavy_edge_matching(there, send(mass, device), heaviest, seed, keys, labels).cpu().numpy()
     return np.where(chosen >= 0, np.append(matrix.indices, -1)[chosen], np.arange(len(mass)))
 
 
@@ -39,10 +37,10 @@ def signed_matrix(rng, n, density):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_matching_is_mutual_along_edges_and_light_enough(seed, torch_device):
+def test_a_matching_is_mutual_along_edges_and_light_enough(seed, triton_device):
     rng = np.random.default_rng(seed)
     matrix, mass = signed_matrix(rng, 80, 0.1), rng.uniform(0.5, 2, 80)
-    partner = matched(matrix, torch_device, mass=mass, heaviest=2.5)
+    partner = matched(matrix, triton_device, mass=mass, heaviest=2.5)
     np.testing.assert_array_equal(partner[partner], np.arange(80))
     pairs = np.flatnonzero(partner != np.arange(80))
     assert len(pairs) > 20
@@ -50,48 +48,76 @@ def test_a_matching_is_mutual_along_edges_and_light_enough(seed, torch_device):
     assert (mass[pairs] + mass[partner[pairs]] <= 2.5).all()
 
 
-def test_the_tightest_edge_is_matched(torch_device):
+def test_the_tightest_edge_is_matched(triton_device):
     rng = np.random.default_rng(0)
     graph = random_graph(rng, 30, 0.3)
     mass = rng.uniform(0.5, 2, 30)
     i, j, weight = graph.edges
-    best = np.argmax(weight / (mass[i] * mass[j]))
-    assert matched(graph.weights, torch_device, mass=mass)[i[best]] == j[best]
+    rating = np.floor(np.log2(weight / (mass[i] * mass[j])))
+    tightest = rating == rating.max()  # up to a factor of two
+    partner = matched(graph.weights, triton_device, mass=mass)
+    assert any(partner[u] == v for u, v in zip(i[tightest], j[tightest], strict=True))
+    light = 0.01 * graph.weights.toarray()
+    light[3, 4] = light[4, 3] = 1.0
+    assert matched(sp.csr_array(light), triton_device)[3] == 4
 
 
-def test_no_free_neighbours_are_left(torch_device):
+def test_matchings_with_different_seeds_differ(triton_device):
+    graph = random_graph(np.random.default_rng(6), 60, 0.3)
+    first, second = (matched(graph.weights, triton_device, seed=seed) for seed in (1, 2))
+    assert (first != second).mean() > 0.2
+
+
+def test_no_free_neighbours_are_left(triton_device):
     """A maximal matching: with enough rounds, every edge has a matched end."""
     graph = random_graph(np.random.default_rng(1), 60, 0.15)
-    partner = matched(graph.weights, torch_device)
+    partner = matched(graph.weights, triton_device)
     i, j, _ = graph.edges
     single = partner == np.arange(60)
     assert not (single[i] & single[j]).any()
 
 
-def test_ties_depend_on_the_seed_alone(torch_device):
-    line = np.eye(40, k=1) + np.eye(40, k=-1)
-    grid = sp.csr_array(np.kron(np.eye(40), line) + np.kron(line, np.eye(40)))
-    first = matched(grid, torch_device, seed=1)
-    np.testing.assert_array_equal(first, matched(grid, torch_device, seed=1))
-    np.testing.assert_array_equal(first, matched(grid, "cpu", seed=1))
-    assert (first != matched(grid, torch_device, seed=2)).any()
-    assert (first == np.arange(1600)).mean() < 0.2
+def test_ties_depend_on_the_seed_alone(triton_device):
+    line = np.eye(12, k=1) + np.eye(12, k=-1)
+    grid = sp.csr_array(np.kron(np.eye(12), line) + np.kron(line, np.eye(12)))
+    first = matched(grid, triton_device, seed=1)
+    np.testing.assert_array_equal(first, matched(grid, triton_device, seed=1))
+    assert (first != matched(grid, triton_device, seed=2)).any()
+    assert (first == np.arange(144)).mean() < 0.2
 
 
-def test_pairs_that_are_apart_stay_apart(torch_device):
+def test_pairs_that_are_apart_stay_apart(triton_device):
     rng = np.random.default_rng(2)
     graph = random_graph(rng, 40, 0.3)
     apart = random_graph(rng, 40, 0.5).weights
-    partner = matched(graph.weights, torch_device, apart=apart)
+    partner = matched(graph.weights, triton_device, apart=apart)
     assert (apart.toarray()[np.arange(40), partner] == 0).all()
     assert (partner != np.arange(40)).any()
 
 
-def test_a_graph_without_edges(torch_device):
+def test_only_vertices_of_the_same_label_are_matched(triton_device):
+    rng = np.random.default_rng(4)
+    graph, labels = random_graph(rng, 40, 0.3), rng.integers(0, 3, 40)
+    partner = matched(graph.weights, triton_device, labels=labels)
+    np.testing.assert_array_equal(labels, labels[partner])
+    assert (partner != np.arange(40)).any()
+
+
+def test_a_matching_reads_rows_longer_than_a_tile(triton_device):
+    star = np.zeros((60, 60))
+    star[0, 1:] = star[1:, 0] = 1
+    star[0, 57] = star[57, 0] = 2
+    partner = matched(sp.csr_array(star), triton_device)
+    assert partner[0] == 57
+    assert partner[57] == 0
+    assert (partner == np.arange(60)).sum() == 58
+
+
+def test_a_graph_without_edges(triton_device):
     empty = sp.csr_array((5, 5))
-    np.testing.assert_array_equal(matched(empty, torch_device), np.arange(5))
-    there = DeviceCsr.from_scipy(empty, torch_device)
-    unit, sign = pairs_as_units(there, heavy_edge_matching(there, send(np.ones(5), torch_device), 9.0, 0))
+    np.testing.assert_array_equal(matched(empty, triton_device), np.arange(5))
+    there = DeviceCsr.from_scipy(empty, triton_device)
+    unit, sign = pairs_as_units(there, heavy_edge_matching(there, send(np.ones(5), triton_device), 9.0, 0))
     assert unit.tolist() == [0, 1, 2, 3, 4]
     assert sign.tolist() == [1] * 5
 
@@ -117,87 +143,42 @@ def test_contraction_as_on_the_cpu(seed, torch_device):
     np.testing.assert_allclose(plain.to_scipy().toarray(), whole.weights.toarray(), atol=1e-14)
 
 
-def moons(n):
-    from sklearn.datasets import make_moons
-
-    points, classes = make_moons(n, noise=0.08, random_state=0)
-    return Graph.from_affinity(knn_affinity(points)), classes
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_signed_levels_keep_every_cut(seed, torch_device):
+@pytest.mark.parametrize("seed", range(3))
+def test_regions_as_on_the_cpu(seed, torch_device):
     rng = np.random.default_rng(seed)
-    graph, classes = moons(400)
-    pairs = rng.integers(0, 400, (60, 2))
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    same = classes[pairs[:, 0]] == classes[pairs[:, 1]]
-    colouring = Constraints.from_pairs(400, pairs[same], pairs[~same]).require_two_colourable()
-    top = SignedGraph.from_graph(graph).merge(colouring.component, (1 - 2 * colouring.colour).astype(np.int8)).graph
-    levels = coarsen_signed(top, 50, 3 * top.volume / 50, rng, torch_device)
-    assert len(levels) >= 2
-    assert levels[-1].graph.n_units < 0.4 * top.n_units
-    spins = rng.choice(np.array([-1, 1], np.int8), levels[-1].graph.n_units)
-    small = levels[-1].graph.ratio(spins)
-    for level in reversed(levels):
-        spins = level.lift(spins)
-    assert top.ratio(spins) == pytest.approx(small, rel=1e-10)
+    matrix = random_graph(rng, 80, 0.03).weights
+    population = [rng.integers(0, 3, 80).astype(np.int32) for _ in range(2)]
+    whole = ConstrainedGraph(matrix, np.ones(80), sp.csr_array((80, 80)))
+    code = common_code([send(labels, torch_device) for labels in population], 3)
+    found = connected_regions(DeviceCsr.from_scipy(matrix, torch_device), code)
+    np.testing.assert_array_equal(found.cpu().numpy(), whole.consensus(population))
 
 
-def test_partition_levels_respect_relations_and_keep_every_cut(torch_device):
-    rng = np.random.default_rng(3)
-    graph, _ = moons(400)
-    i, j, _ = graph.edges
-    chosen = rng.choice(len(i), 150, replace=False)  # relations right on the edges
-    cannot, must = np.stack([i, j], 1)[chosen[:100]], np.stack([i, j], 1)[chosen[100:]]
-    top = ConstrainedGraph.from_graph(graph, Constraints.from_pairs(400, must, cannot))
-    levels = coarsen_constrained(top, 60, 3 * graph.volume / 60, rng, torch_device)
-    assert len(levels) >= 2
-    for fine, (_, unit) in zip([top, *(level for level, _ in levels)], levels, strict=False):
-        r = fine.relations.tocoo()
-        assert (unit[r.row] != unit[r.col]).all()
-    small, fine, (coarse, unit) = levels[-1][0], top, levels[0]
-    dense, member = fine.relations.toarray(), np.eye(coarse.n_vertices)[unit]
-    assert ((member.T @ np.maximum(dense, 0) @ member) * (member.T @ np.minimum(dense, 0) @ member) == 0).all()
-    labels = rng.integers(0, 4, small.n_vertices).astype(np.int32)
-    labels[:4] = range(4)
-    lifted = labels
-    for _, unit in reversed(levels):
-        lifted = lifted[unit]
-    assert top.cut(lifted, 4) == pytest.approx(small.cut(labels, 4))
-    assert top.violated(lifted) == pytest.approx(small.violated(labels), abs=1e-9)
+def test_regions_of_a_long_path(torch_device):
+    path = sp.csr_array(sp.diags_array([np.ones(299), np.ones(299)], offsets=[-1, 1]))
+    labels = np.repeat([0, 1, 0], 100).astype(np.int32)[np.random.default_rng(0).permutation(300)]
+    found = connected_regions(DeviceCsr.from_scipy(path, torch_device), send(labels, torch_device))
+    expected = kernels.connected_regions(path.indptr, path.indices, labels)
+    np.testing.assert_array_equal(found.cpu().numpy(), expected)
 
 
-def test_levels_without_edges_are_left_to_the_cpu(torch_device):
-    empty = ConstrainedGraph(sp.csr_array((9, 9)), np.ones(9), sp.csr_array((9, 9)))
-    assert coarsen_constrained(empty, 2, 99.0, np.random.default_rng(0), torch_device) == []
-    signed = SignedGraph.from_graph(Graph(sp.csr_array((9, 9)), np.ones(9)))
-    assert coarsen_signed(signed, 2, 99.0, np.random.default_rng(0), torch_device) == []
+def test_codes_of_many_labellings(torch_device):
+    """40 labellings of 1,000 labels would not fit into 63 bits."""
+    rng = np.random.default_rng(0)
+    first = rng.integers(0, 1000, 50).astype(np.int32)
+    population = [send((first + shift) % 1000, torch_device).int() for shift in range(40)]
+    code = common_code(population, 1000).cpu().numpy()
+    np.testing.assert_array_equal(code[:, None] == code, first[:, None] == first)
 
 
-@pytest.fixture
-def small_limit(monkeypatch, torch_device):
-    """The device path on graphs small enough for a test, on the device at hand."""
-    for module in (search, partition):
-        monkeypatch.setattr(module, "DEVICE_LIMIT", 100)
-    for kind in (TwoClusters, ManyClusters):
-        monkeypatch.setattr(kind, "direct_limit", 150)
-    for name in ("coarsen_signed", "coarsen_constrained", "contract_graph"):
-        original = getattr(coarsening, name)
-        monkeypatch.setattr(coarsening, name, lambda *args, f=original: f(*args, torch_device))
-
-
-@pytest.mark.usefixtures("small_limit")
-@pytest.mark.parametrize("k", [2, 4])
-def test_clusterings_through_device_levels(k, monkeypatch):
-    """As good as with the CPU's levels, every constraint satisfied, the same for every number of threads."""
-    from tightcut import clustering as module
-
-    graph, _ = moons(600)
-    pairs = Constraints.from_pairs(600, [(0, 1), (5, 9)], [(2, 3), (4, 7), (3, 12)])
-    expected = cluster(graph, pairs, k, random_state=0)
-    monkeypatch.setattr(module, "resolve_device", lambda device: device)
-    found = cluster(graph, pairs, k, random_state=0, device="cuda")
-    assert found.n_violations == 0
-    assert found.cut <= 1.02 * expected.cut
-    threads = cluster(graph, pairs, k, random_state=0, device="cuda", n_jobs=2)
-    np.testing.assert_array_equal(found.labels, threads.labels)
+def test_sums_of_small_and_of_large_groups(torch_device):
+    rng = np.random.default_rng(1)
+    for size in (2, 40):
+        keys = np.sort(rng.integers(0, 200 // size, 200))
+        values = rng.normal(size=200)
+        groups = Groups.of(send(keys, torch_device))
+        assert (groups.longest <= FEW) == (size == 2)
+        expected = np.bincount(np.unique(keys, return_inverse=True)[1], values)
+        np.testing.assert_allclose(
+            groups.reduce(send(values, torch_device)).cpu().numpy(), expected, rtol=1e-12, atol=1e-14
+        )

@@ -110,3 +110,10 @@ def test_the_command_line_without_a_gpu(command, main, capsys):
     error = capsys.readouterr().err
     assert "--device cuda needs an NVIDIA GPU" in error
     assert "Say --device cpu, or --device auto" in error
+
+
+def test_a_gpu_without_triton(monkeypatch):
+    monkeypatch.setattr(module, "find_spec", lambda name: None if name == "triton" else ModuleSpec(name, None))
+    assert resolve_device("auto") == "cpu"
+    with pytest.raises(ImportError, match="needs Triton"):
+        resolve_device("cuda")

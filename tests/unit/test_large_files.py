@@ -103,17 +103,6 @@ def test_the_estimator_clusters_a_mapped_file(tmp_path):
     np.testing.assert_array_equal(model.predict(mapped[:50]), expected[:50])
 
 
-def test_standardized_equals_the_whole_computation(everything_is_large):  # noqa: ARG001
-    points = np.column_stack([POINTS, np.full(500, 7.0)])
-    scaled, deviation = large.standardized(points)
-    np.testing.assert_allclose(deviation, points.std(axis=0), rtol=1e-12)
-    np.testing.assert_allclose(
-        scaled[:, :4], (POINTS - POINTS.mean(axis=0)) / POINTS.std(axis=0), rtol=1e-9, atol=1e-12
-    )
-    assert (scaled[:, 4] == 0).all()
-    assert large.standardized(POINTS.astype(np.float32))[0].dtype == np.float32
-
-
 @pytest.mark.parametrize("options", [{}, {"id": "id"}, {"columns": ("f3,f1",)}, {"drop": ("f0",)}, {"labels": "kind"}])
 def test_a_large_parquet_file_reads_like_a_small_one(tmp_path, options, monkeypatch):
     columns = {"id": [f"p{row}" for row in range(500)], **features(POINTS), "kind": np.arange(500) % 3}

@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tightcut import Constraints, Graph, metrics
+from tightcut.relaxation import objective
+from tightcut.result import number_by_appearance
 
 
 def random_affinity(n, seed):
@@ -58,6 +60,23 @@ def test_the_vertex_weights_of_a_graph_count():
     graph = Graph.from_affinity(affinity, mass)
     assert metrics.normalized_cut(graph, labels) == pytest.approx(cut_by_definition(affinity, labels, mass))
     assert metrics.ratio_cut(graph, labels) == pytest.approx(cut_by_definition(affinity, labels, np.ones(12)))
+
+
+def test_the_cut_of_a_large_graph_is_the_same(monkeypatch):
+    """Above some number of edges no list of them is made."""
+    affinity, labels = random_affinity(20, 1), np.arange(20) % 4
+    expected = metrics.normalized_cut(affinity, labels)
+    monkeypatch.setattr(objective, "MANY_EDGES", 0)
+    assert metrics.normalized_cut(affinity, labels) == pytest.approx(expected, rel=1e-13)
+
+
+@given(st.lists(st.integers(-3, 3), max_size=12), st.sampled_from([int, float, str, np.int8]))
+def test_clusters_are_numbered_by_their_first_member(values, kind):
+    for shift in (0, 3):
+        labels = np.array(values, np.int64) + shift
+        order = list(dict.fromkeys(labels.tolist()))
+        expected = [order.index(label) for label in labels.tolist()]
+        assert number_by_appearance(labels.astype(kind)).tolist() == expected
 
 
 def test_one_cluster_cuts_nothing():

@@ -6,6 +6,7 @@ import os
 import pickle
 import stat
 import zipfile
+from dataclasses import fields, is_dataclass
 
 import numpy as np
 import pytest
@@ -34,6 +35,8 @@ def same(one, other):
         return one.dtype.kind == other.dtype.kind and np.array_equal(one, other)
     if hasattr(one, "n_points"):
         return same(one.must_link, other.must_link) and same(one.cannot_link, other.cannot_link)
+    if is_dataclass(one):
+        return all(same(getattr(one, field.name), getattr(other, field.name)) for field in fields(one))
     return one == other
 
 

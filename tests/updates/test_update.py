@@ -230,7 +230,7 @@ def test_influence_moves_the_neighbours_of_a_cannot_link():
     moved = {}
     for influence in (0.0, 1.0):
         with pytest.warns(UserWarning, match="connected components"):
-            model = COSC(2, influence=influence, random_state=0).fit(X)
+            model = COSC(2, influence=influence, symmetrize="maximum", diffusion=0, random_state=0).fit(X)
         model.update(cannot_link=[(0, 79), (1, 78), (2, 77), (3, 76)])
         assert model.n_violations_ == 0
         moved[influence] = sum(len(change.points) for change in model.changes_)

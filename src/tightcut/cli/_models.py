@@ -1,4 +1,4 @@
-"""Models in files, with what the command line knows of their rows: identifiers, columns, and how these were scaled."""
+"""Models in files, with what the command line knows of their rows: identifiers and columns."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ import click
 from tightcut.cli._console import Console
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from tightcut import COSC
     from tightcut.cli._problem import Problem
     from tightcut.files import Data
@@ -30,27 +28,16 @@ class Rows:
         Column they come from; "row" for row numbers, "vertex" for the ends of edges.
     columns : tuple of str or None
         Those that the model was fitted to; None if they have no names.
-    centre, deviation : ndarray or None
-        What was taken off each column, and what it was divided by, before the fit.
     """
 
     ids: list[str]
     id_name: str = "row"
     columns: tuple[str, ...] | None = None
-    centre: np.ndarray | None = None
-    deviation: np.ndarray | None = None
 
     @classmethod
     def of_problem(cls, problem: Problem) -> Rows:
-        import numpy as np
-
         data = problem.data
-        rows = cls(list(data.ids), data.id_name, tuple(data.columns) or None)
-        if data.points is None or problem.points is data.points:
-            return rows
-        raw = np.asarray(data.points, dtype=np.float64)
-        deviation = raw.std(axis=0)
-        return replace(rows, centre=raw.mean(axis=0), deviation=np.where(deviation > 0, deviation, 1.0))
+        return cls(list(data.ids), data.id_name, tuple(data.columns) or None)
 
     @classmethod
     def of_model(cls, model: COSC) -> Rows:
@@ -62,7 +49,7 @@ class Rows:
             return cls([str(row) for row in range(len(model.labels_))], columns=columns)
         columns = noted["columns"]
         ids, columns = list(noted["ids"]), None if columns is None else tuple(columns)
-        return cls(ids, noted["id_name"], columns, noted["centre"], noted["deviation"])
+        return cls(ids, noted["id_name"], columns)
 
     def note_on(self, model: COSC) -> None:
         import numpy as np
@@ -71,8 +58,6 @@ class Rows:
             "ids": np.array(self.ids, dtype=object),
             "id_name": self.id_name,
             "columns": None if self.columns is None else list(self.columns),
-            "centre": self.centre,
-            "deviation": self.deviation,
         }
 
     def with_new(self, data: Data | None) -> Rows:
@@ -90,13 +75,6 @@ class Rows:
                 f"{data.path}: {repeated!r} is a row of the model already; new rows need names of their own."
             )
         return replace(self, ids=[*self.ids, *data.ids])
-
-    def scaled(self, points: np.ndarray) -> np.ndarray:
-        return points if self.centre is None else (points - self.centre) / self.deviation
-
-    def original(self, points: np.ndarray) -> np.ndarray:
-        """The inverse of `scaled`."""
-        return points if self.centre is None else points * self.deviation + self.centre
 
 
 def read_model(path: Path) -> COSC:
@@ -137,7 +115,7 @@ def read_new(path: Path, model: COSC, rows: Rows, options: dict[str, Any], conso
     if data.points is None or data.points.shape[1] != model.n_features_in_:
         raise InputError(f"{path} has {len(data.columns)} columns to cluster by; the model has {model.n_features_in_}.")
     console.note(f"Read {data.n_rows:,} rows of {path.name}.")
-    return data, rows.scaled(data.points)
+    return data, data.points
 
 
 def check_model_target(path: Path | None, sources: Iterable[Path | None], *, force: bool) -> None:

@@ -135,15 +135,29 @@ constraint_options = together(
     option("--labels", metavar="COL", help="Column of known classes; empty or -1 where unknown."),
 )
 graph_options = together(
-    choice("--scale", "standard none", "Scale every column to mean 0 and variance 1, or (as COSC in Python) do not."),
-    option("--n-neighbors", type=click.IntRange(1), default=10, help="Neighbours of each point."),
+    choice(
+        "--scale",
+        "auto none standard quantile",
+        "Leave the columns as they are, bring them to variance 1, or replace them by their quantiles.",
+    ),
+    choice("--metric", "euclidean cosine", "How far apart points are: as usual, or by their directions only."),
+    choice("--learn-distances", "auto yes no", "Whether must-links say which directions count."),
+    option("--n-neighbors", type=NumberOr("auto", click.IntRange(1)), default="auto", help="Neighbours of each point."),
     choice(
         "--neighbors",
         "auto tree blocked approximate",
         "How to search for neighbours; all but approximate are exact.",
     ),
     choice(
-        "--symmetrize", "maximum mean", "Weight of a link between neighbours: that of its stronger end, or the mean."
+        "--symmetrize",
+        "auto maximum mean",
+        "Weight of a link between neighbours: that of its stronger end, or the mean.",
+    ),
+    option(
+        "--diffusion",
+        type=NumberOr("auto", click.IntRange(0)),
+        default="auto",
+        help="Steps of a random walk that smooth the graph.",
     ),
     choice("--criterion", "ncut rcut", "Balance the clusters' connections (ncut) or their numbers of points (rcut)."),
 )

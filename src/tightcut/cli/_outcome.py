@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tightcut._support.rounding import BELIEF_ROUNDING
-from tightcut.cli._problem import Problem, graph_of
+from tightcut.cli._problem import Problem, graph_of, points_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,6 +108,8 @@ class Outcome:
             "violated_belief_bound": model.violated_belief_bound_,
             "violated_must_link": [[data.ids[i], data.ids[j]] for i, j in model.violated_must_link_.tolist()],
             "violated_cannot_link": [[data.ids[i], data.ids[j]] for i, j in model.violated_cannot_link_.tolist()],
+            "settings": asdict(model.choice_.setting),
+            "settings_reason": model.choice_.reason,
             "seconds": round(seconds, 3),
             "seed": model.random_state,
         }
@@ -123,7 +125,7 @@ class Outcome:
             graph_of(model),
             model.labels_,
             model.constraints_,
-            points=problem.points,
+            points=points_of(self.model),
             columns=problem.data.columns,
             ids=problem.data.ids,
             names=model.names_,
@@ -139,15 +141,20 @@ class Outcome:
         )
 
     def _page_facts(self) -> dict[str, str]:
+        from tightcut.choosing import SCALED_TO
+
         data, options, model = self.problem.data, self.options, self.model
+        setting = model.choice_.setting
         facts = {"File": data.path.name}
         if not data.is_graph:
             hidden = len(data.columns) - COLUMNS_SHOWN
             columns = ", ".join(data.columns[:COLUMNS_SHOWN]) + (f" and {hidden} more" if hidden > 0 else "")
-            scaled = "scaled to variance 1" if options["scale"] == "standard" else "not scaled"
-            facts["Columns"] = f"{columns} ({scaled})"
-            facts["Neighbours of each point"] = str(options["n_neighbors"])
-            if options["symmetrize"] == "mean":
+            learned = ", distances learned from must-links" if setting.learn_distances else ""
+            facts["Columns"] = f"{columns} ({SCALED_TO[setting.scale]}{learned})"
+            facts["Neighbours of each point"] = str(setting.n_neighbors)
+            if setting.diffusion > 0:
+                facts["Steps of diffusion"] = str(setting.diffusion)
+            if setting.symmetrize == "mean":
                 facts["Weight of an edge"] = "mean of its two ends"
             if model.neighbor_recall_ < 1:
                 facts["Share of them that are true neighbours"] = f"{model.neighbor_recall_:.1%}"
@@ -160,8 +167,9 @@ class Outcome:
             facts["Violations allowed"] = "as few as possible" if limit == "fewest" else f"{limit:g}"
         if options["method"] == "paper":
             facts["Method"] = "the paper's algorithm"
-        if options["influence"] > 0:
-            facts["Influence on neighbours"] = f"{options['influence']:g}"
+        if setting.influence > 0:
+            facts["Influence on neighbours"] = f"{setting.influence:g}"
+        facts["Chosen"] = self.model.choice_.reason
         facts["Effort, seed"] = f"{options['effort']:g}, {options['random_state']}"
         return facts
 

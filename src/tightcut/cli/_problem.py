@@ -19,9 +19,12 @@ if TYPE_CHECKING:
     from tightcut.files.pairs import Places
 
 SETTINGS = (
-    "n_clusters", "criterion", "n_neighbors", "neighbors", "symmetrize", "max_violations", "method", "effort",
-    "influence", "n_jobs", "random_state", "device",
+    "n_clusters", "criterion", "metric", "scale", "learn_distances", "n_neighbors", "neighbors", "symmetrize",
+    "diffusion", "max_violations", "method", "effort", "influence", "n_jobs", "random_state", "device",
 )  # fmt: skip
+
+
+YES_OR_NO = {"yes": True, "no": False}
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +32,6 @@ class Problem:
     """What the files say, and where they say it."""
 
     data: Data
-    points: np.ndarray | None  # scaled as they are clustered; None for a graph
     judgements: Judgements | None  # the file of pairs
     answers: Path | None  # the journal of `tightcut ask`, in its place
     labels_column: str | None
@@ -47,7 +49,7 @@ class Problem:
         if data.n_rows < fewest:
             raise InputError(f"{fewest} clusters need at least that many points; {data.path} has {data.n_rows:,}.")
         model = COSC(
-            **{name: options[name] for name in SETTINGS if name in options},
+            **{name: YES_OR_NO.get(options[name], options[name]) for name in SETTINGS if name in options},
             affinity="knn" if data.affinity is None else "precomputed",
             connect=data.affinity is None,  # a graph is taken as it is; `_note_reading` says if it is in pieces
             verbose=int(not self.console.quiet),
@@ -60,7 +62,7 @@ class Problem:
         try:
             with self.console.warnings_as_notes():
                 model.fit(
-                    self.points if data.affinity is None else data.affinity,
+                    data.points if data.affinity is None else data.affinity,
                     constraints=known,
                     partial_labels=data.labels,
                     init=init,
@@ -95,6 +97,11 @@ def graph_of(model: COSC) -> Graph:
     return Graph(model.affinity_matrix_, model.vertex_weights_)
 
 
+def points_of(model: COSC) -> np.ndarray | None:
+    """The points that were clustered; None for a graph."""
+    return model._training_points  # noqa: SLF001
+
+
 def read_problem(data: Path, console: Console, options: dict[str, Any]) -> Problem:
     """Read the files, the small one first: its mistakes show before time is spent on the other."""
     from tightcut.files import read_data, read_pairs
@@ -109,9 +116,8 @@ def read_problem(data: Path, console: Console, options: dict[str, Any]) -> Probl
     if judgements is not None and judgements.repeated():
         console.note(f"Note: {pairs} repeats some pairs; tightcut check lists them.")
     judgements = None if judgements is None else _on_kept_rows(judgements, content, console)
-    points = None if content.points is None else _scaled(content, options["scale"], console)
-    _note_reading(content, options["scale"], console)
-    return Problem(content, points, judgements, answers, options["labels"], console)
+    _note_reading(content, console)
+    return Problem(content, judgements, answers, options["labels"], console)
 
 
 def _on_kept_rows(judgements: Judgements, data: Data, console: Console) -> Judgements:
@@ -173,27 +179,19 @@ def _check_device(device: str) -> None:
         ) from None
 
 
-def _scaled(data: Data, scale: str, console: Console) -> np.ndarray | None:
-    if scale == "none" or data.points is None:
-        return data.points
-    from tightcut.files.errors import listed
-    from tightcut.files.large import standardized
-
-    points, deviation = standardized(data.points)
-    constant = [name for name, value in zip(data.columns, deviation, strict=True) if value == 0]
-    if constant:
-        console.note(f"Note: columns with the same value in every row make no difference: {listed(constant)}.")
-    return points
-
-
-def _note_reading(data: Data, scale: str, console: Console) -> None:
+def _note_reading(data: Data, console: Console) -> None:
     if data.affinity is None:
+        from tightcut.choosing.scales import moments
+        from tightcut.files.errors import listed
+
         names = f"names from {data.id_name!r}" if data.has_ids else "rows counted from 0"
         console.note(
             f"Read {data.n_rows + len(data.left_out):,} rows and {len(data.columns)} columns of {data.path.name}; {names}."
         )
-        if scale == "standard":
-            console.note("Scaled the columns to mean 0 and variance 1; --scale none leaves them as they are.")
+        deviations = moments(data.points)[1] if data.points is not None else ()
+        constant = [name for name, value in zip(data.columns, deviations, strict=False) if value == 0]
+        if constant:
+            console.note(f"Note: columns with the same value in every row make no difference: {listed(constant)}.")
         return
     from scipy.sparse.csgraph import connected_components
 

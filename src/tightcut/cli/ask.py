@@ -114,9 +114,8 @@ def _model_source(model: COSC, data: str, options: dict[str, Any]) -> Source:
     rows, points = Rows.of_model(model), model._training_points  # noqa: SLF001
     fields = {}
     if points is not None:
-        values = rows.original(points)
-        names = rows.columns or tuple(f"column {number + 1}" for number in range(values.shape[1]))
-        fields = {name: values[:, place] for place, name in enumerate(names)}
+        names = rows.columns or tuple(f"column {number + 1}" for number in range(points.shape[1]))
+        fields = {name: points[:, place] for place, name in enumerate(names)}
     chosen = [part.strip() for text in options["show"] for part in text.split(",")]
     unknown = next((name for name in chosen if name not in fields), None)
     if unknown is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +14,10 @@ from tightcut.cli._edges import cluster_edges, refuse_without_edges
 from tightcut.cli._labels import read_labels, write_labels
 from tightcut.cli._models import Rows, check_model_target
 from tightcut.cli._outcome import Outcome, pictures
-from tightcut.cli._problem import check_targets, read_problem
+from tightcut.cli._problem import Problem, check_targets, read_problem
+
+if TYPE_CHECKING:
+    from tightcut import COSC
 
 
 @click.command()
@@ -54,9 +57,10 @@ from tightcut.cli._problem import check_targets, read_problem
 )
 @opt.option(
     "--influence",
-    type=opt.Finite(0),
-    default=0.0,
-    help="How strongly a cannot-link also speaks for the neighbours of its points; try 1 if you have few pairs.",
+    type=opt.NumberOr("auto", opt.Finite(0)),
+    default="auto",
+    metavar="NUMBER|auto",
+    help="How strongly a cannot-link also speaks for the neighbours of its points.",
 )
 @opt.search_options
 @opt.option(
@@ -102,7 +106,9 @@ def cluster(
         return
     refuse_without_edges(context)
     to_stdout = output is not None and str(output) == "-"
-    _check_combinations(options, report, both=to_stdout and as_json)
+    if to_stdout and as_json:
+        raise click.UsageError("-o - and --json both write to standard output; choose one.")
+    _check_together(options, report)
     table = None if to_stdout else output
     sources = [data, options["constraints"], init]
     check_targets(sources, table, report, force=force)
@@ -111,11 +117,7 @@ def cluster(
     console = Console(quiet=quiet)
     problem = read_problem(data, console, options)
     images = pictures(problem.data, options["images"])
-    known, names = (None, {}) if init is None else read_labels(init, problem.data.ids, data)
-    model = problem.fit(options, known)
-    for cluster_id, name in names.items():
-        if (model.labels_ == cluster_id).any():
-            model.name(cluster_id, name)
+    model = _fitted(problem, options, init, data)
     write_labels(
         problem.data.id_name, problem.data.in_file_order(model.labels_.tolist()), model.names_, table,
         to_stdout=to_stdout, spreadsheet=spreadsheet, force=force,
@@ -148,10 +150,20 @@ def cluster(
         )
 
 
-def _check_combinations(options: dict[str, Any], report: Path | None, *, both: bool) -> None:
-    if both:
-        raise click.UsageError("-o - and --json both write to standard output; choose one.")
-    if options["method"] == "paper" and (options["influence"] > 0 or options["max_violations"] == "fewest"):
+def _check_together(options: dict[str, Any], report: Path | None) -> None:
+    """Refuse options of which one would make another do nothing."""
+    paper = options["method"] == "paper"
+    if paper and (options["influence"] not in ("auto", 0) or options["max_violations"] == "fewest"):
         raise click.UsageError("--method paper takes neither --influence nor --max-violations fewest.")
     if report is None and (options["images"] or options["map"] != "auto"):
         raise click.UsageError("--images and --map are about the report; say where to write it: --report report.html")
+
+
+def _fitted(problem: Problem, options: dict[str, Any], init: Path | None, data: Path) -> COSC:
+    """The model; clusters that go on from earlier labels keep their names."""
+    known, names = (None, {}) if init is None else read_labels(init, problem.data.ids, data)
+    model = problem.fit(options, known)
+    for cluster_id, name in names.items():
+        if (model.labels_ == cluster_id).any():
+            model.name(cluster_id, name)
+    return model

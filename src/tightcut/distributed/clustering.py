@@ -252,7 +252,7 @@ def _search_level(
 ) -> tuple[np.ndarray, float]:
     graph = Graph(level.read(), np.array(level.array("mass")))
     known = Constraints.from_pairs(level.n_units, cannot_link=cannot_link)
-    found = cluster(graph, known, k, effort=effort, n_jobs=n_jobs, random_state=rng)
+    found = cluster(graph, known, k, effort=effort, influence=0.0, n_jobs=n_jobs, random_state=rng)
     return found.labels.astype(np.int32), found.cut
 
 

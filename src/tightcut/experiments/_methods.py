@@ -86,7 +86,7 @@ def default_methods() -> dict[str, Any]:
     from tightcut.experiments.rivals import CCSR, CSP, SCLC, FastGE, PCKMeans, SpectralLearning
 
     return {
-        "COSC": COSC(),
+        "COSC": COSC(influence=0),
         "SL": SpectralLearning(),
         "CSP": CSP(),
         "CCSR": CCSR(),

@@ -6,7 +6,7 @@ There are ten trials, as in the paper, and fewer where a method is slow: see eac
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -91,9 +91,9 @@ def noise_methods() -> dict[str, Any]:
     from tightcut.estimator import COSC
 
     return {
-        "hard": Method(COSC(max_violations="fewest")),
-        "soft": Method(COSC(), adapt=expected_wrong_pairs, otherwise=FEWEST),
-        "weighted": Method(COSC(), beliefs=True, adapt=expected_wrong_belief, otherwise=FEWEST),
+        "hard": Method(COSC(max_violations="fewest", influence=0)),
+        "soft": Method(COSC(influence=0), adapt=expected_wrong_pairs, otherwise=FEWEST),
+        "weighted": Method(COSC(influence=0), beliefs=True, adapt=expected_wrong_belief, otherwise=FEWEST),
     }
 
 
@@ -137,12 +137,14 @@ def draw_toy(quick: bool) -> tuple[Any, Figure]:  # noqa: FBT001
     import pandas as pd
 
     from tightcut import COSC, datasets, metrics
+    from tightcut.choosing.setting import PAPER
     from tightcut.plots import plot_partitions
 
     toy = datasets.load_gaussian_toy()
     X, y = toy.X, toy.y
     known = datasets.sample_constraints(y, PICTURE_PAIRS, PICTURE_SEED)
-    model = COSC(n_clusters=toy.n_classes, random_state=PICTURE_SEED, effort=0.3 if quick else 1.0)
+    effort = 0.3 if quick else 1.0
+    model = COSC(n_clusters=toy.n_classes, random_state=PICTURE_SEED, effort=effort, **asdict(PAPER))
     constrained = f"{PICTURE_PAIRS} pairs"
     partitions = {
         "truth": y,

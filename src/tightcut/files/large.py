@@ -6,12 +6,12 @@ is mapped; it has no name and vanishes with the array. Set TMPDIR to choose the 
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from tightcut.choosing.scales import written
 from tightcut.files import parquet
 from tightcut.files.errors import InputError, parsing
 from tightcut.files.sources import Source, check_readable
@@ -61,26 +61,6 @@ def open_points(path: str | Path | Source, columns: Sequence[str] | None = None)
     return _from_numpy(source)
 
 
-def standardized(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Points with mean 0 and variance 1 in every column, and the deviations that they had.
-
-    Mapped points come back in a temporary file, others in memory. float64 stays float64; other types become float32.
-    """
-    n, total = len(points), np.zeros(points.shape[1])
-    for rows in _blocks(points):
-        total += points[rows].sum(axis=0, dtype=np.float64)
-    mean, squares = total / n, np.zeros(points.shape[1])
-    for rows in _blocks(points):
-        squares += np.square(points[rows] - mean).sum(axis=0)
-    deviation = np.sqrt(squares / n)
-    divisor = np.where(deviation > 0, deviation, 1)
-    dtype = np.dtype(np.float64 if points.dtype == np.float64 else np.float32)
-    scaled = ((points[rows] - mean) / divisor for rows in _blocks(points))
-    if isinstance(points, np.memmap):
-        return _written(scaled, points.shape, dtype), deviation
-    return np.concatenate([block.astype(dtype, copy=False) for block in scaled]), deviation
-
-
 def _from_numpy(source: Source) -> np.ndarray:
     with parsing(source, "an NPY file"):
         array = np.load(source.local_file(), mmap_mode="r", allow_pickle=False)
@@ -94,13 +74,13 @@ def _from_numpy(source: Source) -> np.ndarray:
     if array.dtype in POINT_TYPES and array.flags.c_contiguous:
         return array
     dtype = _narrowest([array.dtype])
-    return _written((array[rows] for rows in _blocks(array)), array.shape, dtype)
+    return written((array[rows] for rows in _blocks(array)), array.shape, dtype)
 
 
 def _from_parquet(source: Source, columns: Sequence[str] | None) -> np.ndarray:
     names, types, n_rows = parquet.number_columns(source, columns)
     blocks = parquet.read_blocks(source, names, max(1, BLOCK_ENTRIES // len(names)))
-    return _written(blocks, (n_rows, len(names)), _narrowest(types))
+    return written(blocks, (n_rows, len(names)), _narrowest(types))
 
 
 def _narrowest(types: list[np.dtype]) -> np.dtype:
@@ -114,15 +94,3 @@ def _narrowest(types: list[np.dtype]) -> np.dtype:
 def _blocks(array: np.ndarray) -> Iterator[slice]:
     step = max(1, BLOCK_ENTRIES // array.shape[1])
     return (slice(start, start + step) for start in range(0, len(array), step))
-
-
-def _written(blocks: Iterable[np.ndarray], shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Blocks of rows, one after the other, in a temporary file."""
-    with tempfile.TemporaryFile(prefix="tightcut") as file:
-        array: np.ndarray = np.memmap(file, dtype=dtype, mode="w+", shape=shape)
-    start = 0
-    for block in blocks:
-        array[start : start + len(block)] = block
-        start += len(block)
-    array.flags.writeable = False
-    return array

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
+from tightcut.gpu.coarsening import connected_regions
 from tightcut.gpu.neighbors import DeviceNeighbors
 from tightcut.gpu.sparse import DeviceCsr, Groups
 
@@ -53,16 +54,5 @@ def symmetric_affinity(distances: torch.Tensor, neighbors: torch.Tensor, symmetr
 
 
 def is_connected(matrix: DeviceCsr) -> bool:
-    """Whether a symmetric matrix is the graph of one piece.
-
-    Every tree hooks its root under the smallest root next to it, then all trees are flattened; about log(n) rounds.
-    """
-    root = torch.arange(matrix.n, device=matrix.data.device)
-    while True:
-        here, there = root[matrix.sources], root[matrix.indices]
-        hooked = root.scatter_reduce(0, here, there, "amin")
-        if torch.equal(hooked, root):
-            return bool((root == 0).all())
-        root = hooked
-        while not torch.equal(root[root], root):
-            root = root[root]
+    """Whether a symmetric matrix is the graph of one piece."""
+    return int(connected_regions(matrix).max()) == 0

@@ -1,62 +1,12 @@
-"""The levels of the multilevel search, made on a device: matching in rounds, contraction by sorting.
-
-The arcs stay on the device from level to level. Each level also goes to the host, where the search refines on its way
-back up. `tightcut.search.search.coarsen` takes over where a matching no longer shrinks the graph.
-"""
+"""Smaller graphs on a device: contraction by sorting, and the regions on which clusterings agree."""
 
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 
-from tightcut.gpu.matching import heavy_edge_matching, pairs_as_units
 from tightcut.gpu.sparse import DeviceCsr, Groups, send
 from tightcut.graph import Graph
-from tightcut.search.constrained_graph import ConstrainedGraph
-from tightcut.search.signed_graph import SignedContraction, SignedGraph
-
-SHRINKS = 0.95  # a matching that leaves a larger share of the vertices is not worth a level
-
-
-def coarsen_signed(
-    graph: SignedGraph, target: int, heaviest: float, rng: np.random.Generator, device: str = "cuda"
-) -> list[SignedContraction]:
-    """Levels of a signed graph, down to about `target` units or to where matchings end."""
-    levels: list[SignedContraction] = []
-    couplings = DeviceCsr.from_scipy(graph.couplings, device)
-    while graph.n_units > target:
-        chosen = heavy_edge_matching(couplings, send(graph.vertex_weights, device), heaviest, _seed(rng))
-        unit, sign = pairs_as_units(couplings, chosen)
-        if int(unit.max()) + 1 > SHRINKS * graph.n_units:
-            break
-        resident = _Resident(couplings, unit)
-        levels.append(graph.merge(unit.int().cpu().numpy(), sign.cpu().numpy(), resident.contract))
-        graph, couplings = levels[-1].graph, resident.result
-    return levels
-
-
-def coarsen_constrained(
-    graph: ConstrainedGraph, target: int, heaviest: float, rng: np.random.Generator, device: str = "cuda"
-) -> list[tuple[ConstrainedGraph, np.ndarray]]:
-    """Levels of a graph with relations, never across one: each with the unit that every vertex above it went into."""
-    levels: list[tuple[ConstrainedGraph, np.ndarray]] = []
-    weights, relations = (DeviceCsr.from_scipy(part, device) for part in (graph.weights, graph.relations))
-    vertex_weights = send(graph.vertex_weights, device)
-    while graph.n_vertices > target:
-        chosen = heavy_edge_matching(weights, vertex_weights, heaviest, _seed(rng), relations.keys)
-        unit, _ = pairs_as_units(weights, chosen)
-        contradictory = contradictory_units(relations, unit)
-        if len(contradictory):
-            unit, _ = pairs_as_units(weights, chosen.masked_fill(torch.isin(unit, contradictory), -1))
-        m = int(unit.max()) + 1
-        if m > SHRINKS * graph.n_vertices:
-            break
-        vertex_weights = Groups.of(unit).reduce(vertex_weights)
-        (weights, _), (relations, _) = contract(weights, unit, m), contract(relations, unit, m)
-        graph = ConstrainedGraph(weights.to_scipy(), vertex_weights.cpu().numpy(), relations.to_scipy())
-        levels.append((graph, unit.int().cpu().numpy()))
-    return levels
 
 
 def contract_graph(graph: Graph, labels: np.ndarray, device: str = "cuda") -> Graph:
@@ -69,23 +19,26 @@ def contract_graph(graph: Graph, labels: np.ndarray, device: str = "cuda") -> Gr
 def contract(
     matrix: DeviceCsr, unit: torch.Tensor, m: int, sign: torch.Tensor | None = None
 ) -> tuple[DeviceCsr, float]:
-    """Merge vertices into m units with signs; returns the arcs between units and the weight that stays cut.
+    """Merge vertices into m units, with signs if there are any; returns the arcs between units and what stays cut.
 
-    As the kernel `contract` on the CPU: arcs of the same two units add up, arcs inside a unit disappear.
+    As the kernel `contract` on the CPU: arcs of the same two units add up, arcs inside a unit disappear. A sort of the
+    arcs.
     """
     here, there = unit[matrix.sources], unit[matrix.indices]
     value = matrix.data
     if sign is not None:
         value = value * (sign[matrix.sources] * sign[matrix.indices])
     between = here != there
-    offset = -0.5 * value[~between].clamp(max=0).sum()
     groups = Groups.of((here * m + there)[between])
-    value = value[between]
-    positive, negative = groups.reduce(value.clamp(min=0)), groups.reduce(value.clamp(max=0))
-    offset += 0.5 * torch.minimum(positive, -negative).sum()
-    total = positive + negative
+    if sign is None:
+        total, offset = groups.reduce(value[between]), 0.0
+    else:
+        frustrated = value[~between].clamp(max=0).sum()
+        value = value[between]
+        positive, negative = groups.reduce(value.clamp(min=0)), groups.reduce(value.clamp(max=0))
+        total, offset = positive + negative, 0.5 * float(torch.minimum(positive, -negative).sum() - frustrated)
     left = total != 0
-    return DeviceCsr.from_keys(groups.keys[left], total[left], m), float(offset)
+    return DeviceCsr.from_keys(groups.keys[left], total[left], m), offset
 
 
 def contradictory_units(relations: DeviceCsr, unit: torch.Tensor) -> torch.Tensor:
@@ -98,17 +51,38 @@ def contradictory_units(relations: DeviceCsr, unit: torch.Tensor) -> torch.Tenso
     return (groups.keys[opposite] // m).unique()
 
 
-class _Resident:
-    """Contraction for `SignedGraph.merge` of a matrix that is on the device already; keeps the result there too."""
+def connected_regions(matrix: DeviceCsr, code: torch.Tensor | None = None) -> torch.Tensor:
+    """Number the connected regions (of equal code) of a symmetric matrix 0, 1, ... by their first vertex.
 
-    def __init__(self, matrix: DeviceCsr, unit: torch.Tensor) -> None:
-        self.result = matrix
-        self._unit = unit
+    Every tree hooks its root under the smallest root next to it, then all trees are flattened; about log(n) rounds.
+    """
+    here, there = matrix.sources, matrix.indices.long()
+    if code is not None:
+        same = code[here] == code[there]
+        here, there = here[same], there[same]
+    everyone = torch.arange(matrix.n, device=here.device)
+    root = everyone
+    while True:
+        ours, theirs = root[here], root[there]
+        hooked = root.scatter_reduce(0, ours, theirs, "amin")
+        if torch.equal(hooked, root):
+            break
+        root = hooked
+        while not torch.equal(root[root], root):
+            root = root[root]
+        # What has become one tree needs no further look.
+        apart = root[here] != root[there]
+        here, there = here[apart], there[apart]
+    first = root == everyone
+    return (first.cumsum(0) - 1)[root]
 
-    def contract(self, _: sp.csr_array, __: np.ndarray, sign: np.ndarray, m: int) -> tuple[sp.csr_array, float]:
-        self.result, offset = contract(self.result, self._unit, m, send(sign, self._unit.device))
-        return self.result.to_scipy(), offset
 
-
-def _seed(rng: np.random.Generator) -> int:
-    return int(rng.integers(2**63))
+def common_code(population: list[torch.Tensor], k: int) -> torch.Tensor:
+    """A number for each vertex, equal where all the given labellings, of labels below k, are."""
+    code, n_codes = population[0].long(), k
+    for labels in population[1:]:
+        if n_codes * k > 2**62:
+            found, code = code.unique(return_inverse=True)
+            n_codes = len(found)
+        code, n_codes = code * k + labels, n_codes * k
+    return code

@@ -17,12 +17,12 @@ def resolve_device(device: Any) -> str:
     Parameters
     ----------
     device : {"cpu", "cuda", "auto"}
-        "auto" is "cuda" where PyTorch finds a GPU, and "cpu", silently, everywhere else.
+        "auto" is "cuda" where PyTorch finds a GPU and has Triton, and "cpu", silently, everywhere else.
 
     Raises
     ------
     ImportError
-        If "cuda" is asked for and PyTorch is not installed.
+        If "cuda" is asked for and PyTorch or Triton is not installed.
     NoGpuError
         If "cuda" is asked for and PyTorch finds no GPU.
 
@@ -39,6 +39,10 @@ def resolve_device(device: Any) -> str:
         if device == "auto":
             return "cpu"
         raise ImportError('device="cuda" needs PyTorch: pip install "tightcut[gpu]", or pass device="cpu".')
+    if find_spec("triton") is None:
+        if device == "auto":
+            return "cpu"
+        raise ImportError('device="cuda" needs Triton, which PyTorch brings along on Linux; pass device="cpu".')
     import torch
 
     if torch.cuda.is_available():

@@ -2,24 +2,31 @@
 
 Every free vertex points at the free neighbour it is tied to most tightly, and two that point at each other are matched.
 An edge is rated by |weight| / (mass of one end * mass of the other), the same from both ends, so the best edge left is
-always matched. Equal ratings are told apart by a number mixed from the seed and the edge: the matching depends on the
-seed alone, not on the device or the order in which threads run.
+always matched. Ratings with the same power of two count as equal and are told apart by a number mixed from the seed and
+the edge. So matchings with different seeds differ much, as random starts need, and a matching depends on the seed alone,
+not on the device or the order in which threads run.
 """
 
 from __future__ import annotations
 
 import torch
 
+from tightcut.gpu.rows import tiles
 from tightcut.gpu.sparse import DeviceCsr
 
 ROUNDS = 12
-NOISE_BITS = 20  # of the 52 bits of a rating
+NOISE_BITS = 52  # all but the exponent of a rating. With 20, starts are alike, and cuts of MNIST are 0.15 % larger
 
 
 def heavy_edge_matching(
-    matrix: DeviceCsr, mass: torch.Tensor, heaviest: float, seed: int, apart: torch.Tensor | None = None
+    matrix: DeviceCsr,
+    mass: torch.Tensor,
+    heaviest: float,
+    seed: int,
+    apart: torch.Tensor | None = None,
+    labels: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """For each vertex the entry of the matrix that leads to its partner, or -1.
+    """For each vertex the entry of the matrix that leads to its partner, or -1. Every round reads the arcs once.
 
     Parameters
     ----------
@@ -30,27 +37,31 @@ def heavy_edge_matching(
         No pair weighs more than this.
     apart : Tensor of int64, optional
         Keys row * n + column (both ways) of pairs that are never matched.
+    labels : Tensor, optional
+        Only vertices of the same label are matched.
     """
+    from tightcut.gpu import _row_kernels as kernels
+
     here, there = matrix.sources, matrix.indices
     allowed = (mass[here] + mass[there] <= heaviest) & (matrix.data != 0) & (here != there)
-    if apart is not None:
+    if apart is not None and len(apart):
         allowed &= ~_contained(matrix.keys, apart)
-    arcs = allowed.nonzero().ravel()
-    rating = matrix.data[arcs].abs() / mass[here[arcs]] / mass[there[arcs]]
-    rank = _ranked(rating, _noise(here[arcs], there[arcs], seed))
+    if labels is not None:
+        allowed &= labels[here] == labels[there]
+    rank = _ranked(matrix.data.abs() / (mass[here] * mass[there]), _noise(here, there, seed))
+    rank *= allowed
     chosen = torch.full((matrix.n,), -1, dtype=torch.int64, device=rank.device)
     everyone = torch.arange(matrix.n, device=rank.device)
-    for _ in range(ROUNDS):
-        best = torch.zeros_like(chosen).scatter_reduce(0, here[arcs], rank, "amax")
-        favourites = arcs[rank == best[here[arcs]]]
-        wish = torch.full_like(chosen, -1).scatter_reduce(0, here[favourites], favourites, "amax")
+    wish = torch.empty_like(chosen)
+    grid, shape = tiles(matrix.n, rank.device)
+    for _ in range(ROUNDS if len(rank) else 0):
+        free = (chosen < 0).to(torch.int8)
+        kernels.favourite[grid](matrix.indptr, matrix.indices, rank, free, wish, matrix.n, **shape)
         wished = _targets(matrix, wish)
         mutual = (wished[wished] == everyone) & (wish >= 0)
         if not mutual.any():
             break
         chosen = torch.where(mutual, wish, chosen)
-        free = (chosen[here[arcs]] < 0) & (chosen[there[arcs]] < 0)
-        arcs, rank = arcs[free], rank[free]
     return chosen
 
 
@@ -71,10 +82,10 @@ def pairs_as_units(matrix: DeviceCsr, chosen: torch.Tensor) -> tuple[torch.Tenso
 
 def _targets(matrix: DeviceCsr, arcs: torch.Tensor) -> torch.Tensor:
     """Where the arc of each vertex leads; a vertex without one (-1) stays where it is."""
-    targets = torch.arange(matrix.n, device=arcs.device)
-    leaves = arcs >= 0
-    targets[leaves] = matrix.indices[arcs[leaves]]
-    return targets
+    everyone = torch.arange(matrix.n, device=arcs.device)
+    if len(matrix.indices) == 0:
+        return everyone
+    return torch.where(arcs >= 0, matrix.indices[arcs.clamp(min=0)].long(), everyone)
 
 
 def _contained(keys: torch.Tensor, some: torch.Tensor) -> torch.Tensor:
@@ -95,6 +106,7 @@ def _ranked(rating: torch.Tensor, noise: torch.Tensor) -> torch.Tensor:
 
 def _noise(here: torch.Tensor, there: torch.Tensor, seed: int) -> torch.Tensor:
     """A number per edge, the same from both ends: two rounds of multiplication and shifting."""
+    there = there.long()
     mixed = seed ^ (torch.minimum(here, there) * -7046029254386353131 + torch.maximum(here, there))
     for factor in (-4658895280553007687, -7723592293110705685):
         mixed = (mixed ^ (mixed >> 31)) * factor

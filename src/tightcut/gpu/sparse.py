@@ -13,6 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
+FEW = 8  # members of the largest group up to which sums are taken member by member, not group by group
+
 
 @dataclass(frozen=True, eq=False)
 class DeviceCsr:
@@ -21,7 +23,7 @@ class DeviceCsr:
     Attributes
     ----------
     indptr : Tensor of int64, shape (n + 1,)
-    indices : Tensor of int64, shape (nnz,)
+    indices : Tensor of int32, shape (nnz,)
         Sorted within each row.
     data : Tensor, shape (nnz,)
     """
@@ -33,14 +35,14 @@ class DeviceCsr:
     @classmethod
     def from_scipy(cls, matrix: sp.csr_array, device: torch.device | str) -> DeviceCsr:
         """Transfer a matrix with sorted indices."""
-        return cls(send(matrix.indptr, device).long(), send(matrix.indices, device).long(), send(matrix.data, device))
+        return cls(send(matrix.indptr, device).long(), send(matrix.indices, device).int(), send(matrix.data, device))
 
     @classmethod
     def from_keys(cls, keys: torch.Tensor, data: torch.Tensor, n: int) -> DeviceCsr:
         """The n x n matrix with these entries at row * n + column; keys ascend."""
         rows = keys // n
         indptr = torch.searchsorted(rows, torch.arange(n + 1, device=keys.device))
-        return cls(indptr, keys - rows * n, data)
+        return cls(indptr, (keys - rows * n).int(), data)
 
     def to_scipy(self) -> sp.csr_array:
         """Back to the host, with 32-bit indices where they fit."""
@@ -91,9 +93,23 @@ class Groups:
         distinct, lengths = ordered.unique_consecutive(return_counts=True)
         return cls(distinct, order, lengths)
 
+    @cached_property
+    def longest(self) -> int:
+        """The members of the largest group."""
+        return int(self.lengths.max())
+
     def reduce(self, values: torch.Tensor, reduction: str = "sum") -> torch.Tensor:
         """Combine the values of each group."""
-        return torch.segment_reduce(values[self.order], reduction, lengths=self.lengths)
+        if len(values) == 0:
+            return values
+        if reduction != "sum" or self.longest > FEW:
+            return torch.segment_reduce(values[self.order], reduction, lengths=self.lengths)
+        begin = self.lengths.cumsum(0) - self.lengths
+        total = values[self.order[begin]]
+        for place in range(1, self.longest):
+            more = self.order[(begin + place).clamp(max=len(self.order) - 1)]
+            total = total + torch.where(self.lengths > place, values[more], 0)
+        return total
 
 
 def send(array: np.ndarray, device: torch.device | str, dtype: torch.dtype | None = None) -> torch.Tensor:

@@ -5,7 +5,9 @@ from tightcut.neighbors.affinity import (
     SYMMETRIZE,
     KnnGraph,
     KnnSettings,
+    NeighborLists,
     cross_affinity,
+    find_neighbors,
     knn_affinity,
     knn_graph,
 )
@@ -18,8 +20,10 @@ __all__ = [
     "SYMMETRIZE",
     "KnnGraph",
     "KnnSettings",
+    "NeighborLists",
     "check_points",
     "cross_affinity",
+    "find_neighbors",
     "knn_affinity",
     "knn_graph",
 ]

@@ -18,6 +18,7 @@ from tightcut._support.choices import check_choice
 from tightcut._support.warning import warn
 from tightcut.exceptions import DisconnectedGraphWarning
 from tightcut.gpu.device import resolve_device
+from tightcut.neighbors.diffusion import diffused
 from tightcut.neighbors.points import METRICS, Points, apply_metric, check_points, largest_coordinate
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def knn_affinity(
     metric: str = "euclidean",
     neighbors: str = "auto",
     symmetrize: str = "maximum",
+    diffusion: int = 0,
     connect: bool = True,
     n_jobs: int | None = None,
     device: str = "cpu",
@@ -63,6 +65,9 @@ def knn_affinity(
         What becomes of the two weights of a pair, one from each end. "maximum", as in the paper, keeps the larger: an
         edge is as strong if only one end counts the other among its neighbours. "mean" takes the mean, with 0 from an
         end that does not: such an edge weighs half, so that hubs and outliers hold clusters together less.
+    diffusion : int, default=0
+        Steps of a lazy random walk on this graph; where it arrives from each point is the graph that is returned, with
+        the 30 largest weights of each. A few steps weaken edges across thin places between clusters.
     connect : bool, default=True
         Join the components of a disconnected graph by their shortest links, with a warning.
     n_jobs : int, optional
@@ -108,7 +113,7 @@ def knn_affinity(
     >>> knn_affinity(line, n_neighbors=1).toarray().round(4).tolist()
     [[0.0, 0.0183, 0.0], [0.0183, 0.0, 0.0183], [0.0, 0.0183, 0.0]]
     """
-    settings = KnnSettings(n_neighbors, metric, neighbors, symmetrize, connect, n_jobs, device)
+    settings = KnnSettings(n_neighbors, metric, neighbors, symmetrize, connect, n_jobs, device, diffusion)
     return knn_graph(check_points(X), settings, progress).affinity
 
 
@@ -123,15 +128,21 @@ class KnnSettings:
     connect: bool = True
     n_jobs: int | None = None
     device: str = "cpu"
+    diffusion: int = 0
 
     def __post_init__(self) -> None:
-        if isinstance(self.n_neighbors, bool) or not isinstance(self.n_neighbors, Integral):
-            raise TypeError(f"n_neighbors must be an integer; got {self.n_neighbors!r}.")
-        if self.n_neighbors < 1:
-            raise ValueError(f"n_neighbors must be at least 1; got {self.n_neighbors}.")
+        _check_count("n_neighbors", self.n_neighbors, 1)
+        _check_count("diffusion", self.diffusion, 0)
         check_choice("metric", self.metric, METRICS)
         check_choice("neighbors", self.neighbors, SEARCHES)
         check_choice("symmetrize", self.symmetrize, SYMMETRIZE)
+
+
+def _check_count(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be an integer; got {value!r}.")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}; got {value}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,11 +156,14 @@ class KnnGraph:
     index : Neighbors
     distances : ndarray of shape (n, k)
         To the neighbours found, nearest first; from a GPU, to the last of them.
+    plain : csr_array of shape (n, n)
+        The graph before any diffusion.
     """
 
     affinity: sp.csr_array
     index: Neighbors
     distances: np.ndarray
+    plain: sp.csr_array
 
     @cached_property
     def recall(self) -> float:
@@ -174,27 +188,61 @@ def knn_graph(points: Points, settings: KnnSettings, progress: Progress | None =
     >>> graph.affinity.shape, graph.recall
     ((300, 300), 1.0)
     """
+    n = points.shape[0]
+    k = min(settings.n_neighbors, n - 1)
+    if not (
+        resolve_device(settings.device) == "cuda" and settings.neighbors == "auto" and not sp.issparse(points) and k > 0
+    ):
+        return find_neighbors(points, settings, progress).graph(settings)
+    from tightcut.gpu.affinity import device_affinity
+
+    points = apply_metric(points, settings.metric)
+    affinity, scales, index, connected = device_affinity(points, k, settings.symmetrize)
+    if settings.connect and not connected:
+        affinity = _connect(affinity, points, scales, index)
+    affinity.sort_indices()
+    return KnnGraph(diffused(affinity, settings.diffusion), index, scales[:, None], affinity)
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborLists:
+    """The nearest neighbours of every point, from which graphs with as many or fewer of them are made.
+
+    Attributes
+    ----------
+    points : ndarray or csr_array of shape (n, n_features)
+        In the form whose euclidean distances count.
+    index : Neighbors
+    distances, neighbors : ndarray of shape (n, k)
+        Nearest first.
+    """
+
+    points: Points
+    index: Neighbors
+    distances: np.ndarray
+    neighbors: np.ndarray
+
+    def graph(self, settings: KnnSettings) -> KnnGraph:
+        """The graph of the first `n_neighbors` of each point."""
+        n, k = len(self.distances), min(settings.n_neighbors, self.distances.shape[1])
+        distances, neighbors = self.distances[:, :k], self.neighbors[:, :k]
+        affinity = symmetrized(_directed(distances, neighbors, n), settings.symmetrize)
+        if settings.connect and n > 1:
+            affinity = _connect(affinity, self.points, distances[:, -1], self.index)
+        affinity.sort_indices()
+        return KnnGraph(diffused(affinity, settings.diffusion), self.index, distances, affinity)
+
+
+def find_neighbors(points: Points, settings: KnnSettings, progress: Progress | None = None) -> NeighborLists:
+    """The `n_neighbors` nearest neighbours of each point, on the CPU; for points that `check_points` has returned."""
     from tightcut.neighbors.index import make_index
 
     points = apply_metric(points, settings.metric)
     n = points.shape[0]
     k = min(settings.n_neighbors, n - 1)
-    dense = not sp.issparse(points)
-    index: Neighbors
-    if resolve_device(settings.device) == "cuda" and settings.neighbors == "auto" and dense and k > 0:
-        from tightcut.gpu.affinity import device_affinity
-
-        affinity, scales, index, connected = device_affinity(points, k, settings.symmetrize)
-        distances = scales[:, None]
-    else:
-        index = make_index(points, settings.neighbors, n_jobs=settings.n_jobs, progress=progress)
-        distances, neighbors = index.kneighbors(n_neighbors=k) if k > 0 else (np.empty((n, 0)), np.empty((n, 0), int))
-        affinity = symmetrized(_directed(distances, neighbors, n), settings.symmetrize)
-        connected = n == 1
-    if settings.connect and not connected:
-        affinity = _connect(affinity, points, distances[:, -1], index)
-    affinity.sort_indices()
-    return KnnGraph(affinity, index, distances)
+    index = make_index(points, settings.neighbors, n_jobs=settings.n_jobs, progress=progress)
+    lists = index.kneighbors(n_neighbors=k) if k > 0 else (np.empty((n, 0)), np.empty((n, 0), int))
+    return NeighborLists(points, index, *lists)
 
 
 def cross_affinity(new: Points, points: Points, settings: KnnSettings) -> sp.csr_array:
@@ -219,7 +267,7 @@ def _directed(distances: np.ndarray, neighbors: np.ndarray, n: int) -> sp.csr_ar
     """The weights of each row's neighbours among n points."""
     rows, k = neighbors.shape
     weights = gaussian_similarity(distances, distances[:, -1:])
-    return sp.csr_array((weights.ravel(), neighbors.ravel(), np.arange(rows + 1) * k), shape=(rows, n))
+    return sp.csr_array((weights.ravel(), np.ravel(neighbors), np.arange(rows + 1) * k), shape=(rows, n))
 
 
 def gaussian_similarity(distances: np.ndarray, scales: np.ndarray) -> np.ndarray:

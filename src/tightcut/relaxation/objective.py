@@ -11,11 +11,15 @@ import numpy as np
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph
 
+MANY_EDGES = 1_000_000  # above these no list of them is made
+
 
 def cluster_cuts(graph: Graph, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """For each label 0, ..., k - 1 the edge weight that leaves the cluster, and the cluster's vertex weight."""
     labels = np.asarray(labels)
     n_clusters = int(labels.max()) + 1
+    if graph.n_edges > MANY_EDGES:
+        return _measured(graph, labels.astype(np.int32), n_clusters)
     i, j, weight = graph.edges
     crossing = labels[i] != labels[j]
     weight = weight[crossing]
@@ -23,6 +27,16 @@ def cluster_cuts(graph: Graph, labels: np.ndarray) -> tuple[np.ndarray, np.ndarr
         labels[j[crossing]], weight, n_clusters
     )
     return leaving, np.bincount(labels, graph.vertex_weights, n_clusters)
+
+
+def _measured(graph: Graph, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """`cluster_cuts` in one pass over the arcs, without a list of the edges."""
+    from tightcut import _kernels as kernels
+
+    leaving, volume, count = np.empty(k), np.empty(k), np.empty(k, np.int64)
+    w = graph.weights
+    kernels.measure_partition(w.indptr, w.indices, w.data, graph.vertex_weights, labels, leaving, volume, count)
+    return leaving, volume
 
 
 def normalized_cut(graph: Graph, labels: np.ndarray) -> float:

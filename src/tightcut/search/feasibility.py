@@ -81,11 +81,15 @@ def complete(
 def fill_empty(graph: ConstrainedGraph, labels: np.ndarray, k: int) -> np.ndarray:
     """Move the vertex with the fewest ties out of a cluster of two or more into every empty cluster."""
     labels = labels.copy()
-    for c in range(k):
-        count = np.bincount(labels, minlength=k)
-        if count[c] == 0:
-            movable = np.flatnonzero(count[labels] > 1)
-            labels[movable[np.argmin(graph.degrees[movable])]] = c
+    count = np.bincount(labels, minlength=k)
+    # Among these there is always one whose cluster keeps a vertex: at most k clusters have a single one.
+    few = min(2 * k, len(labels)) - 1
+    light = np.flatnonzero(graph.degrees <= np.partition(graph.degrees, few)[few])
+    light = light[np.argsort(graph.degrees[light], kind="stable")]
+    for c in np.flatnonzero(count == 0):
+        v = light[np.argmax(count[labels[light]] > 1)]
+        count[labels[v]] -= 1
+        labels[v], count[c] = c, 1
     return labels
 
 

@@ -17,7 +17,7 @@ from tightcut.search.boundaries import move_boundaries
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.exchange import resplit_pairs, split_and_merge
 from tightcut.search.options import SearchOptions
-from tightcut.search.problem import Contraction, Solution
+from tightcut.search.problem import Contraction, Problem, Solution
 from tightcut.search.search import coarsen, coarsest, improve, restarts, select, uncoarsen
 
 # Vertices at which starts are compared. A cluster of a few hundred among 58,000 is lost where 400 are left: then 3 of 10
@@ -86,10 +86,10 @@ class ManyClusters:
             unit = self.graph.pair_up_unrelated(order)
         return self._merged(unit)
 
-    def coarsen_on_device(self, target: int, heaviest: float, rng: np.random.Generator) -> list[Contraction]:
-        from tightcut.gpu.coarsening import coarsen_constrained
+    def on_device(self) -> Problem:
+        from tightcut.gpu.many_clusters import DeviceManyClusters
 
-        return [self._contraction(*level) for level in coarsen_constrained(self.graph, target, heaviest, rng)]
+        return DeviceManyClusters.of(self)
 
     def start(self, rng: np.random.Generator) -> Solution:
         """Coarsen in a random way to a few vertices per cluster, join those greedily, refine on the way back."""

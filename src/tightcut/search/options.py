@@ -30,7 +30,7 @@ class SearchOptions:
     progress : callable or None
         Called with (stage, done, total, best score).
     device : {"cpu", "cuda"}
-        Where large graphs are coarsened.
+        Where large graphs are searched.
     """
 
     effort: float = 1.0

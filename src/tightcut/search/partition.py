@@ -59,17 +59,16 @@ def partition(
 
 def merge_must_links(graph: Graph, constraints: Constraints, k: int, device: str = "cpu") -> Reduced:
     """Contract the must-linked components; their cannot-links become relations of belief 1."""
-    component = graph.numbered_nearby(separate_sets(constraints, k))
-    pairs = Constraints.from_pairs(int(component.max()) + 1, cannot_link=component[constraints.cannot_link])
-    return Reduced(ConstrainedGraph.from_graph(_contracted(graph, component, device), pairs), component)
+    component = separate_sets(constraints, k)
+    if device == "cuda" and graph.n_vertices > DEVICE_LIMIT:
+        from tightcut.gpu.coarsening import contract_graph
 
-
-def _contracted(graph: Graph, component: np.ndarray, device: str) -> Graph:
-    if device == "cpu" or graph.n_vertices <= DEVICE_LIMIT:
-        return graph.contract(component)
-    from tightcut.gpu.coarsening import contract_graph
-
-    return contract_graph(graph, component)
+        merged = contract_graph(graph, component)
+    else:
+        component = graph.numbered_nearby(component)
+        merged = graph.contract(component)
+    pairs = Constraints.from_pairs(merged.n_vertices, cannot_link=component[constraints.cannot_link])
+    return Reduced(ConstrainedGraph.from_graph(merged, pairs), component)
 
 
 def _feasible(

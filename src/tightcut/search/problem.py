@@ -54,8 +54,8 @@ class Problem(Protocol):
     def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction:
         """Merge pairs of tightly joined units, none to more than `heaviest`; all units stay if no pair may be merged."""
 
-    def coarsen_on_device(self, target: int, heaviest: float, rng: np.random.Generator) -> list[Contraction]:
-        """As many levels as the GPU makes, down to about `target` units."""
+    def on_device(self) -> Problem:
+        """The same problem with its graph on the GPU; states stay on the host."""
 
     def total_weight(self) -> float:
         """The vertex weight of all units."""

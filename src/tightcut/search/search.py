@@ -21,7 +21,7 @@ import numpy as np
 from tightcut.search.options import STARTS, SearchOptions
 from tightcut.search.problem import Contraction, Problem, Solution
 
-DEVICE_LIMIT = 60_000  # units; smaller levels are made on the CPU, which a GPU is no faster than there
+DEVICE_LIMIT = 60_000  # units; smaller problems are searched on the CPU
 BATCH = 2  # random coarsenings of a larger graph whose starts are joined at a time
 STARTS_KEPT = 4  # per random coarsening
 # Above this many units half as many starts are kept, and a batch that gains less than this share is the last.
@@ -34,7 +34,14 @@ STALE = 3  # generations without progress before the search ends
 def search(
     problem: Problem, rng: np.random.Generator, options: SearchOptions, known: list[np.ndarray] | None = None
 ) -> list[Solution]:
-    """Good distinct solutions, best first. `known` states take part and are never lost."""
+    """Good distinct solutions, best first. `known` states take part and are never lost.
+
+    A large problem is searched on a GPU, if the options say so: see `tightcut.gpu.search`.
+    """
+    if options.device == "cuda" and problem.size > DEVICE_LIMIT:
+        from tightcut.gpu.search import search_on_device
+
+        return search_on_device(problem.on_device(), rng, options, known or [])  # type: ignore[arg-type]
     given = [problem.judge(state) for state in known or []]
     population = given + options.map(_improved, [(problem, state) for _, state in given])
     if problem.size <= problem.direct_limit:
@@ -70,14 +77,12 @@ def _improved(problem: Problem, state: np.ndarray) -> list[Solution]:
 # Levels
 
 
-def coarsen(problem: Problem, target: int, rng: np.random.Generator, device: str = "cpu") -> list[Contraction]:
+def coarsen(problem: Problem, target: int, rng: np.random.Generator) -> list[Contraction]:
     """Merge pairs until at most about `target` units are left. Each level halves the graph: O(arcs) in all."""
     levels: list[Contraction] = []
     # A unit much heavier than the others could not change sides any more.
     heaviest = 3 * problem.total_weight() / target
-    if device == "cuda" and problem.size > DEVICE_LIMIT:
-        levels = problem.coarsen_on_device(max(target, DEVICE_LIMIT), heaviest, rng)
-    small = coarsest(problem, levels)
+    small = problem
     while small.size > target:
         level = small.halve(heaviest, rng)
         if level.problem.size == small.size:
@@ -109,18 +114,17 @@ def starts(
     count: int,
     keep: int = STARTS_KEPT,
     middle: int | None = None,
-    device: str = "cpu",
 ) -> list[Solution]:
     """The best of some starts that share one random coarsening to the `middle`, carried back to the problem."""
-    ((_, chosen, levels),) = _compared(problem, rng, count, keep, middle or problem.middle(large=False), device)
+    ((_, chosen, levels),) = _compared(problem, rng, count, keep, middle or problem.middle(large=False))
     return [solution for state in chosen for solution in _carried(problem, levels, state)]
 
 
 def _compared(
-    problem: Problem, rng: np.random.Generator, count: int, keep: int, middle: int, device: str
+    problem: Problem, rng: np.random.Generator, count: int, keep: int, middle: int
 ) -> list[tuple[float, list[np.ndarray], list[Contraction]]]:
     """One random coarsening to the middle: the best score there, the best starts, and the levels."""
-    levels = coarsen(problem, middle, rng, device) if problem.size > 1.5 * middle else []
+    levels = coarsen(problem, middle, rng) if problem.size > 1.5 * middle else []
     small = coarsest(problem, levels)
     found = select(small, [small.start(rng) for _ in range(count)], keep)
     return [(found[0][0], [state for _, state in found], levels)]
@@ -162,7 +166,7 @@ def _search_in_batches(
 def _solutions(problem: Problem, options: SearchOptions, generators: list[np.random.Generator]) -> list[list[Solution]]:
     """Solutions of a large problem, several for each random coarsening."""
     keep = STARTS_KEPT if problem.size <= PATIENT_LIMIT else STARTS_KEPT // 2
-    tasks = [(problem, rng, options.starts, keep, problem.middle(large=True), options.device) for rng in generators]
+    tasks = [(problem, rng, options.starts, keep, problem.middle(large=True)) for rng in generators]
     if not options.workers[1]:  # levels are large; they stay where they are made
         return [solutions for _, solutions in options.map(_alone, tasks, "start")]
     found = options.map(_compared, tasks, "start")
@@ -177,11 +181,17 @@ def _alone(problem: Problem, *settings: object) -> list[tuple[float, list[Soluti
 
 
 def join(
-    problem: Problem, rng: np.random.Generator, options: SearchOptions, population: list[Solution]
+    problem: Problem,
+    rng: np.random.Generator,
+    options: SearchOptions,
+    population: list[Solution],
+    *,
+    exchange: bool = True,
 ) -> list[Solution]:
     """Merge everything on which all solutions agree and let them evolve in the small problem that is left.
 
-    All solutions are solutions of the small problem, so the best is at least as good as the best of them.
+    All solutions are solutions of the small problem, so the best is at least as good as the best of them. If
+    `exchange`, moves between whole clusters follow.
     """
     population = select(problem, population)
     if options.generations == 0:
@@ -191,8 +201,10 @@ def join(
     if small.size < small.fewest:
         return population
     known = select(small, [improve(small, level.project(state)) for _, state in population])
-    evolved = small.exchange(_evolve(small, rng, options, known, "join"), rng, options)[:STARTS_KEPT]
-    lifted = options.map(_improved, [(problem, level.lift(state)) for _, state in evolved])
+    evolved = _evolve(small, rng, options, known, "join")
+    if exchange:
+        evolved = small.exchange(evolved, rng, options)
+    lifted = options.map(_improved, [(problem, level.lift(state)) for _, state in evolved[:STARTS_KEPT]])
     return select(problem, population + lifted)
 
 

@@ -9,7 +9,6 @@ smaller signed graph with the same cuts (the paper's merging lemma, with signs).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +19,6 @@ from tightcut.graph import Graph
 
 # Flips without a new best before a refinement pass ends, and passes per level.
 PATIENCE, PASSES = 50, 10
-
-Contract = Callable[[sp.csr_array, np.ndarray, np.ndarray, int], tuple[sp.csr_array, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,17 +116,14 @@ class SignedGraph:
         c, nothing = self.couplings, (np.zeros(self.n_units + 1, np.int32), np.zeros(0, np.int32))
         return kernels.heavy_edge_matching(c.indptr, c.indices, c.data, self.vertex_weights, order, heaviest, *nothing)
 
-    def merge(self, unit: np.ndarray, sign: np.ndarray, contract: Contract | None = None) -> SignedContraction:
-        """Tie units together: old unit u becomes part of new unit `unit[u]` with relative orientation `sign[u]`.
-
-        `contract` merges the couplings, by default on the CPU.
-        """
+    def merge(self, unit: np.ndarray, sign: np.ndarray) -> SignedContraction:
+        """Tie units together: old unit u becomes part of new unit `unit[u]` with relative orientation `sign[u]`."""
         m = int(unit.max()) + 1
         plus = np.bincount(unit, self.mixed | (sign > 0), m) > 0
         minus = np.bincount(unit, self.mixed | (sign < 0), m) > 0
         # A unit that is all on one side is oriented so that its spin names that side.
         sign = np.where((minus & ~plus)[unit], -sign, sign).astype(np.int8)
-        couplings, offset = (contract or contract_couplings)(self.couplings, unit, sign, m)
+        couplings, offset = contract_couplings(self.couplings, unit, sign, m)
         merged = SignedGraph(
             couplings=couplings,
             vertex_weights=np.bincount(unit, self.vertex_weights, m),

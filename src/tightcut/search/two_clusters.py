@@ -13,7 +13,7 @@ from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.graph import Graph
 from tightcut.search.options import SearchOptions
 from tightcut.search.polish import polish
-from tightcut.search.problem import Contraction, Solution
+from tightcut.search.problem import Contraction, Problem, Solution
 from tightcut.search.search import coarsen, coarsest, restarts, search, select, uncoarsen
 from tightcut.search.signed_graph import SignedContraction, SignedGraph, pair_up
 
@@ -56,10 +56,10 @@ class TwoClusters:
             unit, sign = pair_up(order), np.ones(self.size, np.int8)
         return _tied(self.graph.merge(unit, sign))
 
-    def coarsen_on_device(self, target: int, heaviest: float, rng: np.random.Generator) -> list[Contraction]:
-        from tightcut.gpu.coarsening import coarsen_signed
+    def on_device(self) -> Problem:
+        from tightcut.gpu.two_clusters import DeviceTwoClusters
 
-        return [_tied(level) for level in coarsen_signed(self.graph, target, heaviest, rng)]
+        return DeviceTwoClusters.of(self)
 
     def start(self, rng: np.random.Generator) -> Solution:
         levels = coarsen(self, HANDFUL, rng)

@@ -11,7 +11,8 @@ A file is a zip archive (not compressed) of `manifest.json` and arrays as NPY. T
 
 Whatever JSON has is written as such. All else is an object with one key: `{"array": file}`, `{"strings": [...]}`,
 `{"csr": {"shape", "data", "indices", "indptr"}}`, `{"tuple": [...]}`, `{"ids": [[number, value], ...]}` for a mapping by
-whole numbers, `{"number": "nan"}`, `{"constraints": {...}}`, `{"changes": [...]}`.
+whole numbers, `{"number": "nan"}`, `{"constraints": {...}}`, `{"changes": [...]}`, and `{"View": {...}}` and the like for
+what was chosen, by the names of their attributes.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import os
 import tempfile
 import zipfile
 from collections.abc import Callable
+from dataclasses import fields
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from tightcut.choosing import CandidateScore, Choice, Setting, View
+from tightcut.choosing.scales import ColumnScale
 from tightcut.constraints import Constraints
 from tightcut.updates.changes import Changes
 
@@ -123,6 +127,9 @@ class _Writer:
             }
         if isinstance(value, Changes):
             return {"changes": value.to_lists()}
+        if type(value) in RECORDS.values():
+            parts = {field.name: getattr(value, field.name) for field in fields(value)}
+            return {type(value).__name__: {part: self.encode(item, f"{name}.{part}") for part, item in parts.items()}}
         if isinstance(value, tuple):
             return {"tuple": [self.encode(item, f"{name}.{place}") for place, item in enumerate(value)]}
         if isinstance(value, list):
@@ -151,6 +158,7 @@ class _Writer:
         return {"csr": {"shape": list(map(int, csr.shape)), **parts}}
 
 
+RECORDS: dict[str, Any] = {record.__name__: record for record in (CandidateScore, Choice, ColumnScale, Setting, View)}
 LINKS: dict[str, Callable[[Constraints], Any]] = {
     "n_points": lambda known: known.n_points,
     "must_link": lambda known: known.must_link,
@@ -181,6 +189,8 @@ class _Reader:
             "constraints": self._constraints,
             "changes": Changes.from_lists,
         }
+        if kind in RECORDS:
+            return RECORDS[kind](**{str(part): self.decode(item) for part, item in content.items()})
         return decoders[kind](content)
 
     def _array(self, file: str) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_non_negative
 
+from tightcut.choosing.parameters import knn_settings
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph, validate_vertex_weights
 from tightcut.neighbors.points import is_memory_mapped
@@ -31,6 +32,7 @@ class Growth:
     graph: Graph
     points: Any
     neighbourhoods: Neighbourhoods | None = None
+    plain: sp.csr_array | None = None  # the graph before its diffusion
 
 
 def grown(model: Living, X_new: Any, vertex_weights: Any) -> Growth:
@@ -43,31 +45,37 @@ def grown(model: Living, X_new: Any, vertex_weights: Any) -> Growth:
         return Growth(Graph(model.affinity_matrix_, model.vertex_weights_), model._training_points)
     if given and vertex_weights is None:
         raise ValueError("The model was fitted with vertex_weights; give those of the new points, too.")
-    affinity, points, known = _grown_affinity(model, X_new)
+    affinity, *more = _grown_affinity(model, X_new)
     if vertex_weights is None:
-        return Growth(Graph.from_affinity(affinity, criterion), points, known)
+        return Growth(Graph.from_affinity(affinity, criterion), *more)
     weights, n_new = np.asarray(vertex_weights, dtype=np.float64), affinity.shape[0] - len(model.labels_)
     if weights.shape != (n_new,):
         raise ValueError(f"vertex_weights must have one entry per new point, {n_new}; got shape {weights.shape}.")
-    return Growth(Graph.from_affinity(affinity, np.append(model.vertex_weights_, weights)), points, known)
+    return Growth(Graph.from_affinity(affinity, np.append(model.vertex_weights_, weights)), *more)
 
 
-def _grown_affinity(model: Living, X_new: Any) -> tuple[sp.csr_array, Any, Neighbourhoods | None]:
+def _grown_affinity(model: Living, X_new: Any) -> tuple[sp.csr_array, Any, Neighbourhoods | None, sp.csr_array | None]:
+    """The graph of all points, the points, their neighbourhoods and, where the graph is diffused, the plain one."""
     old = model._training_points
-    if old is None:
-        return _with_new_rows(model.affinity_matrix_, X_new), None, None
+    if model._view is None:
+        return _with_new_rows(model.affinity_matrix_, X_new), None, None, None
     if is_memory_mapped(old):
         raise ValueError(
             "The model was fitted to points that are read from a file in blocks; update holds all points in memory. "
             "Fit it to an array in memory, or to a precomputed graph."
         )
+    from tightcut.neighbors.diffusion import extend_diffused
     from tightcut.neighbors.extension import Neighbourhoods, extended_affinity
 
-    points = np.concatenate([old, model._read_new(X_new)])
-    settings = model._knn_settings()
+    new, setting = model._read_new(X_new), model.choice_.setting
+    points = sp.csr_array(sp.vstack([old, new])) if sp.issparse(old) else np.concatenate([old, new])
+    settings = replace(knn_settings(model, setting.n_neighbors), symmetrize=setting.symmetrize)
     known = None if model._scales is None else Neighbourhoods(model._scales, model._index)
-    affinity, known = extended_affinity(model.affinity_matrix_, points, len(old), settings, known)
-    return affinity, points, known
+    plain = model.affinity_matrix_ if model._plain_affinity is None else model._plain_affinity
+    affinity, known = extended_affinity(plain, model._view.transform(points), old.shape[0], settings, known)
+    if model._plain_affinity is None:
+        return affinity, points, known, None
+    return extend_diffused(model.affinity_matrix_, affinity, setting.diffusion), points, known, affinity
 
 
 def for_all_points(values: Any, n_old: int, n: int, name: str) -> Any:

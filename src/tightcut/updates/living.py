@@ -25,7 +25,8 @@ from tightcut.updates.growth import Growth, for_all_points, grown, on_more_point
 from tightcut.updates.local import Effort, Situation, settle
 
 if TYPE_CHECKING:
-    from tightcut.neighbors import KnnGraph, KnnSettings
+    from tightcut.choosing import Choice, View
+    from tightcut.neighbors import KnnGraph
     from tightcut.neighbors.projected import ProjectedNeighbors
 
 KEEP = ("named", "all", "none")
@@ -52,6 +53,7 @@ class Living:
     _n_ids: int
     _rows: dict[str, Any]  # what the command line knows of the rows
     _scales: np.ndarray | None  # distances to the k-th neighbours
+    _plain_affinity: sp.csr_array | None  # the graph before its diffusion
     _index: ProjectedNeighbors | None = None  # for neighbours of new points
     _neighbors_found: KnnGraph | None = None  # by the fit that is under way
 
@@ -59,14 +61,16 @@ class Living:
         affinity: str
         criterion: str
         effort: float
-        influence: float
         n_jobs: int | None
         random_state: Any
         device: str
 
         def get_params(self, deep: bool = True) -> dict[str, Any]: ...  # noqa: FBT001, FBT002
+
+        choice_: Choice
+        _view: View | None
+
         def _read_new(self, X: Any) -> Any: ...
-        def _knn_settings(self) -> KnnSettings: ...
 
     def update(
         self,
@@ -168,7 +172,7 @@ class Living:
                 eager=keep == "none",
             )
             options = Settings(effort=self.effort, n_jobs=self.n_jobs, device=self.device).options(None)
-            effort = Effort(self.influence, options if full else None)
+            effort = Effort(self.choice_.setting.influence, options if full else None)
             found = settle(situation, effort, as_generator(seed_of(self.random_state)))
         labels, n_ids = self._identified(found, situation.before, ids)
         everything = on_more_points(self.constraints_, n) | fresh
@@ -278,8 +282,10 @@ class Living:
         found = self._neighbors_found
         for name in (*TRANSIENT, "_rows"):
             vars(self).pop(name, None)
-        self._scales = None
+        self._scales = self._plain_affinity = None
         if found is not None:
+            if self.choice_.setting.diffusion:
+                self._plain_affinity = found.plain
             from tightcut.neighbors.projected import ProjectedNeighbors
 
             self._scales, self._index = found.distances[:, -1].copy(), ProjectedNeighbors.over(found.index, self.n_jobs)
@@ -304,6 +310,7 @@ class Living:
         graph = growth.graph
         if growth.neighbourhoods is not None:
             self._scales, self._index = growth.neighbourhoods.scales, growth.neighbourhoods.index
+            self._plain_affinity = growth.plain
         ids, codes = np.unique(labels, return_inverse=True)
         if len(ids) != self.n_clusters_:
             self.n_clusters_reason_ = f"{len(ids)} are left after an update; the fit had {self.n_clusters_}."

@@ -1,0 +1,58 @@
+"""The parameters of an estimator: checked before any time is spent, and read where they describe a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import fields
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_scalar
+
+from tightcut._support.choices import check_choice
+from tightcut.choosing.scales import SCALES
+from tightcut.choosing.setting import AUTO, N_NEIGHBORS, Setting
+from tightcut.clustering import Settings, check_number
+from tightcut.inputs import check_n_clusters
+from tightcut.neighbors import METRICS, SEARCHES, SYMMETRIZE, KnnSettings
+
+WANTED = tuple(field.name for field in fields(Setting))  # may be "auto"
+
+
+def wanted(estimator: Any) -> dict[str, Any]:
+    """The settings of an estimator that are chosen where they are "auto"."""
+    return {name: getattr(estimator, name) for name in WANTED}
+
+
+def knn_settings(estimator: Any, n_neighbors: int = N_NEIGHBORS) -> KnnSettings:
+    """What all graphs of an estimator share."""
+    return KnnSettings(
+        n_neighbors,
+        metric=estimator.metric,
+        neighbors=estimator.neighbors,
+        connect=estimator.connect,
+        n_jobs=estimator.n_jobs,
+        device=estimator.device,
+    )
+
+
+def check_parameters(estimator: Any, criteria: Iterable[str]) -> None:
+    """Refuse a wrong setting before any time is spent on the graph."""
+    check_choice("criterion", estimator.criterion, criteria)
+    check_choice("affinity", estimator.affinity, ("knn", "precomputed"))
+    check_choice("neighbors", estimator.neighbors, SEARCHES)
+    check_choice("metric", estimator.metric, METRICS)
+    check_n_clusters(estimator.n_clusters)
+    check_choice("scale", estimator.scale, (AUTO, *SCALES))
+    check_choice("symmetrize", estimator.symmetrize, (AUTO, *SYMMETRIZE))
+    if estimator.learn_distances != AUTO and not isinstance(estimator.learn_distances, bool | np.bool_):
+        raise ValueError(f'learn_distances must be True, False or "auto"; got {estimator.learn_distances!r}.')
+    for name, least in (("n_neighbors", 1), ("diffusion", 0)):
+        if getattr(estimator, name) != AUTO:
+            check_scalar(getattr(estimator, name), name, Integral, min_val=least)
+    influence = 0.0 if estimator.influence == AUTO else estimator.influence
+    check_number("influence", influence, 'a number >= 0, or "auto"')
+    Settings(
+        estimator.max_violations, estimator.method, estimator.effort, influence, estimator.n_jobs, estimator.device
+    )

@@ -1,0 +1,103 @@
+"""From what an estimator is given to the graph that it cuts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from tightcut.choosing.choice import Choice
+from tightcut.choosing.choose import Graphs, Problem, choose, default_setting, paper_setting
+from tightcut.choosing.parameters import knn_settings
+from tightcut.choosing.setting import N_NEIGHBORS, Setting
+from tightcut.choosing.views import GivenGraph, PointGraphs, View
+from tightcut.graph import Graph
+from tightcut.inputs import read_similarities
+from tightcut.neighbors import KnnGraph, check_points
+from tightcut.neighbors.points import Points
+from tightcut.neighbors.threads import Progress
+from tightcut.search.choose_k import choose_n_clusters
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """The graph to cut, and how it came about.
+
+    Attributes
+    ----------
+    graph : Graph
+    choice : Choice
+    n_clusters, n_clusters_reason : int, str
+    view : View or None
+        How points are seen; None for a given graph.
+    points : ndarray, csr_array or None
+        The points of the fit, as they were given.
+    found : KnnGraph or None
+        Their neighbours, in that view.
+    """
+
+    graph: Graph
+    choice: Choice
+    n_clusters: int
+    n_clusters_reason: str
+    view: View | None = None
+    points: Points | None = None
+    found: KnnGraph | None = None
+
+
+def read_graphs(X: Any, estimator: Any, progress: Progress | None) -> Graphs:
+    """The graph that was given, or the points whose graphs are to be made, checked."""
+    if estimator.affinity == "precomputed":
+        return GivenGraph(read_similarities(X, estimator))
+    points = check_points(X, ensure_min_samples=2, estimator=estimator)
+    return PointGraphs(points, knn_settings(estimator), N_NEIGHBORS, progress)
+
+
+def prepare(
+    problem: Problem,
+    wanted: Mapping[str, Any],
+    n_clusters: int | str,
+    rng: np.random.Generator,
+    *,
+    by_the_paper: bool = False,
+    n_jobs: int | None = None,
+) -> Prepared:
+    """Choose what is "auto" among the settings and the number of clusters, and make the graph.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its `n_clusters` is not looked at.
+    wanted : mapping
+        Attributes of `Setting`, any of which may be "auto".
+    n_clusters : int or "auto"
+        With "auto" the eigengap of the default graph says how many clusters the candidates are tried with, and that of
+        the chosen graph how many there will be.
+    by_the_paper : bool
+        Take the paper's settings for those that are "auto".
+    """
+    if isinstance(n_clusters, str):
+        first = paper_setting(wanted) if by_the_paper else default_setting(wanted, problem.graphs, 2)[0]
+        tried = choose_n_clusters(_made(problem, first)[0], problem.constraints).n_clusters
+    else:
+        tried = int(n_clusters)
+    problem = replace(problem, n_clusters=tried)
+    if by_the_paper:
+        choice = Choice(paper_setting(wanted), 'The settings of the paper, because of method="paper".')
+    else:
+        choice = choose(problem, wanted, rng, n_jobs)
+    graph, *seen = _made(problem, choice.setting)
+    if isinstance(n_clusters, str):
+        count = choose_n_clusters(graph, problem.constraints)
+        return Prepared(graph, choice, count.n_clusters, count.reason, *seen)
+    return Prepared(graph, choice, tried, "n_clusters was given.", *seen)
+
+
+def _made(problem: Problem, setting: Setting) -> tuple[Any, ...]:
+    graphs = problem.graphs
+    if isinstance(graphs, GivenGraph):
+        return (Graph.from_affinity(graphs.matrix, problem.vertex_weights),)
+    view, _, found = graphs.make(setting, problem.constraints)
+    return Graph.from_affinity(found.affinity, problem.vertex_weights), view, graphs.points, found

@@ -1,0 +1,46 @@
+"""One way to make a graph of points and to cut it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tightcut.choosing.scales import SCALED_TO
+
+AUTO = "auto"
+N_NEIGHBORS, SYMMETRIZE, DIFFUSION = 10, "mean", 2
+INFLUENCE = 0.5
+INFLUENCE_FROM = 5  # clusters
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a candidate is; the attributes are parameters of `tightcut.COSC`.
+
+    Attributes
+    ----------
+    scale : {"none", "standard", "quantile"}
+    learn_distances : bool
+        Whether `MustLinkScaler` comes after the scale.
+    n_neighbors : int
+    symmetrize : {"maximum", "mean"}
+    diffusion : int
+    influence : float
+    """
+
+    scale: str = "none"
+    learn_distances: bool = False
+    n_neighbors: int = N_NEIGHBORS
+    symmetrize: str = SYMMETRIZE
+    diffusion: int = DIFFUSION
+    influence: float = 0.0
+
+    def __str__(self) -> str:
+        learned = ", distances learned from must-links" if self.learn_distances else ""
+        steps = f", {self.diffusion} steps of diffusion" if self.diffusion else ""
+        return (
+            f"columns {SCALED_TO[self.scale]}{learned}; {self.n_neighbors} neighbours, {self.symmetrize}{steps}; "
+            f"influence {self.influence:g}"
+        )
+
+
+PAPER = Setting("none", learn_distances=False, n_neighbors=10, symmetrize="maximum", diffusion=0, influence=0.0)

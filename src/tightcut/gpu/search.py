@@ -1,0 +1,103 @@
+"""The search of a large graph on a device: few starts, joined once, and V-cycles on the best.
+
+1. Levels are made on the device, a few times at random. The small graphs that are left are cut on the CPU, several
+   times each, and the best of these starts are refined on the device on the way back.
+2. Everything on which all solutions agree is merged on the device. What is left is small, and generations pass on the CPU.
+3. V-cycles: the graph is coarsened again, merging only what the best solution has together, and the solution refined on
+   all levels on the way back. Units of every size change their cluster in this way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tightcut.gpu.levels import OnDevice
+from tightcut.search.options import SearchOptions
+from tightcut.search.problem import Contraction, Problem, Solution
+from tightcut.search.search import coarsen, coarsest, improve, join, select, uncoarsen
+
+COARSENINGS, STARTS = 0.75, 0.5  # of those of a search on the CPU
+KEPT = 2  # starts of each random coarsening that are carried back
+CLOSE = 1.1  # solutions are joined whose score is at most this many times the best one's
+CYCLES, LEAST_GAIN = 6, 2e-4  # V-cycles at most, and what one must gain, as a share, for another to follow
+
+
+def search_on_device(
+    problem: OnDevice, rng: np.random.Generator, options: SearchOptions, known: list[np.ndarray]
+) -> list[Solution]:
+    """`tightcut.search.search.search` of a problem on a device."""
+    # Workers of another process may cut small graphs; what is on the device stays in this one.
+    here = options if options.workers[1] else replace(options, n_jobs=1)
+    given = [problem.judge(state) for state in known]
+    found = [improve(problem, state) for state in known]
+    found += here.map(_carried, _starts(problem, rng, options), "refine")
+    population = select(problem, given + found)
+    if options.generations == 0:
+        return population
+    # A solution far from the best, as a mere colouring is, agrees with the others on nothing.
+    close = [solution for solution in population if solution[0] <= CLOSE * population[0][0]]
+    population = select(problem, population + join(problem, rng, here, close, exchange=False))
+    return _cycled(problem, rng, options, population)
+
+
+def _starts(
+    problem: OnDevice, rng: np.random.Generator, options: SearchOptions
+) -> list[tuple[Problem, list[Contraction], np.ndarray]]:
+    """The best starts of a few random coarsenings, each with the levels to carry it back through."""
+    middle, n_starts = problem.middle(large=True), int(np.ceil(STARTS * options.starts))
+    generators = rng.spawn(int(np.ceil(COARSENINGS * options.coarsenings)))
+    made = [coarsen(problem, middle, generator) for generator in generators]
+    tasks = [
+        (coarsest(problem, levels), child)
+        for levels, generator in zip(made, generators, strict=True)
+        for child in generator.spawn(n_starts)
+    ]
+    found = options.map(_start, tasks, "start")
+    kept: list[tuple[Problem, list[Contraction], np.ndarray]] = []
+    for number, levels in enumerate(made):
+        own = found[number * n_starts : (number + 1) * n_starts]
+        best = select(coarsest(problem, levels), own, KEPT)
+        kept += [(problem, levels, state) for _, state in best]
+    return kept
+
+
+def _start(problem: Problem, rng: np.random.Generator) -> list[Solution]:
+    return [problem.start(rng)]
+
+
+def _carried(problem: Problem, levels: list[Contraction], state: np.ndarray) -> list[Solution]:
+    return [problem.settle(uncoarsen(problem, levels, state))]
+
+
+def _cycled(
+    problem: OnDevice, rng: np.random.Generator, options: SearchOptions, population: list[Solution]
+) -> list[Solution]:
+    """The population with what V-cycles make of its best, as long as they pay."""
+    strict = problem.at_full_price()
+    for done in range(CYCLES):
+        options.report("cycle", done, CYCLES, population[0][0])
+        before = population[0][0]
+        population = select(problem, [*population, cycle(strict, population[0][1], rng)])
+        if not population[0][0] < (1 - LEAST_GAIN) * before:
+            break
+    options.report("cycle", CYCLES, CYCLES, population[0][0])
+    return population
+
+
+def cycle(problem: OnDevice, state: np.ndarray, rng: np.random.Generator) -> Solution:
+    """Coarsen with everything kept that the state joins or separates, then refine on all levels; never worse."""
+    small: Problem = problem
+    levels: list[Contraction] = []
+    target = problem.middle(large=True)
+    heaviest = 3 * problem.total_weight() / target
+    while isinstance(small, OnDevice) and small.size > target:
+        level = small.matched(heaviest, rng, state)
+        if level is None:
+            break
+        levels.append(level)
+        small, state = level.problem, level.project(state)
+    state = state.copy()
+    small.refine(state)
+    return problem.settle(uncoarsen(problem, levels, state))

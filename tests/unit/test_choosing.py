@@ -1,0 +1,322 @@
+"""What a fit chooses for itself: scales, pairs held out, and the decision."""
+
+import sys
+from dataclasses import asdict, fields
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+from scipy.stats import rankdata
+from sklearn.datasets import make_blobs
+
+from tightcut import COSC, Constraints, InconsistentConstraintsError, knn_affinity
+from tightcut.choosing import Setting, fit_scale, judge_columns
+from tightcut.choosing.held_out import hold_out
+from tightcut.choosing.setting import PAPER
+from tightcut.datasets import sample_constraints
+from tightcut.neighbors import KnnSettings, check_points, find_neighbors
+from tightcut.neighbors.diffusion import diffused
+
+POINTS = np.random.default_rng(0).normal(size=(200, 4))
+
+
+def mixed_units(n=240, seed=0):
+    """Three clusters in five columns whose units differ by up to a million, and their classes."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    X = 2.5 * rng.normal(size=(3, 5))[y] + rng.normal(size=(n, 5))
+    return X * [1e-3, 1.0, 1.0, 30.0, 1e3], y
+
+
+# --------------------------------------------------------------------------------------------------------------- scales
+
+
+def test_standard_is_mean_0_and_variance_1_and_leaves_constant_columns_at_0():
+    X = np.column_stack([POINTS * [1, 10, 100, 0.1] + 7, np.full(200, 3.0)])
+    scaled = fit_scale(X, "standard").transform(X)
+    np.testing.assert_allclose(scaled[:, :4], (X[:, :4] - X[:, :4].mean(0)) / X[:, :4].std(0), rtol=1e-9, atol=1e-12)
+    assert (scaled[:, 4] == 0).all()
+
+
+def test_quantiles_are_ranks_with_ties_in_the_middle():
+    X = np.round(POINTS, 1)
+    ranks = np.apply_along_axis(rankdata, 0, X)
+    np.testing.assert_allclose(fit_scale(X, "quantile").transform(X), (ranks - 0.5) / len(X))
+
+
+@pytest.mark.parametrize("name", ["standard", "quantile"])
+def test_new_points_are_scaled_like_those_of_the_fit(name):
+    scale = fit_scale(POINTS, name)
+    np.testing.assert_array_equal(scale.transform(POINTS[5:9]), scale.transform(POINTS)[5:9])
+    far = scale.transform(np.full((1, 4), 1e9))
+    assert (far == 1).all() if name == "quantile" else (far > 1e8).all()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "scaled"), [(np.float64, np.float64), (np.float32, np.float32), (np.uint8, np.float32)]
+)
+@pytest.mark.parametrize("name", ["standard", "quantile"])
+def test_types_of_scaled_points(name, dtype, scaled):
+    X = (40 * np.abs(POINTS)).astype(dtype)
+    assert fit_scale(X, name).transform(X).dtype == scaled
+
+
+@pytest.mark.parametrize("name", ["standard", "quantile"])
+def test_points_in_a_file_come_back_in_a_file_with_the_same_values(tmp_path, name, monkeypatch):
+    monkeypatch.setattr("tightcut.choosing.scales.BLOCK_ENTRIES", 64)
+    np.save(tmp_path / "points.npy", POINTS)
+    mapped = np.load(tmp_path / "points.npy", mmap_mode="r")
+    scaled = fit_scale(mapped, name).transform(mapped)
+    assert isinstance(scaled, np.memmap)
+    np.testing.assert_allclose(scaled, fit_scale(POINTS, name).transform(POINTS), rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("X", "scale"),
+    [
+        (mixed_units()[0], "quantile"),
+        (np.column_stack([POINTS[:, 0] * 12, np.exp(3 * POINTS[:, 1] + 9)]), "quantile"),
+        (POINTS, "none"),
+        (POINTS * [1, 2, 3, 5], "none"),
+        (np.repeat(POINTS, 16, axis=1) * np.linspace(0.01, 1, 64), "none"),  # pixels: dark at one border
+        (make_blobs(90, centers=[[0, 0], [9, 0]], cluster_std=0.5, random_state=0)[0], "none"),
+        ((100 * np.abs(POINTS) * [1, 0.001, 0.001, 0.001]).astype(np.uint8), "none"),
+        (np.ones((5, 3)), "none"),
+        (POINTS[:, :1], "none"),
+        (sp.csr_array(mixed_units()[0]), "none"),
+        (1e140 * mixed_units()[0], "quantile"),
+    ],
+)
+def test_columns_are_scaled_where_units_differ(X, scale):
+    assert judge_columns(check_points(X))[0] == scale
+
+
+# ------------------------------------------------------------------------------------------------------- pairs held out
+
+
+@pytest.mark.parametrize("n_pairs", [12, 60, 200, 600])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_chain_of_known_pairs_joins_the_points_of_a_pair_that_is_asked_about(n_pairs, seed):
+    y = np.random.default_rng(seed).integers(0, 3, 100)
+    constraints = sample_constraints(y, n_pairs, random_state=seed)
+    held = hold_out(constraints, np.random.default_rng(seed))
+    asked = np.concatenate([fold.asked for fold in held.folds])
+    assert len(np.unique(asked)) == len(asked)
+    for fold in held.folds:
+        links = np.concatenate([fold.known.must_link, fold.known.cannot_link])
+        graph = sp.csr_array((np.ones(len(links)), tuple(links.T)), shape=(100, 100))
+        part = connected_components(graph, directed=False)[1]
+        i, j = held.pairs[fold.asked].T
+        assert (part[i] != part[j]).all()
+    assert held.weight[held.must].sum() == pytest.approx(0.5)
+    assert held.weight[~held.must].sum() == pytest.approx(0.5)
+
+
+def test_of_known_classes_points_are_held_out_with_all_their_pairs():
+    labels = np.full(80, -1)
+    labels[:40] = np.arange(40) % 3
+    held = hold_out(Constraints.from_labels(labels), np.random.default_rng(0))
+    assert held.n_must > 15
+    assert held.n_cannot > 15
+    for fold in held.folds:
+        known = np.unique(np.concatenate([fold.known.must_link, fold.known.cannot_link]))
+        assert not np.isin(held.pairs[fold.asked], known).all(axis=1).any()
+
+
+def test_scores_weigh_both_kinds_alike_and_the_truth_has_1():
+    y = np.arange(60) % 3
+    held = hold_out(sample_constraints(y, 50, random_state=0), np.random.default_rng(0))
+    agrees, alone = np.zeros(len(held.pairs)), np.zeros(len(held.pairs))
+    for fold in held.folds:
+        agrees[fold.asked] = held.agreement(fold, y)
+        alone[fold.asked] = held.agreement(fold, np.arange(60))  # every point on its own: all cannot-links right
+    assert held.score(agrees) == pytest.approx(1)
+    assert held.score(alone) == pytest.approx(0.5)
+    gain, error = held.compare(agrees, alone)
+    assert gain == pytest.approx(0.5)
+    assert 0 < error < 0.3
+    assert held.compare(agrees, agrees) == (0, 0)
+
+
+# -------------------------------------------------------------------------------------------------------------- graphs
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5])
+def test_a_diffused_graph_is_the_walk_of_its_steps(steps):
+    affinity = knn_affinity(POINTS[:40], 5)
+    W = affinity.toarray()
+    lazy = (np.eye(40) + W / W.sum(axis=1, keepdims=True)) / 2
+    walk = np.linalg.matrix_power(lazy, steps)
+    np.fill_diagonal(walk, 0)
+    expected = (walk + walk.T) / 2
+    np.testing.assert_allclose(diffused(affinity, steps, largest=40).toarray(), expected, atol=1e-15)
+    few = diffused(affinity, steps, largest=3).toarray()
+    assert (np.count_nonzero(few, axis=1) >= np.minimum(3, np.count_nonzero(walk, axis=1))).all()
+    assert few.max(axis=1) == pytest.approx(expected.max(axis=1), rel=0.5)
+    assert diffused(affinity, 0) is affinity
+
+
+@pytest.mark.filterwarnings("ignore:.*connected components:UserWarning")
+def test_a_connected_graph_stays_connected():
+    X = np.concatenate([POINTS[:60], POINTS[:60] + 100])
+    graph = diffused(knn_affinity(X, 8), 3, largest=8)
+    assert connected_components(graph, directed=False)[0] == 1
+    assert abs(graph - graph.T).max() < 1e-15
+
+
+@pytest.mark.parametrize("fewer", [1, 4, 10])
+def test_lists_of_many_neighbours_give_the_graph_of_fewer(fewer):
+    points = check_points(POINTS)
+    graph = find_neighbors(points, KnnSettings(10)).graph(KnnSettings(fewer, symmetrize="mean", diffusion=2))
+    expected = knn_affinity(POINTS, fewer, symmetrize="mean", diffusion=2)
+    assert abs(graph.affinity - expected).max() == 0
+
+
+# ------------------------------------------------------------------------------------------------------------ the choice
+
+
+def test_without_pairs_the_columns_alone_decide():
+    X, _ = mixed_units()
+    choice = COSC(3, effort=0.1, random_state=0).fit(X).choice_
+    assert choice.setting == Setting(scale="quantile")
+    assert choice.candidates == ()
+    assert "units differ" in choice.reason
+    assert 'scale="none" leaves them as they are' in choice.reason
+    assert "No pairs were given" in choice.reason
+
+
+def test_with_few_pairs_the_defaults_stay_and_it_says_so():
+    X, y = mixed_units()
+    choice = COSC(3, effort=0.1, random_state=0).fit(X, constraints=sample_constraints(y, 12, random_state=0)).choice_
+    assert choice.setting == Setting(scale="quantile")
+    assert "too few to choose by" in choice.reason
+
+
+@pytest.mark.slow
+def test_pairs_overrule_the_columns_where_these_are_wrong():
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    # Alike in their deviations by accident, but only small differences within the first column tell the classes.
+    X = np.column_stack([y + rng.normal(size=200) / 8, rng.normal(size=(200, 3)) * 3])
+    model = COSC(2, effort=0.1, random_state=0).fit(X, constraints=sample_constraints(y, 120, random_state=0))
+    choice = model.choice_
+    assert choice.setting != Setting()
+    assert choice.candidates[0].setting == Setting()
+    assert choice.candidates[0].gain == 0
+    best = max(choice.candidates, key=lambda one: one.gain)
+    assert best.gain > best.standard_error > 0
+    assert choice.setting == best.setting
+    assert "more than the default" in choice.reason
+    frame = choice.to_dataframe()
+    assert frame["chosen"].sum() == 1
+    assert len(frame) == len(choice.candidates) == 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"scale": "none"},
+        {"scale": "standard", "learn_distances": True},
+        {"n_neighbors": 4, "symmetrize": "maximum", "diffusion": 0},
+        {"influence": 2},
+        asdict(PAPER),
+    ],
+)
+def test_what_is_given_is_taken(given):
+    X, y = mixed_units()
+    known = sample_constraints(y, 90, random_state=0)
+    choice = COSC(3, effort=0.1, random_state=0, **given).fit(X, constraints=known).choice_
+    assert {name: getattr(choice.setting, name) for name in given} == given
+    for candidate in choice.candidates:
+        assert {name: getattr(candidate.setting, name) for name in given} == given
+    if given.keys() == {field.name for field in fields(Setting)}:
+        assert choice.candidates == ()
+
+
+def test_the_papers_method_takes_the_papers_settings():
+    X, _ = mixed_units(60)
+    model = COSC(2, method="paper", effort=0.1, random_state=0).fit(X, cannot_link=[(0, 1)])
+    assert model.choice_.setting == PAPER
+    assert abs(model.affinity_matrix_ - knn_affinity(X)).max() == 0
+
+
+@pytest.mark.slow
+def test_the_choice_depends_on_the_seed_alone():
+    X, y = mixed_units()
+    known = sample_constraints(y, 90, random_state=0)
+    one, two = (COSC(3, effort=0.1, random_state=0, n_jobs=n_jobs).fit(X, constraints=known) for n_jobs in (1, 2))
+    assert one.choice_ == two.choice_
+    np.testing.assert_array_equal(one.labels_, two.labels_)
+
+
+@pytest.mark.slow
+def test_new_points_see_the_distances_of_the_fit():
+    X, y = mixed_units()
+    known = sample_constraints(y, 120, random_state=0)
+    for settings in ({}, {"learn_distances": True}, {"scale": "standard"}):
+        model = COSC(3, effort=0.1, random_state=0, **settings).fit(X, constraints=known)
+        assert np.mean(model.predict(X) == model.labels_) > 0.97
+        new, classes = mixed_units(300)
+        assert np.mean(model.predict(new[240:]) == model.labels_[classes[240:]]) > 0.9
+
+
+@pytest.mark.slow
+def test_many_clusters_have_influence_unless_neighbours_tell_nothing():
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 5
+    known = sample_constraints(y, 120, random_state=0)
+    quick = {"n_clusters": 5, "effort": 0.1, "random_state": 0, "scale": "none", "learn_distances": False}
+    clear = 4 * rng.normal(size=(5, 4))[y] + rng.normal(size=(200, 4))
+    noise = rng.normal(size=(200, 4))
+    assert COSC(**quick).fit(clear, constraints=known).choice_.setting.influence == 0.5
+    choice = COSC(**quick).fit(noise, constraints=known).choice_
+    assert choice.setting.influence == 0
+    assert "hardly more than chance" in choice.reason
+    assert COSC(**quick, influence=0.5).fit(noise, constraints=known).choice_.setting.influence == 0.5
+
+
+@pytest.mark.slow
+def test_contradictory_pairs_are_refused_by_the_fit_not_by_the_choice():
+    X, y = mixed_units()
+    known = sample_constraints(y, 90, random_state=0)
+    i, j = known.must_link[0]
+    with pytest.raises(InconsistentConstraintsError):
+        COSC(3, effort=0.1, random_state=0).fit(X, constraints=known, cannot_link=[(i, j)])
+    model = COSC(3, effort=0.1, random_state=0, max_violations=1).fit(X, constraints=known, cannot_link=[(i, j)])
+    assert model.n_violations_ <= 1
+
+
+@pytest.mark.slow
+def test_known_classes_choose_too():
+    X, y = mixed_units()
+    labels = np.where(np.arange(len(y)) < 60, y, -1)
+    choice = COSC(3, effort=0.1, random_state=0).fit(X, partial_labels=labels).choice_
+    assert len(choice.candidates) == 6
+
+
+@pytest.mark.slow
+def test_many_points_are_compared_on_a_sample(monkeypatch):
+    monkeypatch.setattr(sys.modules["tightcut.choosing.choose"], "SAMPLE", 100)
+    X, y = mixed_units()
+    known = sample_constraints(y, 150, random_state=0)
+    model = COSC(3, effort=0.1, random_state=0).fit(X, constraints=known)
+    assert len(model.choice_.candidates) == 6
+    assert len(model.labels_) == 240
+    assert model.n_violations_ == 0
+
+
+def test_verbose_says_what_was_chosen(capsys):
+    X, _ = mixed_units()
+    COSC(3, effort=0.1, random_state=0, verbose=1).fit(X)
+    assert "units differ" in capsys.readouterr().err
+
+
+def test_a_given_graph_is_taken_as_it_is():
+    X, y = mixed_units()
+    affinity = knn_affinity(X)
+    known = sample_constraints(y, 90, random_state=0)
+    model = COSC(3, affinity="precomputed", effort=0.1, random_state=0).fit(affinity, constraints=known)
+    assert abs(model.affinity_matrix_ - affinity).max() == 0
+    assert model.choice_.candidates == ()
