@@ -1,6 +1,6 @@
 """Graphs on a Dask cluster of this machine: MNIST beside the search in memory, and edges that fit into no worker.
 
-    python -m benchmarks.distributed [mnist] [planted] [--edges 40000000] [--memory 2GiB] [--workers 2]
+    python -m benchmarks.distributed [mnist] [planted] [--edges 40000000] [--memory 2GiB] [--workers 2] [--neighbors FOLDER]
 
 Every row runs in a process of its own, which starts the cluster, and replaces that row of the stored table. The edges of the
 planted graph are made file by file. Its vertices stand in ten rings, each tied to six others of its ring, near ones more often
@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.instances import graph, merged, own_process, peak_gib, points, quiet, typed, write
-from tightcut import cluster, cluster_graph
+from benchmarks.instances import merged, neighbour_graph, own_process, peak_gib, points, quiet, typed, write
+from tightcut import Graph, cluster, cluster_graph
 from tightcut.progress import ProgressLine
 from tightcut.warmup import warmup
 
@@ -43,9 +43,11 @@ def main() -> None:
     parser.add_argument("--edges", type=int, default=40_000_000)
     parser.add_argument("--memory", default="2GiB")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--neighbors", type=Path, help="FOLDER/mnist/affinity.npz is the graph, or becomes it")
     parser.add_argument("--one", nargs="+", help="measure one row and print JSON")
     given = parser.parse_args()
     shared = ["--edges", str(given.edges), "--memory", given.memory, "--workers", str(given.workers)]
+    shared += ["--neighbors", str(given.neighbors)] if given.neighbors else []
     if given.one:
         print(json.dumps(measure(given)))
         return
@@ -65,7 +67,9 @@ def measure(given: argparse.Namespace) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         edges = Path(folder, "edges")
         edges.mkdir()
-        count, known, expected = write_mnist(edges, pairs) if name == "mnist" else write_planted(edges, given.edges)
+        count, known, expected = (
+            write_mnist(edges, pairs, given.neighbors) if name == "mnist" else write_planted(edges, given.edges)
+        )
         with (
             LocalCluster(
                 given.workers, threads_per_worker=1, memory_limit=given.memory, dashboard_address=None
@@ -102,10 +106,11 @@ def size_of_blocks(n_edges: int) -> int:
     return min(4_000_000, max(1, n_edges // 4))
 
 
-def write_mnist(folder: Path, n_pairs: int) -> tuple[int, object, float]:
+def write_mnist(folder: Path, n_pairs: int, stored: Path | None) -> tuple[int, object, float]:
     import pandas as pd
 
-    whole, y = graph("mnist"), points("mnist")[1]
+    X, y = points("mnist")
+    whole = Graph.from_affinity(neighbour_graph(stored, "mnist", lambda: X)[0])
     rng = np.random.default_rng(0)
     pairs = rng.integers(len(y), size=(2 * n_pairs, 2))
     known = typed(y, pairs[pairs[:, 0] != pairs[:, 1]][:n_pairs])
