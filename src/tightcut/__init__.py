@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tightcut.alignment import align
     from tightcut.clustering import cluster, tradeoff_path
     from tightcut.constraints import Constraints
+    from tightcut.distributed import GraphClustering, cluster_graph
     from tightcut.estimator import COSC
     from tightcut.exceptions import InconsistentConstraintsError
     from tightcut.graph import Graph
@@ -36,12 +37,14 @@ __all__ = [
     "ClusteringResult",
     "Constraints",
     "Graph",
+    "GraphClustering",
     "InconsistentConstraintsError",
     "MustLinkScaler",
     "Resolution",
     "__version__",
     "align",
     "cluster",
+    "cluster_graph",
     "knn_affinity",
     "pixel_affinity",
     "resolve",
@@ -53,11 +56,13 @@ _HOMES = {
     "ClusteringResult": "tightcut.result",
     "Constraints": "tightcut.constraints",
     "Graph": "tightcut.graph",
+    "GraphClustering": "tightcut.distributed",
     "InconsistentConstraintsError": "tightcut.exceptions",
     "MustLinkScaler": "tightcut.scaling",
     "Resolution": "tightcut.resolution",
     "align": "tightcut.alignment",
     "cluster": "tightcut.clustering",
+    "cluster_graph": "tightcut.distributed",
     "knn_affinity": "tightcut.neighbors",
     "pixel_affinity": "tightcut.neighbors",
     "resolve": "tightcut.resolution",

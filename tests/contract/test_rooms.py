@@ -29,7 +29,7 @@ FLOORS = [
     {"gpu"},  # a plug-in: what is below it imports it where it is used, inside a function
     {"clustering", "result", "inputs", "audit", "report", "scaling", "choosing", "prediction", "estimator", "updates"},
     {"metrics", "plots", "files", "datasets", "warmup"},
-    {"experiments", "ask", "demo", "resolution"},
+    {"experiments", "ask", "demo", "resolution", "distributed"},
     {"cli", "__main__"},
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}

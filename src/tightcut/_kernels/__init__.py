@@ -1,5 +1,13 @@
 """All compiled code: free functions on flat arrays, one file per task."""
 
+from tightcut._kernels.blocks import (
+    best_moves,
+    best_neighbours,
+    confirmed_moves,
+    join_units,
+    make_moves,
+    measure_block,
+)
 from tightcut._kernels.coarsening import connected_regions, contract, heavy_edge_matching
 from tightcut._kernels.colouring import colour_by_tabu, colour_exactly, complete_labels, peel
 from tightcut._kernels.fista import fista_steps
@@ -20,16 +28,22 @@ from tightcut._kernels.thresholding import cut_changes, total_variation
 __all__ = [
     "UNREACHED",
     "agglomerate",
+    "best_moves",
+    "best_neighbours",
     "colour_by_tabu",
     "colour_exactly",
     "complete_labels",
+    "confirmed_moves",
     "connected_regions",
     "contract",
     "cut_changes",
     "enter_front",
     "fista_steps",
     "heavy_edge_matching",
+    "join_units",
+    "make_moves",
     "measure",
+    "measure_block",
     "measure_partition",
     "near_boundary",
     "near_the_cut",

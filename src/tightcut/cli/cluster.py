@@ -10,6 +10,7 @@ import click
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, echo, print_facts, print_json
+from tightcut.cli._edges import cluster_edges, refuse_without_edges
 from tightcut.cli._labels import read_labels, write_labels
 from tightcut.cli._models import Rows
 from tightcut.cli._outcome import Outcome, pictures
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("data", type=opt.FILE)
+@click.argument("data", type=opt.FILE, required=False)
 @opt.n_clusters_option(auto=True, required=True)
 @opt.constraint_options
 @opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write labels; - for standard output.")
@@ -63,8 +64,21 @@ if TYPE_CHECKING:
     help="How strongly a cannot-link also counts for the neighbours of its points.",
 )
 @opt.search_options
+@opt.option(
+    "--edges",
+    type=opt.FILE,
+    metavar="FOLDER",
+    help="In place of DATA: Parquet files of edges (i, j, weight), more than fit into memory. -o is a folder as well.",
+)
+@opt.option("--scheduler", metavar="ADDRESS", help="With --edges: the Dask scheduler whose workers do the work.")
+@opt.option("--shared-folder", type=opt.FILE, metavar="FOLDER", help="With --edges: a folder that all workers see.")
+@opt.option(
+    "--n-units", type=click.IntRange(2), default=2_000_000, help="With --edges: how many units one worker searches."
+)
 @opt.output_options
+@click.pass_context
 def cluster(
+    context: click.Context,
     data: Path,
     output: Path | None,
     spreadsheet: bool,
@@ -82,12 +96,18 @@ def cluster(
     DATA is a table of numbers (CSV, TSV, Parquet, Feather, XLSX, JSONL, FILE.db::TABLE of SQLite, FILE.duckdb::TABLE), an
     array (NPY, or X in NPZ), cells (H5AD, or FILE.h5ad::X_pca), or a graph: a Matrix Market file (MTX), a sparse matrix
     (NPZ of scipy), or a table whose header begins with source,target. With --graph any table of two or three columns is a
+    list of edges, and a square table or array a matrix of similarities. Files may be packed (.gz, .zst); - is standard
+    input. A graph larger than memory is a folder of Parquet files: --edges FOLDER, on a Dask cluster.
     list of edges, and a square table or array a matrix of similarities. Files may be compressed (.gz, .zst); - is
     standard input.
 
     PAIRS is a table with a header: two columns of identifiers (or of row numbers from 0, without --id), a column `type`
     that says must or cannot (same, different, 1, 0, ...), and perhaps a column `belief` in (0, 1].
     """
+    if options["edges"] is not None:
+        cluster_edges(context)
+        return
+    refuse_without_edges(context)
     to_stdout = is_standard_output(output, as_json=as_json)
     _check_together(options, report)
     table = None if to_stdout else output

@@ -1,0 +1,264 @@
+"""`cluster_graph`: from edges on many machines to labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from numbers import Integral
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tightcut.clustering import as_generator, check_number, cluster
+from tightcut.constraints import Constraints
+from tightcut.constraints.violations import Violations
+from tightcut.distributed.coarsening import coarsen, save_units
+from tightcut.distributed.edges import Vertices, read_edges, runs_of_arcs, survey
+from tightcut.distributed.levels import Level, cut_into_blocks, write_level
+from tightcut.distributed.refinement import refine
+from tightcut.distributed.running import Progress, Runner, find_client
+from tightcut.graph import Graph
+from tightcut.relaxation.recursion import separate_sets
+from tightcut.result import number_by_appearance
+from tightcut.search.constrained_graph import ConstrainedGraph
+from tightcut.search.contradiction import explain
+from tightcut.search.feasibility import find_colouring
+
+MOST_VERTICES = 2**31 - 1
+ROWS_OF_LABELS = 1 << 22  # in a partition of the labels
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GraphClustering:
+    """A clustering of a large graph with its price.
+
+    Attributes
+    ----------
+    labels : dask.dataframe.DataFrame
+        Columns `vertex`, the identifiers in increasing order, and `cluster`, 0, ..., k - 1, numbered by first appearance.
+    cut : float
+        Sum over clusters of cut(C, rest) / vol(C).
+    violations : Violations
+        Of the constraints; there are none.
+    n_vertices : int
+    n_units : tuple of int
+        How many units each level had, from the must-linked sets of vertices to those that were searched.
+    """
+
+    labels: Any
+    cut: float
+    violations: Violations
+    n_vertices: int
+    n_units: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        levels = ", ".join(f"{count:,}" for count in self.n_units)
+        return f"GraphClustering({self.n_vertices:,} vertices; cut {self.cut:.6g}; levels of {levels} units)"
+
+
+@dataclass(frozen=True)
+class _Settings:
+    """What is left of the arguments once they are checked."""
+
+    n_clusters: int
+    n_units: int
+    partition_size: int
+    effort: float
+    n_jobs: int | None
+
+    def __post_init__(self) -> None:
+        for name, least in (("n_clusters", 2), ("n_units", 2), ("partition_size", 1)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+                raise ValueError(f"{name} must be a whole number of at least {least}; got {value!r}.")
+        if self.n_units < self.n_clusters:
+            raise ValueError(f"n_units={self.n_units} units cannot make {self.n_clusters} clusters; raise n_units.")
+        check_number("effort", self.effort)
+
+
+def cluster_graph(
+    edges: Any,
+    constraints: Any = None,
+    n_clusters: int = 2,
+    *,
+    client: Any = None,
+    folder: str | Path | None = None,
+    n_units: int = 2_000_000,
+    partition_size: int = 4_000_000,
+    effort: float = 1.0,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    progress: Progress | None = None,
+) -> GraphClustering:
+    """Cluster a graph whose edges fit into no machine's memory, on the workers of a Dask cluster.
+
+    Parameters
+    ----------
+    edges : dask.dataframe.DataFrame or path
+        Columns i, j and weight; or a folder of Parquet files with them. Vertices are named by whole numbers. Weights are
+        finite and not negative; those of the same two vertices add up, in either direction, and an edge from a vertex to
+        itself has no effect.
+    constraints : Constraints or data frame, optional
+        On the vertices 0, ..., n - 1, of which some may have no edge. Or a frame of pairs, for vertices with other
+        identifiers, which are then those that the edges name; see `Constraints.from_dataframe`. All are satisfied,
+        whatever their belief, or InconsistentConstraintsError is raised.
+    n_clusters : int, default=2
+    client : distributed.Client, optional
+        By default the current one; threads of this process, if there is none.
+    folder : path, optional
+        Where the levels of the graph are kept while it is clustered, about twice the arcs; all workers must see it. By
+        default a temporary folder of this machine.
+    n_units : int, default=2_000_000
+        How many units one worker searches: enough for its memory. The graph is contracted until so few are left.
+    partition_size : int, default=4_000_000
+        Arcs that a task works on at a time, about 100 bytes each.
+    effort : float, default=1.0
+        How long to search; see `cluster`.
+    n_jobs : int, optional
+        Threads of the search.
+    random_state : int, Generator, RandomState or None
+        An int makes the result the same on every run, whatever the number of workers.
+    progress : callable, optional
+        Called with (stage, done, total, cut).
+
+    Returns
+    -------
+    GraphClustering
+
+    See Also
+    --------
+    tightcut.cluster : For graphs that fit into memory.
+
+    Notes
+    -----
+    Must-linked vertices are merged. In each round every unit joins the neighbour that it is tied to most tightly, as long
+    as the two weigh little and at most one of them has cannot-links; the graph is contracted, and sent to the workers
+    anew. The ordinary search clusters what is left. Its labels are carried back, and refined at every level by moves that
+    keep the constraints. With two clusters, a unit with cannot-links stays where the search has put it.
+
+    Arcs are on disk, but arrays with an entry per vertex are in the memory of this process, about 50 bytes each, and
+    are mapped into that of the workers.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> import dask.dataframe as dd
+    >>> from tightcut import Constraints, cluster_graph
+    >>> ring = pd.DataFrame({"i": np.arange(6), "j": (np.arange(6) + 1) % 6, "weight": 1.0})
+    >>> known = Constraints.from_pairs(6, [(0, 1)], [(1, 2)])
+    >>> found = cluster_graph(dd.from_pandas(ring, npartitions=2), known, random_state=0)
+    >>> found.labels.compute()["cluster"].tolist(), round(found.cut, 6)
+    ([0, 0, 1, 1, 1, 0], 0.666667)
+    """
+    settings = _Settings(n_clusters, n_units, partition_size, effort, n_jobs)
+    runner, rng = Runner(find_client(client), progress), as_generator(random_state)
+    frame = read_edges(edges)
+    with _working_folder(folder) as place:
+        runner.check_folder(place)
+        vertices = survey(runner, frame)
+        known, vertices = _constraints_on(constraints, vertices)
+        _check_counts(len(vertices), n_clusters)
+        first, cannot_link = _first_level(runner, frame, vertices, known, settings, place)
+        seed = rng.spawn(1)[0].integers(2**63, dtype=np.uint64)
+        levels, cannot_link = coarsen(runner, first, cannot_link, settings.n_units, settings.partition_size, seed)
+        labels, cut = _search(runner, levels[-1], cannot_link, settings, rng)
+        for number in range(len(levels) - 2, -1, -1):
+            labels = labels[levels[number].array("unit")]
+            labels, cut = refine(runner, f"refine {number}", levels[number], labels, n_clusters)
+        labels = number_by_appearance(labels[Level(place / "points", first.starts).array("unit")])
+        runner.report("done", 1, 1, cut)
+    counts = tuple(level.n_units for level in levels)
+    return GraphClustering(_as_frame(vertices.ids, labels), cut, known.violations(labels), len(vertices), counts)
+
+
+@contextmanager
+def _working_folder(folder: str | Path | None) -> Iterator[Path]:
+    """A folder of its own within the given one, or among the temporary ones; gone in the end."""
+    if folder is not None and not Path(folder).is_dir():
+        raise ValueError(f"folder={str(folder)!r} is not a folder; make one that all workers see.")
+    with TemporaryDirectory(prefix="tightcut-", dir=folder) as name:
+        yield Path(name).resolve()
+
+
+def _constraints_on(constraints: Any, vertices: Vertices) -> tuple[Constraints, Vertices]:
+    """Constraints on places among the vertices, and these."""
+    if isinstance(constraints, Constraints):
+        return constraints, vertices.spread(constraints.n_points)
+    if constraints is None:
+        return Constraints.from_pairs(len(vertices)), vertices
+    if not hasattr(constraints, "columns"):
+        raise TypeError(
+            f"constraints must be Constraints or a data frame of pairs, not {type(constraints).__name__}: "
+            "Constraints.from_pairs(n_points, must_link, cannot_link) makes them of pairs."
+        )
+    return Constraints.from_dataframe(constraints, vertices.ids), vertices
+
+
+def _check_counts(n_vertices: int, n_clusters: int) -> None:
+    if n_vertices > MOST_VERTICES:
+        raise ValueError(f"There are {n_vertices:,} vertices, and 32 bits number {MOST_VERTICES:,}.")
+    if n_vertices < n_clusters:
+        raise ValueError(f"{n_clusters} non-empty clusters need at least that many vertices; there are {n_vertices}.")
+
+
+def _first_level(
+    runner: Runner, frame: Any, vertices: Vertices, known: Constraints, settings: _Settings, place: Path
+) -> tuple[Level, np.ndarray]:
+    """The graph of must-linked sets, on disk, and the cannot-links between them."""
+    unit = _mergeable_sets(known, settings.n_clusters)
+    count = int(unit.max()) + 1
+    points = Level(place / "points", np.array([0, len(vertices)]))
+    points.save(ids=vertices.ids, unit=unit)
+    level = Level(place / "level-0", cut_into_blocks(np.bincount(unit, vertices.arcs, count), settings.partition_size))
+    mass = write_level(runner, "write", runs_of_arcs(frame, points, level), level)
+    isolated = vertices.degrees == 0
+    positive = vertices.degrees[~isolated]
+    mass += np.bincount(unit, isolated, count) * (positive.min() if len(positive) else 1.0)
+    cannot_link = Constraints.from_pairs(count, cannot_link=unit[known.cannot_link]).cannot_link
+    save_units(level, mass, cannot_link)
+    return level, cannot_link
+
+
+def _mergeable_sets(known: Constraints, k: int) -> np.ndarray:
+    """The set of each vertex among those that are together in every solution; an error if there is no solution."""
+    if k == 2:
+        sides = known.require_two_colourable()
+        return np.unique(2 * sides.component.astype(np.int64) + sides.colour, return_inverse=True)[1].astype(np.int32)
+    component = separate_sets(known, k).astype(np.int32)
+    count = int(component.max()) + 1
+    if known.n_cannot_link:
+        pairs = Constraints.from_pairs(count, cannot_link=component[known.cannot_link])
+        graph = Graph(sp.csr_array((count, count)), np.ones(count))
+        answer = find_colouring(ConstrainedGraph.from_graph(graph, pairs), k, np.random.default_rng(0))
+        if answer.colours is None:
+            raise explain(known, component, answer, k)
+    return component
+
+
+def _search(
+    runner: Runner, level: Level, cannot_link: np.ndarray, settings: _Settings, rng: np.random.Generator
+) -> tuple[np.ndarray, float]:
+    """The ordinary search, on one worker."""
+    task = (level, cannot_link, settings.n_clusters, settings.effort, settings.n_jobs, rng)
+    return runner.map("search", _search_level, [task])[0]
+
+
+def _search_level(
+    level: Level, cannot_link: np.ndarray, k: int, effort: float, n_jobs: int | None, rng: np.random.Generator
+) -> tuple[np.ndarray, float]:
+    graph = Graph(level.read(), np.array(level.array("mass")))
+    known = Constraints.from_pairs(level.n_units, cannot_link=cannot_link)
+    found = cluster(graph, known, k, effort=effort, influence=0.0, n_jobs=n_jobs, random_state=rng)
+    return found.labels.astype(np.int32), found.cut
+
+
+def _as_frame(ids: np.ndarray, labels: np.ndarray) -> Any:
+    import dask.dataframe as dd
+    import pandas as pd
+
+    frame = pd.DataFrame({"vertex": ids, "cluster": labels.astype(np.int32)})
+    return dd.from_pandas(frame, npartitions=-(-len(frame) // ROWS_OF_LABELS), sort=False)

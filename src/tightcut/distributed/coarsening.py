@@ -1,0 +1,102 @@
+"""Rounds of joining and contraction, until few enough units are left for one machine.
+
+In a round every unit names the neighbour that it is tied to most tightly, block by block on the workers. Units then join in
+order of tightness, in this process: that takes a few bytes per unit, where the arcs take a few hundred. A new unit has at
+most one unit with cannot-links, so these stay as they are from level to level: what k clusters can satisfy they still can.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from tightcut import _kernels as kernels
+from tightcut.constraints import Constraints
+from tightcut.distributed.levels import Level, added_up, cut_into_blocks, write_level
+from tightcut.distributed.running import Runner
+
+LIMIT = (
+    2.0  # of the mean weight of the units that are wanted in the end, and of those there are: what a new unit may weigh
+)
+LEAST_SHRINKAGE = 0.95  # a round that leaves more of the units than this is the last
+
+
+def save_units(level: Level, mass: np.ndarray, cannot_link: np.ndarray) -> None:
+    """Keep the weights of the units, and who is apart from whom as the arrays of a graph."""
+    ends = np.concatenate([cannot_link, cannot_link[:, ::-1]]).astype(np.int64)
+    ends = ends[np.lexsort((ends[:, 1], ends[:, 0]))]
+    indptr = np.append(0, np.cumsum(np.bincount(ends[:, 0], minlength=level.n_units)))
+    level.save(mass=mass, apart_indptr=indptr.astype(np.int64), apart_indices=ends[:, 1].astype(np.int32))
+    level.save(related=np.diff(indptr) > 0)
+
+
+def coarsen(
+    runner: Runner, level: Level, cannot_link: np.ndarray, n_units: int, size: int, seed: np.uint64
+) -> tuple[list[Level], np.ndarray]:
+    """The levels below the given one, which is the first of the list, and the cannot-links of the last.
+
+    Parameters
+    ----------
+    level : Level
+        With the arrays of `save_units`.
+    cannot_link : ndarray of shape (m, 2)
+        Pairs of its units, each once.
+    n_units : int
+        How many units should be left.
+    size : int
+        Arcs of a block.
+    seed : uint64
+        Decides between equal ties.
+    """
+    levels = [level]
+    while levels[-1].n_units > n_units:
+        finer, number = levels[-1], len(levels)
+        unit = _join(runner, finer, n_units, seed, number)
+        count = int(unit.max()) + 1
+        if count > max(n_units, LEAST_SHRINKAGE * finer.n_units):
+            break
+        cannot_link = Constraints.from_pairs(count, cannot_link=unit[cannot_link]).cannot_link
+        levels.append(_contract(runner, finer, unit, cannot_link, size, number))
+    return levels, cannot_link
+
+
+def _join(runner: Runner, level: Level, n_units: int, seed: np.uint64, number: int) -> np.ndarray:
+    """The next level's unit of each unit."""
+    mass, related = (np.array(array) for array in level.arrays("mass", "related"))
+    heaviest = LIMIT * float(mass.sum()) / n_units
+    heaviest = min(heaviest, 2 * LIMIT * float(mass.mean()))
+    tasks = [(level, block, heaviest, seed) for block in range(level.n_blocks)]
+    found = runner.map(f"join {number}", _best_neighbours, tasks)
+    best, tightness = (np.concatenate([pair[column] for pair in found]) for column in (0, 1))
+    order = np.argsort(-tightness, kind="stable").astype(np.int32)
+    return kernels.join_units(order, best, mass, related, heaviest, n_units)
+
+
+def _best_neighbours(level: Level, number: int, heaviest: float, seed: np.uint64) -> tuple[np.ndarray, np.ndarray]:
+    return kernels.best_neighbours(*level.read_block(number), *level.arrays("mass", "related"), heaviest, seed)
+
+
+def _contract(runner: Runner, level: Level, unit: np.ndarray, cannot_link: np.ndarray, size: int, number: int) -> Level:
+    import dask
+
+    level.save(unit=unit)
+    count = int(unit.max()) + 1
+    arcs = np.bincount(unit, level.array("n_arcs"), count)  # more than there will be
+    coarser = Level(Path(level.folder).with_name(f"level-{number}"), cut_into_blocks(arcs, size))
+    relabel = dask.delayed(_relabel, pure=False, traverse=False)
+    write_level(
+        runner, f"contract {number}", [relabel(level, block, coarser) for block in range(level.n_blocks)], coarser
+    )
+    save_units(coarser, np.bincount(unit, level.array("mass"), count), cannot_link)
+    return coarser
+
+
+def _relabel(level: Level, number: int, coarser: Level) -> None:
+    """Write the arcs of a block as a run of the next level, parallel ones added up."""
+    first, indptr, indices, weights = level.read_block(number)
+    unit = level.array("unit")
+    i = np.repeat(unit[first : first + len(indptr) - 1], np.diff(indptr))
+    j = unit[indices]
+    between = i != j
+    coarser.write_run(number, *added_up(i[between], j[between], weights[between]))

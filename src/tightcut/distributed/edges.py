@@ -1,0 +1,161 @@
+"""The edges as they are given: checked, their vertices numbered, turned into arcs between units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tightcut.distributed.levels import Level
+from tightcut.distributed.running import Runner
+from tightcut.graph import LARGEST_WEIGHT
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = ("i", "j", "weight")
+MERGED_AT_ONCE = 8
+MOST = 2**63 - 1
+Survey = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Vertices:
+    """The vertices that edges name.
+
+    Attributes
+    ----------
+    ids : ndarray of shape (n,)
+        In increasing order.
+    arcs : ndarray of shape (n,)
+        How many rows name each.
+    degrees : ndarray of shape (n,)
+        Their weight. Sums depend, in the last bit, on how the rows are split into partitions.
+    """
+
+    ids: np.ndarray
+    arcs: np.ndarray
+    degrees: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def spread(self, n: int) -> Vertices:
+        """All of the vertices 0, ..., n - 1, also those without an edge."""
+        if len(self) and not 0 <= self.ids[0] <= self.ids[-1] < n:
+            stranger = int(self.ids[0] if self.ids[0] < 0 else self.ids[-1])
+            raise ValueError(
+                f"The edges name the vertex {stranger}, and the constraints are on the points 0 to {n - 1}. For other "
+                "identifiers give the pairs as a data frame that names them."
+            )
+        arcs, degrees = np.zeros(n, np.int64), np.zeros(n)
+        arcs[self.ids], degrees[self.ids] = self.arcs, self.degrees
+        return Vertices(np.arange(n), arcs, degrees)
+
+
+def read_edges(edges: Any) -> Any:
+    """A Dask data frame with columns i, j and weight, from one or from a folder of Parquet files."""
+    import dask.dataframe as dd
+    import pandas as pd
+
+    if isinstance(edges, (str, Path)):
+        if "://" not in str(edges) and not Path(edges).exists():
+            raise FileNotFoundError(2, "No such file or folder", str(edges))
+        frame = dd.read_parquet(str(edges))
+    elif isinstance(edges, pd.DataFrame):
+        frame = dd.from_pandas(edges, npartitions=1)
+    elif isinstance(edges, dd.DataFrame):
+        frame = edges
+    else:
+        raise TypeError(
+            f"edges must be a Dask data frame or the path of a folder of Parquet files, not {type(edges).__name__}."
+        )
+    missing = [name for name in COLUMNS if name not in frame.columns]
+    if missing:
+        names = ", ".join(map(str, frame.columns))
+        raise ValueError(f"The edges have no column {missing[0]!r}; they need i, j and weight, and have {names}.")
+    return frame[list(COLUMNS)]
+
+
+def survey(runner: Runner, frame: Any) -> Vertices:
+    """Check every row, and find the vertices."""
+    import dask
+
+    look, merge = dask.delayed(_look_at, pure=False), dask.delayed(_merged, pure=False)
+    found = [look(part, number) for number, part in enumerate(frame.to_delayed())]
+    while len(found) > 1:
+        found = [merge(found[at : at + MERGED_AT_ONCE]) for at in range(0, len(found), MERGED_AT_ONCE)]
+    vertices = Vertices(*runner.compute("read", found)[0])
+    if len(vertices) == 0:
+        raise ValueError("There are no edges: every partition is empty.")
+    largest = float(vertices.degrees.max())
+    if not largest <= LARGEST_WEIGHT or 0 < largest < 1 / LARGEST_WEIGHT:
+        raise ValueError(f"The largest degree is {largest:g}; divide all weights by it, the clusters stay the same.")
+    return vertices
+
+
+def _look_at(frame: pd.DataFrame, number: int) -> Survey:
+    i, j, weight = _checked(frame, number)
+    ends = np.concatenate([i, j])
+    ids, place, arcs = np.unique(ends, return_inverse=True, return_counts=True)
+    proper = np.where(i == j, 0.0, weight)
+    return ids, arcs, np.bincount(place, np.concatenate([proper, proper]), len(ids))
+
+
+def _merged(surveys: list[Survey]) -> Survey:
+    ids, place = np.unique(np.concatenate([survey[0] for survey in surveys]), return_inverse=True)
+    arcs, degrees = (np.concatenate([survey[column] for survey in surveys]) for column in (1, 2))
+    return ids, np.bincount(place, arcs, len(ids)).astype(np.int64), np.bincount(place, degrees, len(ids))
+
+
+def _checked(frame: pd.DataFrame, number: int) -> Survey:
+    """The columns of a partition as arrays, or an error that names the first bad row."""
+    for name in COLUMNS[:2]:
+        kind = frame[name].dtype
+        if kind.kind not in "iu":
+            raise ValueError(
+                f"Column {name!r} of the edges holds {kind}; vertices are named by whole numbers. Number them first."
+            )
+        if frame[name].isna().any():
+            raise ValueError(f"Column {name!r} of the edges has an empty cell in partition {number}; remove the row.")
+        if kind.kind == "u" and len(frame) and frame[name].max() > MOST:
+            raise ValueError(f"Column {name!r} of the edges holds {frame[name].max()}, more than 63 bits; number anew.")
+    if frame["weight"].dtype.kind not in "iuf":
+        raise ValueError(f"Column 'weight' of the edges holds {frame['weight'].dtype}, not numbers.")
+    i, j = (frame[name].to_numpy(np.int64) for name in COLUMNS[:2])
+    weight = frame["weight"].to_numpy(np.float64, na_value=np.nan)
+    bad = ~(np.isfinite(weight) & (weight >= 0))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(
+            f"The edge between {i[row]} and {j[row]} (row {row} of partition {number}) has the weight {weight[row]:g}; "
+            "weights must be finite and not negative. Turn distances into similarities first."
+        )
+    return i, j, weight
+
+
+def runs_of_arcs(frame: Any, points: Level, level: Level) -> list[Any]:
+    """Tasks that write every edge in both directions, between units; `points` has the arrays `ids` and `unit`."""
+    import dask
+
+    write = dask.delayed(_write_run, pure=False)
+    return [write(part, number, points, level) for number, part in enumerate(frame.to_delayed())]
+
+
+def _write_run(frame: pd.DataFrame, number: int, points: Level, level: Level) -> None:
+    ids, unit = points.arrays("ids", "unit")
+    i, j, weight = (frame[name].to_numpy() for name in COLUMNS)
+    kept = (i != j) & (weight > 0)
+    i, j = (unit[_places(ids, column[kept])] for column in (i, j))
+    i, j = np.concatenate([i, j]), np.concatenate([j, i])
+    order = np.argsort(i, kind="stable")
+    # Not added up before all arcs of two units are together: the sums would depend on the partitions.
+    level.write_run(number, i[order], j[order], np.tile(weight[kept].astype(np.float64), 2)[order])
+
+
+def _places(ids: np.ndarray, values: np.ndarray) -> np.ndarray:
+    if ids[0] == 0 and ids[-1] == len(ids) - 1:
+        return values
+    return np.searchsorted(ids, values)

@@ -1,0 +1,87 @@
+"""Labels carried back from level to level, and refined on the way, block by block with what borders on each.
+
+A sweep takes three passes over the arcs. Every unit names the move that lowers the cut most if all others stay; then looks
+again, as if all better moves had been made; and the moves that still gain are made and measured. A sweep that did not lower
+the cut is undone, and half as many moves are tried. No step depends on how the graph is cut into blocks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tightcut import _kernels as kernels
+from tightcut.distributed.levels import Level
+from tightcut.distributed.running import Runner
+
+MOST_SWEEPS = 12
+LEAST_GAIN = 1e-4  # of the cut: a sweep that gains less is the last
+LEAST_SHARE = 0.1  # of the moves: what is tried last
+
+
+def measure(runner: Runner, stage: str, level: Level, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The edge weight that leaves each cluster, and its vertex weight; keeps the labels with the level."""
+    level.save(labels=labels)
+    leaving = np.sum(runner.map(stage, _leaving, [(level, block, k) for block in range(level.n_blocks)]), axis=0)
+    return leaving, np.bincount(labels, level.array("mass"), k)
+
+
+def refine(runner: Runner, stage: str, level: Level, labels: np.ndarray, k: int) -> tuple[np.ndarray, float]:
+    """Labels of at most the same cut, and the cut."""
+    best = labels.astype(np.int32)
+    totals = measure(runner, stage, level, best, k)
+    cut, share = _cut(totals), 1.0
+    for _ in range(MOST_SWEEPS):
+        changed = _sweep(runner, stage, level, best, totals, share)
+        if changed is None:
+            break
+        measured = measure(runner, stage, level, changed, k)
+        gain = cut - _cut(measured)
+        if gain > 0:
+            best, totals, cut = changed, measured, _cut(measured)
+        else:
+            share /= 2
+        if share < LEAST_SHARE or 0 < gain < LEAST_GAIN * cut:
+            break
+        level.save(labels=best)
+    return best, cut
+
+
+def _sweep(
+    runner: Runner, stage: str, level: Level, labels: np.ndarray, totals: tuple[np.ndarray, np.ndarray], share: float
+) -> np.ndarray | None:
+    """The labels after a share of the moves that gain, the best first; None if there is none."""
+    cut, blocks = _cut(totals), [(level, block, *totals) for block in range(level.n_blocks)]
+    found = runner.map(stage, _best_moves, blocks, cut)
+    wanted, change = (np.concatenate([pair[column] for pair in found]) for column in (0, 1))
+    if not (wanted >= 0).any():
+        return None
+    level.save(wanted=wanted, change=change)
+    confirmed = np.concatenate(runner.map(stage, _confirmed_moves, blocks, cut))
+    order = np.argsort(confirmed, kind="stable").astype(np.int32)
+    order = order[: int(np.ceil(share * np.count_nonzero(confirmed < 0)))]
+    if len(order) == 0:
+        return None
+    changed, count = labels.copy(), np.bincount(labels, minlength=len(totals[0]))
+    kernels.make_moves(order, wanted, changed, count, *level.arrays("apart_indptr", "apart_indices"))
+    return changed
+
+
+def _cut(totals: tuple[np.ndarray, np.ndarray]) -> float:
+    leaving, volume = totals
+    return float((leaving / volume).sum())
+
+
+def _leaving(level: Level, number: int, k: int) -> np.ndarray:
+    leaving = np.zeros(k)
+    kernels.measure_block(*level.read_block(number), level.array("labels"), leaving)
+    return leaving
+
+
+def _best_moves(level: Level, number: int, leaving: np.ndarray, volume: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    mass, labels, *apart = level.arrays("mass", "labels", "apart_indptr", "apart_indices")
+    return kernels.best_moves(*level.read_block(number), mass, labels, leaving, volume, *apart)
+
+
+def _confirmed_moves(level: Level, number: int, leaving: np.ndarray, volume: np.ndarray) -> np.ndarray:
+    mass, labels, wanted, change = level.arrays("mass", "labels", "wanted", "change")
+    return kernels.confirmed_moves(*level.read_block(number), mass, labels, leaving, volume, wanted, change)

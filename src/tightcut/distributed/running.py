@@ -1,0 +1,111 @@
+"""Where tasks run: on the workers of a Dask client, or in threads of this process.
+
+Tasks read files and return small arrays, and what they write they write whole. Nothing else lives on a worker, so the tasks
+of one that dies are run again by others.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Progress = Callable[[str, int, int, float], None]
+RETRIES = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Runner:
+    """Runs tasks and says how many are done.
+
+    Attributes
+    ----------
+    client : distributed.Client or None
+        None runs tasks in threads of this process.
+    progress : callable or None
+        Called with (stage, done, total, cut).
+    """
+
+    client: Any
+    progress: Progress | None = None
+
+    def map(
+        self, stage: str, function: Callable[..., Any], arguments: Sequence[tuple], best: float = float("inf")
+    ) -> list[Any]:
+        """What the function returns for each tuple of arguments, in their order."""
+        import dask
+
+        name = "tightcut-" + stage.replace(",", "").replace(" ", "-")
+        task = dask.delayed(function, pure=False, traverse=False)
+        return self.compute(stage, [task(*values, dask_key_name=_key(name)) for values in arguments], best)
+
+    def compute(self, stage: str, tasks: Sequence[Any], best: float = float("inf")) -> list[Any]:
+        """The values of delayed objects of one graph, in their order."""
+        import dask
+
+        self.report(stage, 0, len(tasks), best)
+        if self.client is None:
+            results = list(dask.compute(*tasks, scheduler="threads"))
+        else:
+            results = self._on_workers(stage, tasks, best)
+        self.report(stage, len(tasks), len(tasks), best)
+        return results
+
+    def _on_workers(self, stage: str, tasks: Sequence[Any], best: float) -> list[Any]:
+        from distributed import as_completed
+
+        futures = self.client.compute(list(tasks), retries=RETRIES)
+        try:
+            for done, _ in enumerate(as_completed(futures), 1):
+                if done < len(futures):
+                    self.report(stage, done, len(futures), best)
+            return self.client.gather(futures)
+        finally:
+            self.client.cancel(futures)
+
+    def report(self, stage: str, done: int, total: int, best: float = float("inf")) -> None:
+        if self.progress is not None:
+            self.progress(stage, done, total, best)
+
+    def check_folder(self, folder: Path) -> None:
+        """An error unless every worker sees the folder."""
+        if self.client is None:
+            return
+        seen = self.client.run(os.path.isdir, str(folder))
+        if not seen:
+            raise ValueError(
+                "The Dask cluster has no workers; start some, or wait for them: client.wait_for_workers(1)."
+            )
+        blind = sorted(worker for worker, sees in seen.items() if not sees)
+        if blind:
+            raise ValueError(
+                f"The worker {blind[0]} does not see {folder}, where the levels of the graph are kept. Pass folder=, a "
+                "directory that all workers share."
+            )
+
+
+def _key(name: str) -> str:
+    from uuid import uuid4
+
+    return f"{name}-{uuid4().hex}"
+
+
+def find_client(client: Any) -> Any:
+    """The given client, else the one that is current in this process, else None; an error that names the extra."""
+    try:
+        import dask.dataframe  # noqa: F401
+        from distributed import Client, default_client
+    except ImportError as error:
+        raise ImportError('cluster_graph needs Dask: pip install "tightcut[dask]"') from error
+    if client is None:
+        try:
+            return default_client()
+        except ValueError:
+            return None
+    if not isinstance(client, Client):
+        raise TypeError(
+            f"client must be a distributed.Client, not {type(client).__name__}: distributed.Client(ADDRESS) makes one."
+        )
+    return client

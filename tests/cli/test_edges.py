@@ -1,0 +1,91 @@
+"""`tightcut cluster --edges`: a folder of Parquet files in, a folder of Parquet files out."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture
+def edges(folder):
+    """Two rings of 20 with two edges between them, in two files; vertices are named 1000, 1010, ..."""
+    ring = np.arange(20)
+    i = np.concatenate([ring, ring + 20, [0, 7]])
+    j = np.concatenate([(ring + 1) % 20, (ring + 1) % 20 + 20, [20, 30]])
+    frame = pd.DataFrame({"i": 1000 + 10 * i, "j": 1000 + 10 * j, "weight": 1.0})
+    (folder / "edges").mkdir()
+    frame[:21].to_parquet(folder / "edges" / "a.parquet")
+    frame[21:].to_parquet(folder / "edges" / "b.parquet")
+    (folder / "names.csv").write_text("a,b,type\n1000,1010,must\n1000,1200,cannot\n")
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [False, True], ids=["threads", "scheduler"])
+def test_labels_are_written_as_parquet(edges, run, processes):
+    line = "cluster --edges edges -k 2 --constraints names.csv --effort 0.3 -o labels"
+    if processes:
+        with distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=None) as one:
+            code, out, err = run(f"{line} --scheduler {one.scheduler_address} --n-units 12")
+    else:
+        code, out, err = run(f"{line} --n-units 12")
+    assert code == 0, err
+    labels = pd.read_parquet(edges / "labels")
+    assert labels["vertex"].tolist() == list(range(1000, 1400, 10))
+    assert labels["cluster"].tolist() == [0] * 20 + [1] * 20
+    assert "violated  0" in out
+    assert "join" in err
+
+
+def test_the_summary_as_json_and_replacing(edges, run):  # noqa: ARG001
+    line = "cluster --edges edges -k 2 --effort 0.3 -o labels --json -q"
+    code, out, _ = run(line)
+    assert code == 0
+    facts = json.loads(out)
+    assert facts["n_vertices"] == 40
+    assert facts["sizes"] == [20, 20]
+    assert facts["cut"] == pytest.approx(2 * 2 / 42)
+    code, _, err = run(line)
+    assert code == 2
+    assert "labels already exists" in err
+    assert run(f"{line} --force")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("cluster -k 2", "Missing argument 'DATA'"),
+        ("cluster moons.csv -k 2 --scheduler tcp://x:1", "--scheduler is about --edges"),
+        ("cluster moons.csv -k 2 --n-units 9", "--n-units is about --edges"),
+        ("cluster moons.csv --edges edges -k 2", "DATA has no effect on --edges"),
+        ("cluster --edges edges -k 2 --report r.html", "--report has no effect on --edges"),
+        ("cluster --edges edges -k 2 --max-violations fewest", "--max-violations has no effect on --edges"),
+        ("cluster --edges edges -k auto", "--edges needs a number of clusters"),
+        ("cluster --edges edges -k 2 -o labels.csv", "name a folder: -o labels"),
+        ("cluster --edges edges -k 2 -o edges", "The same folder is named twice"),
+        ("cluster --edges nowhere -k 2", "nowhere does not exist"),
+    ],
+)
+def test_command_lines_that_cannot_be_understood(edges, run, line, message):  # noqa: ARG001
+    code, _, err = run(line)
+    assert code == 2
+    assert message in err
+
+
+@pytest.mark.parametrize(
+    ("pairs", "code", "message"),
+    [
+        ("a,b,type\n1000,ann,must\n", 1, "whole numbers of 64 bits"),
+        ("a,b,type\n1000,1000,must\n", 1, "paired with itself"),
+        ("a,b,type\n1000,5,must\n", 1, "5"),
+        ("a,b,type\n1000,1010,must\n1010,1000,cannot\n", 3, "contradict"),
+    ],
+)
+def test_pairs_that_cannot_be_used(edges, run, pairs, code, message):
+    (edges / "odd.csv").write_text(pairs)
+    found, _, err = run("cluster --edges edges -k 2 --constraints odd.csv -q")
+    assert (found, message in err) == (code, True), err
