@@ -1,5 +1,6 @@
 """Simulated answers, true and wrong, lead to good labels."""
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -41,13 +42,15 @@ def test_repeatable(iris):
     assert all(np.array_equal(a.labels, b.labels) for a, b in zip(one, other, strict=True))
 
 
-def test_a_point_founds_a_group_without_a_denial_by_every_other():
-    """Twelve far clusters: telling all of them apart would take 66 answers before anything else."""
+def test_a_point_founds_a_group_after_the_eight_likeliest_have_denied_it():
     y = np.repeat(np.arange(12), 25)
     corners = np.random.default_rng(0).normal(size=(12, 4)) * 20
     X = corners[y] + np.random.default_rng(1).normal(size=(300, 4))
-    rounds = simulate(Session(X, random_state=0), y, 60)
-    assert adjusted_rand_score(y, rounds[-1].labels) > 0.99
+    session = Session(X, random_state=0)
+    rounds = simulate(session, y, 100)
+    denials = Counter(answer.first for answer in session.answers if answer.choice == "different")
+    assert max(denials.values()) == 8
+    assert adjusted_rand_score(y, rounds[-1].labels) == 1
 
 
 def test_coarse_parts_are_met_before_fine_ones():

@@ -320,3 +320,10 @@ def test_a_given_graph_is_taken_as_it_is():
     model = COSC(3, affinity="precomputed", effort=0.1, random_state=0).fit(affinity, constraints=known)
     assert abs(model.affinity_matrix_ - affinity).max() == 0
     assert model.choice_.candidates == ()
+
+
+def test_pairs_that_contradict_each_other_can_be_violated_with_everything_chosen():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    model = COSC(2, max_violations="fewest", random_state=0)
+    model.fit(X, must_link=[(0, 1)], cannot_link=[(0, 1), (5, 45)])
+    assert model.n_violations_ == 1

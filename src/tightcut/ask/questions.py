@@ -95,7 +95,8 @@ class Placing:
             return self._confirmation(row, i, int(own[:-1].argmax()))
         # What an answer says of a group is asked again, with another member, only while it is in doubt.
         new = placed or (row in self.explorers and self._enough(int((self.no[i] > 0).sum())))
-        left = [g for g in alive if (asked[g] == 0 and not new) or (own[g] > 1 - SURE and asked[g] < TRIES)]
+        again = [(asked[g] > 0 or placed) and own[g] > 1 - SURE and asked[g] < TRIES for g in alive]
+        left = [g for g, doubted in zip(alive, again, strict=True) if doubted or (asked[g] == 0 and not new)]
         return Step(row, tuple(left), bool(left) or not placed)
 
     def _confirmation(self, row: int, i: int, group: int) -> Step:

@@ -105,8 +105,9 @@ def _implied_among(constraints: Constraints, rng: np.random.Generator) -> Constr
     member[component[some]] = some
     must = np.column_stack([some, member[component[some]]])
     cannot = member[component[constraints.cannot_link]]
+    apart = cannot[:, 0] != cannot[:, 1]  # a cannot-link within a must-linked set contradicts it, and tells nothing
     return Constraints.from_pairs(
-        constraints.n_points, must[must[:, 0] != must[:, 1]], cannot[(cannot >= 0).all(axis=1)]
+        constraints.n_points, must[must[:, 0] != must[:, 1]], cannot[apart & (cannot >= 0).all(axis=1)]
     ).closure()
 
 
