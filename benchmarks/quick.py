@@ -56,12 +56,13 @@ def store(path: Path, name: str, n_pairs: int, folder: Path | None) -> int:
     """Keep the graph and the pairs in a file; returns the number of classes."""
     from benchmarks.frozen import store as store_problem
     from benchmarks.instances import neighbour_graph, peers_pairs, points, standardised
-    from tightcut import Graph
+    from tightcut import Constraints, Graph
 
     X, y = points(name)
     affinity, _ = neighbour_graph(folder, name, lambda: standardised(X) if name in STANDARDISED else X)
     k = len(np.unique(y))
-    store_problem(path, Graph.from_affinity(affinity), peers_pairs(y, n_pairs, 0), k)
+    constraints = peers_pairs(y, n_pairs, 0) if n_pairs else Constraints.from_pairs(len(y))
+    store_problem(path, Graph.from_affinity(affinity), constraints, k)
     return k
 
 

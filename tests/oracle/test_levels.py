@@ -200,6 +200,7 @@ def test_a_cycle_is_never_worse(make, seed, graph):
     np.testing.assert_array_equal(state, given)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_cycle_limit")
 @pytest.mark.parametrize("effort", [0, 1])
 @pytest.mark.parametrize("k", [2, 3])

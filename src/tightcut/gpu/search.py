@@ -16,7 +16,7 @@ import numpy as np
 from tightcut.gpu.levels import OnDevice
 from tightcut.search.options import SearchOptions
 from tightcut.search.problem import Contraction, Problem, Solution
-from tightcut.search.search import close_to_best, coarsen, coarsest, cycled, improve, join, select, uncoarsen
+from tightcut.search.search import CLOSE, coarsen, coarsest, cycled, improve, join, select, uncoarsen
 
 COARSENINGS, STARTS = 0.75, 0.5  # of those of a search on the CPU
 KEPT = 2  # starts of each random coarsening that are carried back
@@ -34,8 +34,9 @@ def search_on_device(
     population = select(problem, given + found)
     if options.generations == 0:
         return population
-    joined = join(problem, rng, here, close_to_best(population), exchange=False)
-    population = select(problem, population + joined)
+    # A solution far from the best, as a mere colouring is, agrees with the others on nothing.
+    close = [solution for solution in population if solution[0] <= CLOSE * population[0][0]]
+    population = select(problem, population + join(problem, rng, here, close, exchange=False))
     return cycled(problem, rng, options, population)
 
 

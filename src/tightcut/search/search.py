@@ -30,10 +30,10 @@ DEVICE_LIMIT = 60_000  # units; smaller problems are searched on the CPU
 SHRINKS = 0.95  # a matching that leaves a larger share of the units is not worth a level
 BATCH = 2  # random coarsenings whose starts are joined at a time
 STARTS_KEPT = 4  # per random coarsening
-CYCLE_LIMIT = 60_000  # units; larger problems are searched by V-cycles
+CYCLE_LIMIT = 60_000  # units; larger problems get fewer starts, and V-cycles
 COARSENINGS, STARTS = 0.75, 0.5  # of those of smaller problems
 KEPT = 2  # starts of each random coarsening that are carried back
-CLOSE = 1.1  # solutions are joined whose score is at most this many times the best one's
+CLOSE = 1.1  # known states are joined whose score is at most this many times the best one
 CYCLES, LEAST_GAIN = 6, 2e-4  # V-cycles at most, and what one must gain, as a share, for another to follow
 POPULATION = 12
 CHILDREN = 6  # per generation
@@ -226,22 +226,19 @@ def join(
 def _search_by_cycles(
     problem: Problem, rng: np.random.Generator, options: SearchOptions, known: list[np.ndarray]
 ) -> list[Solution]:
-    """Few starts, joined once, and V-cycles on the best."""
+    """Few starts, joined once, and V-cycles on the best. A known state that is not much worse takes part."""
     count, starts = ceil(COARSENINGS * options.coarsenings), ceil(STARTS * options.starts)
-    found = chain.from_iterable(_solutions(problem, options, rng.spawn(count), starts, KEPT))
-    population = select(problem, list(found), 2 * POPULATION)
-    given = close_to_best(select(problem, population[:1] + [problem.judge(state) for state in known]))
-    known = [state for _, state in given if state is not population[0][1]]
-    close = population + given + options.map(_improved, [(problem, state) for state in known])
+    found = list(chain.from_iterable(_solutions(problem, options, rng.spawn(count), starts, KEPT)))
+    given = [problem.judge(state) for state in known]
+    # One far from the best, as a mere colouring is, agrees with the others on nothing.
+    best = min(score for score, _ in found + given)
+    close = [solution for solution in given if solution[0] <= CLOSE * best]
+    improved = options.map(_improved, [(problem, state) for _, state in close])
+    population = select(problem, found + close + improved)
     if options.generations == 0:
-        return select(problem, population + close)
-    population = select(problem, population + join(problem, rng, options, close))
-    return problem.finish(cycled(problem, rng, options, population), rng, options)
-
-
-def close_to_best(population: list[Solution]) -> list[Solution]:
-    """Those worth joining. A solution far from the best, as a mere colouring is, agrees with the others on nothing."""
-    return [solution for solution in population if solution[0] <= CLOSE * population[0][0]]
+        return population
+    population = cycled(problem, rng, options, join(problem, rng, options, population))
+    return problem.finish(population, rng, options)
 
 
 def cycled(
