@@ -2,10 +2,15 @@
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# Before cvxpy, whose HiGHS library would keep OR-tools from being loaded.
+with suppress(ImportError):
+    import ortools.sat.python.cp_model  # noqa: F401
 
 # Tests are folders, not packages: this is how they find `strategies`.
 sys.path.insert(0, str(Path(__file__).parent))

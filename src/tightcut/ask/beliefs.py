@@ -97,7 +97,7 @@ def _settle(graphs: list[Harmonic], evidence: Evidence, teacher: Teacher | None,
     doubt = DOUBT
     for turn in range(ROUNDS):
         if turn == 1 and len(evidence.votes):
-            evidence, answered = merge(evidence, answered, doubt)
+            evidence, answered = merge(evidence, answered)
             alone = weigh(evidence, in_order=in_order)
         if turn == 1 and teacher is not None and (lesson := teacher.teach(evidence.points, answered)) is not None:
             opinions.append(lesson)

@@ -41,9 +41,10 @@ def cut_from(beliefs: Beliefs, spreading: Spreading) -> np.ndarray | None:
         return None
     graph = Graph(spreading.weights, spreading.degrees)
     result = cluster(graph, Constraints.from_labels(fixed), len(groups), init=start, effort=0, random_state=0, n_jobs=1)
+    found = np.unique(result.labels, return_inverse=True)[1]
     group_of = np.empty(len(groups), np.int64)
-    group_of[result.labels[points[known]]] = beliefs.group[known]
-    labels = group_of[result.labels]
+    group_of[found[points[known]]] = beliefs.group[known]
+    labels = group_of[found]
     aside = points[~known]
     labels[aside] = k + np.arange(len(aside))
     return labels

@@ -22,6 +22,7 @@ EXPLORE = "in the middle of what is not known yet"
 COMPARISONS, NEAREST = 9, 4  # of two groups at most; groups that a small one is compared with several times
 CHECK = "an earlier answer may be wrong"
 WORTH = 5e-4  # share of the volume that may be misplaced before it is worth a question
+FORESEEN = 0.5  # an answer that was believed so much before it came needs no second one
 TRIES = 4  # times that one point is compared with one group
 DENIALS = 8  # groups, the likeliest, that must deny a point before it may found one
 LATE = 0.25  # a point founds a group when the chance that a group not asked yet would take it is below this
@@ -88,12 +89,20 @@ class Placing:
             return Step(row, (), False)
         own, asked = self.beliefs.answered[i], self.yes[i] + self.no[i]
         placed = self.yes[i].any() or i in self.founders
-        if asked.sum() > 2 * len(asked) + TRIES or (placed and own[:-1].max() > SURE):
+        if asked.sum() > 2 * len(asked) + TRIES:
             return Step(row, (), False)
+        if placed and own[:-1].max() > SURE:
+            return self._confirmation(row, i, int(own[:-1].argmax()))
         # What an answer says of a group is asked again, with another member, only while it is in doubt.
         new = placed or (row in self.explorers and self._enough(int((self.no[i] > 0).sum())))
         left = [g for g in alive if (asked[g] == 0 and not new) or (own[g] > 1 - SURE and asked[g] < TRIES)]
         return Step(row, tuple(left), bool(left) or not placed)
+
+    def _confirmation(self, row: int, i: int, group: int) -> Step:
+        """A second answer for a point that speaks for a whole region, if its neighbours had not foreseen the first."""
+        alone = row in self.explorers and self.yes[i, group] == 1 and self.yes[i].sum() == 1 and self.no[i, group] == 0
+        again = alone and self.beliefs.foreseen[i, group] < FORESEEN and bool(self.partners(group, row))
+        return Step(row, (group,) if again else (), again)
 
     def _enough(self, denials: int) -> bool:
         """Whether so many groups have denied a point that it probably belongs to none of the others either.

@@ -21,7 +21,7 @@ MOST_DOUBT = 0.06  # where the columns and the graph know little, true answers l
 DOUBT, STRENGTH = 0.02, 25  # share of wrong answers to begin with, as if seen in so many answers
 LEAST_DOUBT = 0.02  # neighbours are never certain
 PATIENCE = 3.0  # errors of the neighbours, as expected, to begin with
-ERRING = 0.012  # share of wrong answers from which on more than one answer is needed
+ERRING = 0.012  # share of wrong answers from which on groups are compared several times
 SWEEPS = 10
 
 
@@ -167,15 +167,11 @@ def tally(evidence: Evidence, belief: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return one, two
 
 
-def merge(evidence: Evidence, belief: np.ndarray, doubt: float) -> tuple[Evidence, np.ndarray]:
-    """The same evidence and beliefs, with groups merged that the votes show to be one.
-
-    One vote is enough while answers are seldom wrong.
-    """
+def merge(evidence: Evidence, belief: np.ndarray) -> tuple[Evidence, np.ndarray]:
+    """The same evidence and beliefs, with groups merged that the votes show to be one: two at least, since one may be wrong."""
     one, two = tally(evidence, belief)
-    needed = 1 if doubt < ERRING else 2
     size, home = belief[:, :-1].sum(axis=0), evidence.home.copy()
-    for g, h in np.argwhere((one >= needed) & (one > two)).tolist():
+    for g, h in np.argwhere((one >= 2) & (one > two)).tolist():
         if (size[g], -g) < (size[h], -h):
             home[home == g] = home[h]
     moved = np.zeros_like(belief)

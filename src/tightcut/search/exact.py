@@ -7,12 +7,15 @@ nothing is proven.
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
+from tightcut._support.warning import warn
 from tightcut.constraints import Constraints
 from tightcut.constraints.two_colouring import link_graph
 
@@ -53,8 +56,21 @@ class Pairs:
         return Pairs(len(points), place[self.pairs[rows]], self.must[rows], self.costs[rows])
 
 
+@cache
 def solver_installed() -> bool:
-    return find_spec("ortools") is not None
+    """Whether OR-tools is installed and can be loaded; where only the latter fails, a warning says so, once."""
+    if find_spec("ortools") is None:
+        return False
+    try:
+        importlib.import_module("ortools.sat.python.cp_model")
+    except ImportError as error:
+        # Its HiGHS library clashes with that of highspy, which cvxpy loads, unless it is the first of the two.
+        warn(
+            f"OR-tools is installed but cannot be loaded ({error}), so that no bound on violations is known. If cvxpy or "
+            "highspy was imported before, import ortools.sat.python.cp_model first."
+        )
+        return False
+    return True
 
 
 def fewest_violations(constraints: Constraints, k: int, labels: np.ndarray, effort: float = 1.0) -> Fewest:
