@@ -29,6 +29,8 @@ NOTES = [
     "- Processor seconds of one thread, medians of three random states; cuts are means. Kernels loaded before.",
     "- METIS: `pymetis.part_graph` with the edge weights as whole numbers up to 1000, its other settings as they are, and",
     "  once without weights. It takes no pairs, so it stands beside the rows without them only.",
+    "- The smallest cut of MNIST's graph that any search here found, 0.3110, is 0.87 of METIS's.",
+    "- Problems of up to 60,000 vertices are searched as before, but for boundary moves that end when they gain nothing.",
     "- Other work ran on the machine. Before and after took turns, so ratios are more certain than seconds.",
 ]
 
