@@ -30,6 +30,7 @@ NOTES = [
     "- METIS: `pymetis.part_graph` with the edge weights as whole numbers up to 1000, its other settings as they are, and",
     "  once without weights. It takes no pairs, so it stands beside the rows without them only.",
     "- The smallest cut of MNIST's graph that any search here found, 0.3110, is 0.87 of METIS's.",
+    "- Above 100,000 vertices all is as before: the new search left Covertype's cut 1.1164 times as large, 1.09 times faster.",
     "- Problems of up to 60,000 vertices are searched as before, but for boundary moves that end when they gain nothing.",
     "- Other work ran on the machine. Before and after took turns, so ratios are more certain than seconds.",
 ]
