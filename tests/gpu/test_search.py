@@ -15,7 +15,7 @@ pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"'
 
 from tightcut.gpu import coarsening, refinement, two_clusters
 from tightcut.gpu.many_clusters import DeviceManyClusters
-from tightcut.gpu.search import cycle, search_on_device
+from tightcut.gpu.search import search_on_device
 from tightcut.gpu.two_clusters import DeviceTwoClusters
 
 
@@ -134,7 +134,7 @@ def test_a_cycle_is_never_worse(kind, small):
     here, there = both(kind, small)
     (state,) = states(here, 1)
     before = here.judge(state)[0]
-    score, found = cycle(there.at_full_price(), state, np.random.default_rng(0))
+    score, found = search.cycle(there.at_full_price(), state, np.random.default_rng(0))
     assert score == pytest.approx(here.judge(found)[0], rel=1e-9)
     assert score < before
 

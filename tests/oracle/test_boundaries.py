@@ -49,6 +49,23 @@ def test_two_shuffled_vertices_are_put_back():
     np.testing.assert_array_equal(move_boundaries(own, wrong, 3), labels)
 
 
+def test_boundaries_that_gain_nothing_end_the_sweep(monkeypatch):
+    """Eight cliques in a ring are cut at their best: of the pairs of neighbours only the first few are tried."""
+    weights = np.kron(np.eye(8), np.ones((5, 5))) - np.eye(40)
+    ends = np.arange(8) * 5
+    weights[ends, np.roll(ends, 1)] = weights[np.roll(ends, 1), ends] = 0.5
+    labels, tried = np.repeat(np.arange(8), 5).astype(np.int32), []
+
+    def nothing(*task):
+        tried.append(task[-2:])
+        return []
+
+    monkeypatch.setattr(boundaries, "_moved_boundary", nothing)
+    own = ConstrainedGraph.from_graph(Graph.from_affinity(weights), Constraints.from_pairs(40))
+    np.testing.assert_array_equal(move_boundaries(own, labels, 8), labels)
+    assert boundaries.IDLE <= len(tried) < 8
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_a_graph_whose_vertices_are_all_free(seed):
     """No cluster is emptied, and the result lies between the start and the optimum."""

@@ -133,15 +133,11 @@ def test_solutions_that_agree_are_left_alone():
     assert search.join(ManyClusters.of(whole, 3), np.random.default_rng(0), OPTIONS, thirds) == thirds
 
 
-@pytest.mark.parametrize("patient", [False, True])
 @pytest.mark.parametrize("n_jobs", [1, 8])
-@pytest.mark.parametrize(("scores", "n_joined"), [((5, 4, 3, 2), 4), ((5, 4.99, 4.98, 2), 2), ((0, 0, 0, 0), 2)])
-def test_batches_end_when_they_no_longer_pay(scores, n_joined, n_jobs, patient, graph, monkeypatch):
-    """The first has nothing to be compared with; a later one is the last if it gains less than half a percent.
-
-    With patience all are made.
-    """
+def test_batches_are_joined_with_the_best_so_far(n_jobs, graph, monkeypatch):
+    """Made a few at a time, or all at once where there are threads for them."""
     made, joined, reported = [], [], []
+    scores = (5, 3, 4, 2)
 
     def make(_, __, generators):
         made.append(len(generators))
@@ -153,15 +149,91 @@ def test_batches_end_when_they_no_longer_pay(scores, n_joined, n_jobs, patient, 
 
     monkeypatch.setattr(search, "_solutions", make)
     monkeypatch.setattr(search, "join", join)
-    monkeypatch.setattr(search, "PATIENT_LIMIT", 1000 if patient else 10)
     options = SearchOptions(n_jobs=n_jobs, progress=lambda *call: reported.append(call))
     problem = TwoClusters(SignedGraph.from_graph(graph))
     best = search._search_in_batches(problem, np.random.default_rng(0), options, [])
-    n_joined = 4 if patient else n_joined
-    assert made == ([2] * n_joined if n_jobs == 1 else [8])
-    assert joined == [2, 4, 6, 6][:n_joined]
-    assert best[0][0] == min(scores[:n_joined])
+    assert made == ([2] * 4 if n_jobs == 1 else [8])
+    assert joined == [2, 4, 6, 6]
+    assert best[0][0] == min(scores)
     assert reported == [("join", 4 * options.generations, 4 * options.generations, best[0][0])]
+
+
+@pytest.fixture
+def small_cycle_limit(monkeypatch):
+    monkeypatch.setattr(search, "CYCLE_LIMIT", 60)
+    for kind in (TwoClusters, ManyClusters):
+        monkeypatch.setattr(kind, "middle", lambda self, *, large: 40)  # noqa: ARG005
+
+
+@pytest.mark.parametrize("make", [two_clusters, four_clusters])
+def test_matched_units_are_together_in_the_state(make, graph):
+    rng = np.random.default_rng(0)
+    problem = make(graph)
+    state = search.improve(problem, random_state(problem, rng))[1]
+    level = problem.matched(1e9, rng, state)
+    assert level.problem.size < 0.7 * problem.size
+    small = level.project(state)
+    np.testing.assert_array_equal(level.lift(small), state)
+    assert level.problem.judge(small)[0] == pytest.approx(problem.judge(state)[0])
+
+
+def test_nothing_is_matched_where_no_edge_stays_within_a_cluster():
+    ring = Graph.from_affinity(np.roll(np.eye(30), 1, axis=0) + np.roll(np.eye(30), -1, axis=0))
+    whole = ConstrainedGraph.from_graph(ring, Constraints.from_pairs(30))
+    labels = (np.arange(30) % 3).astype(np.int32)
+    assert ManyClusters.of(whole, 3).matched(1e9, np.random.default_rng(0), labels) is None
+    spins = np.where(np.arange(30) % 2, 1, -1).astype(np.int8)
+    assert TwoClusters(SignedGraph.from_graph(ring)).matched(1e9, np.random.default_rng(0), spins) is None
+
+
+@pytest.mark.usefixtures("small_cycle_limit")
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("make", [two_clusters, four_clusters])
+def test_a_cycle_is_never_worse(make, seed, graph):
+    rng = np.random.default_rng(seed)
+    problem = make(graph)
+    before, state = search.improve(problem, random_state(problem, rng))
+    given = state.copy()
+    score, found = search.cycle(problem.at_full_price(), state, rng)
+    assert score <= before * (1 + 1e-9)
+    assert score == pytest.approx(problem.judge(found)[0])
+    np.testing.assert_array_equal(state, given)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_cycle_limit")
+@pytest.mark.parametrize("effort", [0, 1])
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_large_graph(k, effort, graph):
+    """Every constraint satisfied, never worse than the start, the same for any number of threads."""
+    pairs = Constraints.from_pairs(300, [(0, 1), (5, 9)], [(2, 3), (4, 7), (3, 12)])
+    stages = []
+    report = {"progress": lambda stage, *_: stages.append(stage)}
+    found = cluster(graph, pairs, k, random_state=0, effort=effort, n_jobs=1, **report)
+    assert found.n_violations == 0
+    assert len(np.unique(found.labels)) == k
+    assert ("cycle" in stages) == (effort > 0)
+    threads = cluster(graph, pairs, k, random_state=0, effort=effort, n_jobs=2)
+    np.testing.assert_array_equal(found.labels, threads.labels)
+    again = cluster(graph, pairs, k, random_state=1, effort=0, init=found.labels)
+    assert again.n_violations == 0
+    assert again.cut <= found.cut * (1 + 1e-9)
+
+
+@pytest.mark.usefixtures("small_cycle_limit")
+def test_a_start_far_from_the_best_takes_no_part(graph, monkeypatch):
+    """A colouring would make the problem that solutions are joined in several times larger."""
+    problem, joined = four_clusters(graph), []
+
+    def join(_, __, ___, population):
+        joined.extend(population)
+        return population
+
+    monkeypatch.setattr(search, "join", join)
+    far = random_state(problem, np.random.default_rng(0))
+    search.search(problem, np.random.default_rng(0), OPTIONS, [far])
+    assert joined
+    assert not any(np.array_equal(state, far) for _, state in joined)
 
 
 @pytest.mark.slow

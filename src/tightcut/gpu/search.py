@@ -16,12 +16,10 @@ import numpy as np
 from tightcut.gpu.levels import OnDevice
 from tightcut.search.options import SearchOptions
 from tightcut.search.problem import Contraction, Problem, Solution
-from tightcut.search.search import coarsen, coarsest, improve, join, select, uncoarsen
+from tightcut.search.search import CLOSE, coarsen, coarsest, cycled, improve, join, select, uncoarsen
 
 COARSENINGS, STARTS = 0.75, 0.5  # of those of a search on the CPU
 KEPT = 2  # starts of each random coarsening that are carried back
-CLOSE = 1.1  # solutions are joined whose score is at most this many times the best one's
-CYCLES, LEAST_GAIN = 6, 2e-4  # V-cycles at most, and what one must gain, as a share, for another to follow
 
 
 def search_on_device(
@@ -39,7 +37,7 @@ def search_on_device(
     # A solution far from the best, as a mere colouring is, agrees with the others on nothing.
     close = [solution for solution in population if solution[0] <= CLOSE * population[0][0]]
     population = select(problem, population + join(problem, rng, here, close, exchange=False))
-    return _cycled(problem, rng, options, population)
+    return cycled(problem, rng, options, population)
 
 
 def _starts(
@@ -69,35 +67,3 @@ def _start(problem: Problem, rng: np.random.Generator) -> list[Solution]:
 
 def _carried(problem: Problem, levels: list[Contraction], state: np.ndarray) -> list[Solution]:
     return [problem.settle(uncoarsen(problem, levels, state))]
-
-
-def _cycled(
-    problem: OnDevice, rng: np.random.Generator, options: SearchOptions, population: list[Solution]
-) -> list[Solution]:
-    """The population with what V-cycles make of its best, as long as they improve it."""
-    strict = problem.at_full_price()
-    for done in range(CYCLES):
-        options.report("cycle", done, CYCLES, population[0][0])
-        before = population[0][0]
-        population = select(problem, [*population, cycle(strict, population[0][1], rng)])
-        if not population[0][0] < (1 - LEAST_GAIN) * before:
-            break
-    options.report("cycle", CYCLES, CYCLES, population[0][0])
-    return population
-
-
-def cycle(problem: OnDevice, state: np.ndarray, rng: np.random.Generator) -> Solution:
-    """Coarsen with everything kept that the state joins or separates, then refine on all levels; never worse."""
-    small: Problem = problem
-    levels: list[Contraction] = []
-    target = problem.middle(large=True)
-    heaviest = 3 * problem.total_weight() / target
-    while isinstance(small, OnDevice) and small.size > target:
-        level = small.matched(heaviest, rng, state)
-        if level is None:
-            break
-        levels.append(level)
-        small, state = level.problem, level.project(state)
-    state = state.copy()
-    small.refine(state)
-    return problem.settle(uncoarsen(problem, levels, state))

@@ -21,12 +21,15 @@ from tightcut.search.options import QUICK, SearchOptions
 
 MOVABLE = 8_000  # vertices per boundary
 LEAST_SHARE = 0.003  # of the cut; what a boundary contributes less than this is not worth a flow
+# The longest boundaries say whether the others are worth it: after so many flows that gained less than this share, no more.
+IDLE, LEAST_GAIN = 3, 0.001
 
 
 def move_boundaries(graph: ConstrainedGraph, labels: np.ndarray, k: int, options: SearchOptions = QUICK) -> np.ndarray:
     """Improve the boundary of each two adjacent clusters once, the longest first; the result is never worse.
 
-    Pairs without a cluster in common do not depend on each other and are moved side by side.
+    Pairs without a cluster in common do not depend on each other and are moved side by side. Where the first boundaries
+    gain next to nothing, as in a graph whose solutions were refined on all levels, the others are left as they are.
     """
     labels = labels.copy()
     joint, volume = graph.joint_weights(labels, k), np.bincount(labels, graph.vertex_weights, k)
@@ -34,11 +37,20 @@ def move_boundaries(graph: ConstrainedGraph, labels: np.ndarray, k: int, options
     least = LEAST_SHARE * np.triu(share, 1).sum()
     adjacent = [pair for pair in combinations(range(k), 2) if share[pair] > least]
     groups = waves(sorted(adjacent, key=lambda pair: -joint[pair]))
+    idle, latest = 0, np.inf
     for done, wave in enumerate(groups):
-        totals = graph.measure(labels, k)
-        for members, moved in options.map(_moved_boundary, [(graph, labels, *totals, *pair) for pair in wave]):
+        leaving, volume = graph.measure(labels, k)
+        cut = (leaving / volume).sum()
+        idle = 0 if cut < (1 - LEAST_GAIN) * latest else idle
+        latest = cut
+        if idle >= IDLE:
+            break
+        tasks = [(graph, labels, leaving, volume, *pair) for pair in wave]
+        for members, moved in options.map(_moved_boundary, tasks):
             labels[members] = moved
+        idle += len(wave)
         options.report("boundaries", done + 1, len(groups))
+    options.report("boundaries", len(groups), len(groups))
     return labels
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -71,6 +71,13 @@ class ConstrainedGraph:
         return kernels.heavy_edge_matching(w.indptr, w.indices, w.data, weights, order, heaviest, r.indptr, r.indices)[
             0
         ]
+
+    def within(self, labels: np.ndarray) -> ConstrainedGraph:
+        """The same graph with no weight on the edges between clusters."""
+        sources = np.repeat(labels, np.diff(self.weights.indptr))
+        inside = self.weights.data * (sources == labels[self.weights.indices])
+        weights = sp.csr_array((inside, self.weights.indices, self.weights.indptr), shape=self.weights.shape)
+        return replace(self, weights=weights)
 
     def pair_up_unrelated(self, order: np.ndarray) -> np.ndarray:
         """Random pairs; two vertices with a cannot-link between them stay single."""

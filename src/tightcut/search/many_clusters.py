@@ -18,7 +18,7 @@ from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.exchange import resplit_pairs, split_and_merge
 from tightcut.search.options import SearchOptions
 from tightcut.search.problem import Contraction, Problem, Solution
-from tightcut.search.search import coarsen, coarsest, improve, restarts, select, uncoarsen
+from tightcut.search.search import SHRINKS, coarsen, coarsest, improve, restarts, select, uncoarsen
 
 # Vertices at which starts are compared. A cluster of a few hundred among 58,000 is lost where 400 are left: then 3 of 10
 # searches of Shuttle end 2 to 6 % above the best cut, none with 4,000.
@@ -79,10 +79,15 @@ class ManyClusters:
     def total_weight(self) -> float:
         return float(self.graph.vertex_weights.sum())
 
+    def matched(self, heaviest: float, rng: np.random.Generator, state: np.ndarray) -> Contraction | None:
+        order = rng.permutation(self.size).astype(np.int32)
+        unit = self.graph.within(state).matching(order, heaviest)
+        return self._merged(unit) if unit.max() + 1 <= SHRINKS * self.size else None
+
     def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction:
         order = rng.permutation(self.size).astype(np.int32)
         unit = self.graph.matching(order, heaviest)
-        if unit.max() + 1 > 0.95 * self.size:
+        if unit.max() + 1 > SHRINKS * self.size:
             unit = self.graph.pair_up_unrelated(order)
         return self._merged(unit)
 
@@ -151,7 +156,7 @@ class ManyClusters:
 
     def at_full_price(self) -> ManyClusters:
         """The same problem with no low price: refinement then keeps every constraint that holds."""
-        return replace(self, prices=Prices(self.prices.full, self.prices.full))
+        return replace(self, prices=replace(self.prices, low=self.prices.full))
 
     def _merged(self, unit: np.ndarray) -> Contraction:
         return self._contraction(self.graph.contract(unit), unit)

@@ -54,6 +54,12 @@ class Problem(Protocol):
     def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction:
         """Merge pairs of tightly joined units, none to more than `heaviest`; all units stay if no pair may be merged."""
 
+    def matched(self, heaviest: float, rng: np.random.Generator, state: np.ndarray) -> Contraction | None:
+        """Merge pairs as `halve` does, only within what the state has together; None if too few can be."""
+
+    def at_full_price(self) -> Problem:
+        """The same problem, in which refinement keeps every constraint that holds."""
+
     def on_device(self) -> Problem:
         """The same problem with its graph on the GPU; states stay on the host."""
 

@@ -9,7 +9,7 @@ smaller signed graph with the same cuts (the paper's merging lemma, with signs).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -115,6 +115,13 @@ class SignedGraph:
         """Pairs of tightly coupled units, as the new unit of each and its orientation there."""
         c, nothing = self.couplings, (np.zeros(self.n_units + 1, np.int32), np.zeros(0, np.int32))
         return kernels.heavy_edge_matching(c.indptr, c.indices, c.data, self.vertex_weights, order, heaviest, *nothing)
+
+    def satisfied_by(self, spins: np.ndarray) -> SignedGraph:
+        """The same graph without the couplings that pull against the spins."""
+        c = self.couplings
+        satisfied = c.data * spins[self.sources] * spins[c.indices] > 0
+        couplings = sp.csr_array((c.data * satisfied, c.indices, c.indptr), shape=c.shape)
+        return replace(self, couplings=couplings)
 
     def merge(self, unit: np.ndarray, sign: np.ndarray) -> SignedContraction:
         """Tie units together: old unit u becomes part of new unit `unit[u]` with relative orientation `sign[u]`."""

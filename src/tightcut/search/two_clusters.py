@@ -14,7 +14,7 @@ from tightcut.graph import Graph
 from tightcut.search.options import SearchOptions
 from tightcut.search.polish import polish
 from tightcut.search.problem import Contraction, Problem, Solution
-from tightcut.search.search import coarsen, coarsest, restarts, search, select, uncoarsen
+from tightcut.search.search import SHRINKS, coarsen, coarsest, restarts, search, select, uncoarsen
 from tightcut.search.signed_graph import SignedContraction, SignedGraph, pair_up
 
 HANDFUL = 20  # units down to which each start is coarsened
@@ -49,10 +49,18 @@ class TwoClusters:
     def total_weight(self) -> float:
         return self.graph.volume
 
+    def at_full_price(self) -> TwoClusters:
+        return self  # spins violate nothing
+
+    def matched(self, heaviest: float, rng: np.random.Generator, state: np.ndarray) -> Contraction | None:
+        order = rng.permutation(self.size).astype(np.int32)
+        unit, sign = self.graph.satisfied_by(state).matching(order, heaviest)
+        return _tied(self.graph.merge(unit, sign)) if unit.max() + 1 <= SHRINKS * self.size else None
+
     def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction:
         order = rng.permutation(self.size).astype(np.int32)
         unit, sign = self.graph.matching(order, heaviest)
-        if unit.max() + 1 > 0.95 * self.size:
+        if unit.max() + 1 > SHRINKS * self.size:
             unit, sign = pair_up(order), np.ones(self.size, np.int8)
         return _tied(self.graph.merge(unit, sign))
 
