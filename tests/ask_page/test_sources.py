@@ -118,7 +118,7 @@ def test_in_the_terminal(desk, kind, lines, choices):
     written, waiting = [], iter(lines)
     converse(desk.session, desk.things, lambda _: next(waiting), written.append, kind)
     assert [answer.choice for answer in desk.session.answers] == choices
-    assert any("is no answer" in text or "There is no group 99" in text for text in written)
+    assert any("is not an answer" in text or "There is no group 99" in text for text in written)
 
 
 def test_the_command_in_the_terminal(tmp_path, monkeypatch, capsys):

@@ -159,8 +159,7 @@ def test_batches_are_joined_with_the_best_so_far(n_jobs, graph, monkeypatch):
 
 
 @pytest.fixture
-def small_cycle_limit(monkeypatch):
-    monkeypatch.setattr(search, "CYCLE_LIMIT", 60)
+def small_middle(monkeypatch):
     for kind in (TwoClusters, ManyClusters):
         monkeypatch.setattr(kind, "middle", lambda self, *, large: 40)  # noqa: ARG005
 
@@ -186,7 +185,7 @@ def test_nothing_is_matched_where_no_edge_stays_within_a_cluster():
     assert TwoClusters(SignedGraph.from_graph(ring)).matched(1e9, np.random.default_rng(0), spins) is None
 
 
-@pytest.mark.usefixtures("small_cycle_limit")
+@pytest.mark.usefixtures("small_middle")
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("make", [two_clusters, four_clusters])
 def test_a_cycle_is_never_worse(make, seed, graph):
@@ -198,42 +197,6 @@ def test_a_cycle_is_never_worse(make, seed, graph):
     assert score <= before * (1 + 1e-9)
     assert score == pytest.approx(problem.judge(found)[0])
     np.testing.assert_array_equal(state, given)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("small_cycle_limit")
-@pytest.mark.parametrize("effort", [0, 1])
-@pytest.mark.parametrize("k", [2, 3])
-def test_a_large_graph(k, effort, graph):
-    """Every constraint satisfied, never worse than the start, the same for any number of threads."""
-    pairs = Constraints.from_pairs(300, [(0, 1), (5, 9)], [(2, 3), (4, 7), (3, 12)])
-    stages = []
-    report = {"progress": lambda stage, *_: stages.append(stage)}
-    found = cluster(graph, pairs, k, random_state=0, effort=effort, n_jobs=1, **report)
-    assert found.n_violations == 0
-    assert len(np.unique(found.labels)) == k
-    assert ("cycle" in stages) == (effort > 0)
-    threads = cluster(graph, pairs, k, random_state=0, effort=effort, n_jobs=2)
-    np.testing.assert_array_equal(found.labels, threads.labels)
-    again = cluster(graph, pairs, k, random_state=1, effort=0, init=found.labels)
-    assert again.n_violations == 0
-    assert again.cut <= found.cut * (1 + 1e-9)
-
-
-@pytest.mark.usefixtures("small_cycle_limit")
-def test_a_start_far_from_the_best_takes_no_part(graph, monkeypatch):
-    """A colouring would make the problem that solutions are joined in several times larger."""
-    problem, joined = four_clusters(graph), []
-
-    def join(_, __, ___, population):
-        joined.extend(population)
-        return population
-
-    monkeypatch.setattr(search, "join", join)
-    far = random_state(problem, np.random.default_rng(0))
-    search.search(problem, np.random.default_rng(0), OPTIONS, [far])
-    assert joined
-    assert not any(np.array_equal(state, far) for _, state in joined)
 
 
 @pytest.mark.slow

@@ -63,9 +63,9 @@ class Planner:
         return [*self.items, *((row, None, reason) for row, reason in new)][:n]
 
     def _place(self, row: int, reason: str) -> None:
-        groups = self.placing.step(row).groups
-        if groups:
-            self._add(row, self.placing.partners(groups[0], row), reason)
+        step = self.placing.step(row)
+        if step.groups:
+            self._add(row, self.placing.partners(step.groups[0], row), CHECK if step.again else reason)
 
     def _add(self, row: int, partners: list[int], reason: str) -> None:
         if row not in {item[0] for item in self.items}:

@@ -39,11 +39,14 @@ class Step:
         The groups still in question, likeliest first; empty if none is left.
     open : bool
         Whether anything is left to ask about it.
+    again : bool
+        Whether a second answer is wanted for what a first one has said.
     """
 
     row: int
     groups: tuple[int, ...]
     open: bool
+    again: bool = False
 
 
 class Placing:
@@ -103,7 +106,7 @@ class Placing:
         """A second answer for a point that speaks for a whole region, if its neighbours had not foreseen the first."""
         alone = row in self.explorers and self.yes[i, group] == 1 and self.yes[i].sum() == 1 and self.no[i, group] == 0
         again = alone and self.beliefs.foreseen[i, group] < FORESEEN and bool(self.partners(group, row))
-        return Step(row, (group,) if again else (), again)
+        return Step(row, (group,) if again else (), again, again)
 
     def _enough(self, denials: int) -> bool:
         """Whether so many groups have denied a point that it probably belongs to none of the others either.

@@ -70,7 +70,7 @@ class Session(State):
     >>> points = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [9, 0]], 30, axis=0)
     >>> truth = np.repeat(["left", "right"], 30)
     >>> session = Session(points, random_state=0)
-    >>> while session.n_answers_ < 4 and (question := session.question()) is not None:
+    >>> while session.n_answers_ < 6 and (question := session.question()) is not None:
     ...     same = truth[question.first] == truth[question.second]
     ...     session.answer(question, "same" if same else "different")
     >>> [group.size for group in session.groups]

@@ -62,9 +62,9 @@ def simulate(
     >>> import numpy as np
     >>> from tightcut.ask import Session, simulate
     >>> points = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [9, 0]], 30, axis=0)
-    >>> rounds = simulate(Session(points, random_state=0), np.repeat([0, 1], 30), 4)
+    >>> rounds = simulate(Session(points, random_state=0), np.repeat([0, 1], 30), 6)
     >>> rounds[-1].n_answers, np.bincount(rounds[-1].labels).tolist()
-    (4, [30, 30])
+    (6, [30, 30])
     """
     person = Person(session, y, error_rate, errors, random_state)
     rounds = [Round(session.n_answers_, session.labels_)]

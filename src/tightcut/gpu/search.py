@@ -16,10 +16,11 @@ import numpy as np
 from tightcut.gpu.levels import OnDevice
 from tightcut.search.options import SearchOptions
 from tightcut.search.problem import Contraction, Problem, Solution
-from tightcut.search.search import CLOSE, coarsen, coarsest, cycled, improve, join, select, uncoarsen
+from tightcut.search.search import coarsen, coarsest, cycled, improve, join, select, uncoarsen
 
 COARSENINGS, STARTS = 0.75, 0.5  # of those of a search on the CPU
 KEPT = 2  # starts of each random coarsening that are carried back
+CLOSE = 1.1  # solutions are joined whose score is at most this many times the best one
 
 
 def search_on_device(
