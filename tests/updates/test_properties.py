@@ -39,6 +39,23 @@ def explained(change, before, after, constraints):
             assert after[other] == before[point]
 
 
+def check_changes(model, before, n_new, named, keep, wanted):
+    """The table lists every point that is new or in another cluster, and what was to be kept left for a constraint only."""
+    after, n_old = model.labels_, len(before)
+    # Every point that is in another cluster is in the table, once.
+    moved = [point for change in model.changes_ for point in change.points]
+    assert sorted(moved) == sorted([*np.flatnonzero(before != after[:n_old]), *range(n_old, n_old + n_new)])
+    # What is to be kept left for a constraint only.
+    kept = {"all": set(before.tolist()), "named": named, "none": set()}[keep]
+    for change in model.changes_:
+        assert {after[point] for point in change.points} == {change.cluster}
+        if change.source is not None:
+            assert {before[point] for point in change.points} == {change.source}
+            assert change.source not in kept or change.constraint is not None
+            if change.constraint is not None:
+                explained(change, before, after, wanted)
+
+
 @st.composite
 def steps(draw):
     keep = draw(st.sampled_from(["named", "all", "none"]))
@@ -91,17 +108,6 @@ def test_what_is_kept_is_kept_and_constraints_hold(seed, k, sequence):
         assert not alive & ended
         ended |= seen - alive
         seen |= alive
-        # Every point that is in another cluster is in the table, once.
-        moved = [point for change in model.changes_ for point in change.points]
-        assert sorted(moved) == sorted([*np.flatnonzero(before != after[:n_old]), *range(n_old, n_old + n_new)])
-        # What is to be kept left for a constraint only.
-        kept = {"all": set(before.tolist()), "named": set(names), "none": set()}[keep]
-        for change in model.changes_:
-            assert {after[point] for point in change.points} == {change.cluster}
-            if change.source is not None:
-                assert {before[point] for point in change.points} == {change.source}
-                assert change.source not in kept or change.constraint is not None
-                if change.constraint is not None:
-                    explained(change, before, after, wanted)
+        check_changes(model, before, n_new, set(names), keep, wanted)
         assert model.names_ == {cluster: name for cluster, name in names.items() if cluster in alive}
         assert set(model.predict(centres).tolist()) <= alive

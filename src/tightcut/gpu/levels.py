@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from threading import RLock
 
@@ -29,21 +30,21 @@ class OnDevice(Problem):
     def on_device(self) -> Problem:
         return self
 
+    @abstractmethod
     def on_host(self) -> Problem:
         """The same problem in the memory of the CPU."""
-        raise NotImplementedError
 
+    @abstractmethod
     def at_full_price(self) -> OnDevice:
         """The same problem with no low price: refinement then keeps every constraint that holds."""
-        raise NotImplementedError
 
     def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction:
         """Heavy-edge matching; where it ends, the CPU goes on."""
         return self.matched(heaviest, rng) or self.on_host().halve(heaviest, rng)
 
+    @abstractmethod
     def matched(self, heaviest: float, rng: np.random.Generator, state: np.ndarray | None = None) -> Contraction | None:
         """Pairs merged, only where a given state allows it; None if too few can be."""
-        raise NotImplementedError
 
     def start(self, rng: np.random.Generator) -> Solution:
         return self.on_host().start(rng)

@@ -257,6 +257,8 @@ def _fact_section(subject: Subject, facts: Mapping[str, Any]) -> str:
     graph, known = subject.graph, subject.constraints
     lines = {**facts, "Graph": f"{graph.n_vertices:,} vertices, {graph.n_edges:,} edges"}
     if not known.is_empty:
-        lines["Constraints"] = f"{known.n_must_link:,} must-links, {known.n_cannot_link:,} cannot-links"
+        lines["Constraints"] = (
+            f"{counted(known.n_must_link, 'must-link')}, {counted(known.n_cannot_link, 'cannot-link')}"
+        )
     rows = [Row(f'<th scope="row">{escape(name)}</th><td>{escape(str(value))}</td>') for name, value in lines.items()]
     return section("subject", "What was clustered", table("Data, graph and settings.", (), rows, "facts"))
