@@ -28,6 +28,8 @@ BATCH = 2  # random coarsenings whose starts are joined at a time
 STARTS_KEPT = 4  # per random coarsening
 # Above this many units half as many starts are kept, and a batch that gains less than this share is the last.
 PATIENT_LIMIT, LEAST_BATCH_GAIN = 100_000, 0.005
+# Where half of the starts are within this factor of the best, a batch that gains less than this share is the last.
+ALIKE, LEAST_GAIN_OF_ALIKE = 1.1, 0.002
 CYCLES, LEAST_GAIN = 6, 2e-4  # V-cycles at most, and what one must gain, as a share, for another to follow
 POPULATION = 12
 CHILDREN = 6  # per generation
@@ -156,14 +158,26 @@ def _search_in_batches(
         part, now = options.part(number, count), slice(number * BATCH, (number + 1) * BATCH)
         if not ahead:
             made += _solutions(problem, part, generators[now])
-        before = population[0][0] if population else np.inf
-        population = join(problem, rng, part, population[:STARTS_KEPT] + list(chain.from_iterable(made[now])))
-        gained = population[0][0] < (1 - LEAST_BATCH_GAIN) * before
-        if number > 0 and problem.size > PATIENT_LIMIT and not gained:
+        fresh = list(chain.from_iterable(made[now]))
+        before = population[0][0] if number > 0 else min(score for score, _ in population + fresh)
+        population = join(problem, rng, part, population[:STARTS_KEPT] + fresh)
+        if _settled(problem, options, number, [score for score, _ in fresh], before, population[0][0]):
+            # What further batches would gain on average, V-cycles gain in less time.
+            population = cycled(problem, rng, options, population) if number + 1 < count else population
             break
     everything = count * options.generations
     options.report("join", everything, everything, population[0][0])
     return population
+
+
+def _settled(
+    problem: Problem, options: SearchOptions, number: int, fresh: list[float], before: float, best: float
+) -> bool:
+    """Whether further batches would gain too little, by what this one gained and how far apart its starts are."""
+    if number > 0 and problem.size > PATIENT_LIMIT and not best < (1 - LEAST_BATCH_GAIN) * before:
+        return True
+    alike = float(np.median(fresh)) <= ALIKE * best
+    return alike and options.effort <= 1 and not best < (1 - LEAST_GAIN_OF_ALIKE) * before
 
 
 def _solutions(
