@@ -23,7 +23,6 @@ from tightcut.search.search import SHRINKS, coarsen, coarsest, improve, restarts
 # Vertices at which starts are compared. A cluster of a few hundred among 58,000 is lost where 400 are left: then 3 of 10
 # searches of Shuttle end 2 to 6 % above the best cut, none with 4,000.
 MIDDLE, MIDDLE_OF_LARGE = 400, 4_000
-STRICT_STARTS = 0.5  # the share of the starts that violate no constraint on the way
 MAX_EXCHANGES = 5
 EXCHANGE_LIMIT = 50_000  # vertices; in larger graphs whole clusters are exchanged where solutions are joined only
 MAX_SWEEPS, LEAST_GAIN = 3, 0.01  # over the boundaries of a large graph
@@ -98,18 +97,13 @@ class ManyClusters:
         return DeviceManyClusters.of(self)
 
     def start(self, rng: np.random.Generator) -> Solution:
-        """Coarsen in a random way to a few vertices per cluster, join those greedily, refine on the way back.
-
-        Every other start, on average, pays the full price all the way: where few pairs stand between large clusters, as
-        strokes in an image do, all others would violate the same one and be mended in the same bad way.
-        """
-        problem = self.at_full_price() if self.prices.allowance == 0 and rng.random() < STRICT_STARTS else self
-        levels = coarsen(problem, int(rng.integers(3, 11)) * self.k, rng)
-        small: ManyClusters = coarsest(problem, levels)  # type: ignore[assignment]
+        """Coarsen in a random way to a few vertices per cluster, join those greedily, refine on the way back."""
+        levels = coarsen(self, int(rng.integers(3, 11)) * self.k, rng)
+        small: ManyClusters = coarsest(self, levels)  # type: ignore[assignment]
         # A graph too small to be coarsened would give the same start every time.
         labels = small.agglomerate() if levels or rng.random() < 0.25 else small.random_labels(rng)
         small.refine(labels)
-        return self.judge(uncoarsen(problem, levels, labels))
+        return self.judge(uncoarsen(self, levels, labels))
 
     def refine(self, labels: np.ndarray) -> None:
         self.graph.refine(labels, self.k, self.prices.low)
