@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tightcut._support.arrays import read_matrix
 from tightcut.choosing.parameters import knn_settings
+from tightcut.inputs import check_is_fitted
 from tightcut.neighbors import check_points, cross_affinity
 from tightcut.neighbors.points import Points
 
@@ -21,6 +21,7 @@ class Prediction:
     """`predict` of `tightcut.COSC`."""
 
     labels_: np.ndarray
+    n_features_in_: int
     choice_: Choice
     _training_points: Any
     _view: View | None
@@ -38,8 +39,7 @@ class Prediction:
         """
         check_is_fitted(self)
         if self._view is None:
-            similarity = validate_data(self, X, accept_sparse="csr", ensure_non_negative=True, reset=False)
-            neighbor_weights = sp.csr_array(similarity)
+            neighbor_weights = sp.csr_array(self._checked(X, accept_sparse="csr", ensure_non_negative=True))
         else:
             settings = knn_settings(self, self.choice_.setting.n_neighbors)
             new, points = self._view.transform(self._read_new(X)), self._view.transform(self._training_points)
@@ -50,4 +50,11 @@ class Prediction:
 
     def _read_new(self, X: Any) -> Points:
         """New points, checked."""
-        return check_points(X, partial(validate_data, self, reset=False))
+        return check_points(X, self._checked)
+
+    def _checked(self, X: Any, **options: Any) -> Any:
+        """Rows with as many columns as those of the fit; the parameters are those of `read_matrix`."""
+        rows = read_matrix(X, **options)
+        if rows.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has {rows.shape[1]} features, and the model was fitted to {self.n_features_in_}.")
+        return rows

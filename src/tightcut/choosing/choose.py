@@ -24,8 +24,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import Parallel, delayed
 
+from tightcut._support.parallel import run_tasks
 from tightcut.choosing.choice import CandidateScore, Choice
 from tightcut.choosing.held_out import Fold, HeldOut, hold_out
 from tightcut.choosing.scales import SCALED_TO, SCALES, judge_columns
@@ -208,7 +208,7 @@ def _agreement(
         tasks = [
             (problem, held.folds[fold], setting, graphs.get((setting, fold)), seed + fold) for setting, fold in keys
         ]
-        found = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(_cut)(*task) for task in tasks)
+        found = list(run_tasks(_cut, tasks, n_jobs))
     agrees = {setting: np.zeros(len(held.pairs)) for setting in settings}
     for (setting, number), (graph, labels) in zip(keys, found, strict=True):
         graphs[setting, number] = graph

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import fields
-from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_scalar
 
-from tightcut._support.choices import check_choice
+from tightcut._support.choices import check_choice, check_count
 from tightcut.choosing.scales import SCALES
 from tightcut.choosing.setting import AUTO, N_NEIGHBORS, Setting
 from tightcut.clustering import Settings, check_number
@@ -50,7 +48,7 @@ def check_parameters(estimator: Any, criteria: Iterable[str]) -> None:
         raise ValueError(f'learn_distances must be True, False or "auto"; got {estimator.learn_distances!r}.')
     for name, least in (("n_neighbors", 1), ("diffusion", 0)):
         if getattr(estimator, name) != AUTO:
-            check_scalar(getattr(estimator, name), name, Integral, min_val=least)
+            check_count(name, getattr(estimator, name), least)
     influence = 0.0 if estimator.influence == AUTO else estimator.influence
     check_number("influence", influence, 'a number >= 0, or "auto"')
     Settings(

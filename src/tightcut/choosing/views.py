@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from tightcut.choosing.scales import ColumnScale, fit_scale
 from tightcut.choosing.setting import Setting
+from tightcut.choosing.whitening import relative_whitening
 from tightcut.constraints import Constraints
 from tightcut.neighbors import KnnGraph, KnnSettings, NeighborLists, find_neighbors, knn_graph
 from tightcut.neighbors.points import Points
@@ -73,8 +74,6 @@ class PointGraphs:
 
     def view(self, setting: Setting, constraints: Constraints) -> tuple[View, Points]:
         """The view of a setting, and the points in that view."""
-        from tightcut.scaling import relative_whitening
-
         scale, points = self.scaled(setting.scale)
         if not setting.learn_distances:
             return View(scale), points

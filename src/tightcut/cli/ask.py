@@ -14,9 +14,9 @@ from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, printable
 
 if TYPE_CHECKING:
-    from tightcut import COSC
     from tightcut.ask import Session
     from tightcut.ask.page.sources import Source
+    from tightcut.model import Model
 
 
 @click.command(short_help="Answer a few questions, and get clusters that follow the answers.")
@@ -93,7 +93,7 @@ def _source(data: str, options: dict[str, Any], console: Console) -> Source:
     return source
 
 
-def _model(data: str, options: dict[str, Any]) -> COSC | None:
+def _model(data: str, options: dict[str, Any]) -> Model | None:
     """The model that DATA is, if it is one; its rows and columns are not chosen again."""
     from tightcut.cli._models import read_model
     from tightcut.updates.archive import SUFFIX
@@ -106,7 +106,7 @@ def _model(data: str, options: dict[str, Any]) -> COSC | None:
     return read_model(Path(data))
 
 
-def _model_source(model: COSC, data: str, options: dict[str, Any]) -> Source:
+def _model_source(model: Model, data: str, options: dict[str, Any]) -> Source:
     from tightcut.ask.page.models import model_source
     from tightcut.cli._models import Rows
     from tightcut.files import InputError
@@ -145,7 +145,7 @@ def _check_journal(source: Source, journal: Path | None) -> None:
         raise ValueError(f"--answers {journal}: there is no folder {journal.parent}.")
 
 
-def _session(source: Source, journal: Path | None, options: dict[str, Any], model: COSC | None) -> Session:
+def _session(source: Source, journal: Path | None, options: dict[str, Any], model: Model | None) -> Session:
     from tightcut.ask import Session
     from tightcut.ask.page.models import found_named_groups
 

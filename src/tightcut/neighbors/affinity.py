@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut._support.choices import check_choice
+from tightcut._support.choices import check_choice, check_count
 from tightcut._support.warning import warn
 from tightcut.exceptions import DisconnectedGraphWarning
 from tightcut.gpu.device import resolve_device
@@ -57,7 +56,7 @@ def knn_affinity(
         Distance between points. "cosine" compares directions: rows are divided by their norm, in a copy of X in
         float64, and none may be zero. The squared distance is then twice the cosine distance.
     neighbors : {"auto", "tree", "blocked", "approximate"}, default="auto"
-        How to search on the CPU. "tree" is scikit-learn's k-d tree, fast in few dimensions; "blocked" multiplies blocks
+        How to search on the CPU. "tree" is scipy's k-d tree, fast in few dimensions; "blocked" multiplies blocks
         of points and rules out far ones, in little memory; "auto" takes trees up to 5 features (15 below 5,000 points)
         and blocks otherwise. These are exact. "approximate" needs the extra `tightcut[faiss]`; `COSC.neighbor_recall_`
         says how many of the true neighbours it finds. For a sparse X the choice is "auto".
@@ -131,18 +130,11 @@ class KnnSettings:
     diffusion: int = 0
 
     def __post_init__(self) -> None:
-        _check_count("n_neighbors", self.n_neighbors, 1)
-        _check_count("diffusion", self.diffusion, 0)
+        check_count("n_neighbors", self.n_neighbors, 1)
+        check_count("diffusion", self.diffusion, 0)
         check_choice("metric", self.metric, METRICS)
         check_choice("neighbors", self.neighbors, SEARCHES)
         check_choice("symmetrize", self.symmetrize, SYMMETRIZE)
-
-
-def _check_count(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be an integer; got {value!r}.")
-    if value < least:
-        raise ValueError(f"{name} must be at least {least}; got {value}.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+
+from tightcut._support.arrays import read_matrix
 
 Points: TypeAlias = Any  # an ndarray or a csr_array, which has no type of its own
 
@@ -24,18 +25,13 @@ def check_points(X: Any, check: Callable[..., Any] | None = None, **options: Any
     ----------
     X : array-like or sparse matrix of shape (n, n_features)
     check : callable, optional
-        With the parameters of `sklearn.utils.check_array`, the default; an estimator passes
-        `partial(validate_data, self)`.
+        With the parameters of `sklearn.utils.check_array`; an estimator passes `partial(validate_data, self)`.
     **options
         Passed on to `check`.
     """
-    if check is None:
-        from sklearn.utils import check_array
-
-        check = partial(check_array, input_name="X")
     # Neighbour search is fast on C order only; data frames arrive in Fortran order.
     options = {"dtype": POINT_TYPES, "order": "C", "accept_sparse": "csr"} | options
-    points = check(X, **options)
+    points = (check or read_matrix)(X, **options)
     if sp.issparse(points):
         points = _canonical(points)
     largest = largest_coordinate(points)
