@@ -27,8 +27,10 @@ class COSC(Model, ClusterMixin, BaseEstimator):
         Normalized cut balances the clusters' total degree, ratio cut their number of points.
     affinity : {"knn", "precomputed"}, default="knn"
         Build the graph of `tightcut.knn_affinity`, or take X as a symmetric matrix of similarities, sparse or dense.
-    metric : {"euclidean", "cosine"}, default="euclidean"
-        Distance between points; "cosine" compares directions, which suits tf-idf and many embeddings.
+    metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
+        Distance between points; "cosine" compares directions, which suits tf-idf and many embeddings. "precomputed"
+        takes X as a symmetric matrix of distances, from which the neighbours of each point are read; those that a
+        sparse matrix does not store are unknown.
     scale : {"auto", "none", "standard", "quantile"}, default="auto"
         Columns as they are, divided by their standard deviation, or replaced by their quantiles. "auto" takes quantiles
         where units differ so much that a few columns would dominate the distances, and "none" otherwise, unless the
@@ -149,7 +151,7 @@ pairs as possible.
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        precomputed = self.affinity == "precomputed"
+        precomputed = "precomputed" in (self.affinity, self.metric)
         tags.input_tags.pairwise = tags.input_tags.positive_only = precomputed
         tags.input_tags.sparse = True
         return tags

@@ -29,8 +29,8 @@ def read_similarities(X: Any, estimator: Any) -> Any:
     if looks_like_distances(similarities):
         warn(
             "X looks like a matrix of distances: its diagonal is 0 and it satisfies the triangle inequality. "
-            'affinity="precomputed" takes similarities, the larger the more alike; turn distances into them first, for '
-            "example by exp(-(X / X.mean()) ** 2)."
+            'affinity="precomputed" takes similarities, the larger the more alike; for distances say affinity="knn", '
+            'metric="precomputed".'
         )
     return similarities
 

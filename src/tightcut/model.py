@@ -94,8 +94,9 @@ class Model(UpdateMixin, Prediction):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or affinity matrix of shape (n_samples, n_samples)
-            Points; with `affinity="precomputed"` similarities, sparse or dense, whose diagonal is ignored.
+        X : array-like of shape (n_samples, n_features), or matrix of shape (n_samples, n_samples)
+            Points; with `affinity="precomputed"` similarities, sparse or dense, whose diagonal is ignored; with
+            `metric="precomputed"` distances.
         y : ignored
             Present for compatibility with scikit-learn. For known classes see `partial_labels`.
         must_link, cannot_link : sequence of pairs, array of shape (m, 2), data frame or sparse matrix, optional

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from tightcut._support.arrays import read_matrix
 from tightcut.choosing.parameters import knn_settings
 from tightcut.inputs import check_is_fitted
-from tightcut.neighbors import check_points, cross_affinity
+from tightcut.neighbors import GIVEN, check_points, check_rows, cross_affinity, known_affinity
 from tightcut.neighbors.points import Points
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ class Prediction:
 
     labels_: np.ndarray
     n_features_in_: int
+    metric: str
     choice_: Choice
     _training_points: Any
     _view: View | None
@@ -34,11 +35,15 @@ class Prediction:
 
         Parameters
         ----------
-        X : array-like of shape (n_new, n_features), or similarities of shape (n_new, n_samples)
-            New points; with `affinity="precomputed"` their similarities to the training samples.
+        X : array-like of shape (n_new, n_features), or of shape (n_new, n_samples)
+            New points; with `affinity="precomputed"` their similarities to the training samples, and with
+            `metric="precomputed"` their distances to them.
         """
         check_is_fitted(self)
-        if self._view is None:
+        if self._view is None and self.metric == GIVEN:
+            distances = check_rows(self._checked(X, accept_sparse="csr"))
+            neighbor_weights = known_affinity(distances, self.choice_.setting.n_neighbors)
+        elif self._view is None:
             neighbor_weights = sp.csr_array(self._checked(X, accept_sparse="csr", ensure_non_negative=True))
         else:
             settings = knn_settings(self, self.choice_.setting.n_neighbors)

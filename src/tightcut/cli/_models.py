@@ -90,7 +90,7 @@ def read_new(path: Path, model: Model, rows: Rows, options: dict[str, Any], cons
     """New rows of a model: the file, and what `COSC.update` and `predict` take."""
     from tightcut.files import DataOptions, InputError, read_data
 
-    if model._training_points is None:  # noqa: SLF001
+    if model._training_points is None and model.metric != "precomputed":  # noqa: SLF001
         raise InputError(
             f"The model was made of a graph, and {path} would have to hold the similarities of new vertices to all others. "
             "Use COSC.update in Python, or cluster the whole graph with --init."

@@ -137,11 +137,14 @@ class Outcome:
         data, options, model = self.problem.data, self.options, self.model
         setting = model.choice_.setting
         facts = {"File": data.path.name}
-        if not data.is_graph:
+        if model.metric == "precomputed":
+            facts["Distances"] = "as given"
+        elif not data.is_graph:
             hidden = len(data.columns) - COLUMNS_SHOWN
             columns = ", ".join(data.columns[:COLUMNS_SHOWN]) + (f" and {hidden} more" if hidden > 0 else "")
             learned = ", distances learned from must-links" if setting.learn_distances else ""
             facts["Columns"] = f"{columns} ({SCALED_TO[setting.scale]}{learned})"
+        if not data.is_graph:
             facts["Neighbours of each point"] = str(setting.n_neighbors)
             if setting.diffusion > 0:
                 facts["Steps of diffusion"] = str(setting.diffusion)

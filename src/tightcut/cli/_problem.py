@@ -115,7 +115,7 @@ def read_problem(data: Path, console: Console, options: dict[str, Any]) -> Probl
     if judgements is not None and judgements.repeated():
         console.note(f"Note: {pairs} repeats some pairs; tightcut check lists them.")
     judgements = None if judgements is None else _on_kept_rows(judgements, content, console)
-    _note_reading(content, console)
+    _note_reading(content, console, distances=options["metric"] == "precomputed")
     return Problem(content, judgements, answers, options["labels"], console)
 
 
@@ -147,7 +147,8 @@ def reading_options(options: dict[str, Any], *, features: bool = True) -> DataOp
     from tightcut.files import DataOptions
 
     names = ("id", "labels", "columns", "drop", "encode", "missing", "graph", "header", "decimal")
-    return DataOptions(**{name: options[name] for name in names if name in options}, features=features)
+    given = {name: options[name] for name in names if name in options}
+    return DataOptions(**given, distances=options.get("metric") == "precomputed", features=features)
 
 
 def _check_device(device: str) -> None:
@@ -165,7 +166,10 @@ def _check_device(device: str) -> None:
         ) from None
 
 
-def _note_reading(data: Data, console: Console) -> None:
+def _note_reading(data: Data, console: Console, *, distances: bool) -> None:
+    if distances:
+        console.note(f"Read the distances of {data.n_rows:,} points from {data.path.name}.")
+        return
     if data.affinity is None:
         from tightcut.choosing.scales import moments
         from tightcut.files.errors import listed

@@ -13,7 +13,8 @@ from tightcut._support.arrays import read_matrix
 
 Points: TypeAlias = Any  # an ndarray or a csr_array, which has no type of its own
 
-METRICS = ("euclidean", "cosine")
+GIVEN = "precomputed"  # the metric of distances that are given
+METRICS = ("euclidean", "cosine", GIVEN)
 POINT_TYPES = (np.float64, np.float32, np.uint8)
 LARGEST_COORDINATE = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e37, np.dtype(np.uint8): 255}
 
@@ -33,14 +34,14 @@ def check_points(X: Any, check: Callable[..., Any] | None = None, **options: Any
     options = {"dtype": POINT_TYPES, "order": "C", "accept_sparse": "csr"} | options
     points = (check or read_matrix)(X, **options)
     if sp.issparse(points):
-        points = _canonical(points)
+        points = canonical(points)
     largest = largest_coordinate(points)
     if largest > LARGEST_COORDINATE[points.dtype]:
         raise ValueError(f"X holds a value of size {largest:g}, whose square overflows; rescale the features first.")
     return points
 
 
-def _canonical(matrix: Any) -> sp.csr_array:
+def canonical(matrix: Any) -> sp.csr_array:
     """A CSR array with sorted indices, each once; the caller's matrix stays as it is."""
     points = sp.csr_array(matrix)
     if not points.has_canonical_format:

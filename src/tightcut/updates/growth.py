@@ -12,7 +12,7 @@ from tightcut._support.arrays import read_matrix
 from tightcut.choosing.parameters import knn_settings
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph, validate_vertex_weights
-from tightcut.neighbors.points import is_memory_mapped
+from tightcut.neighbors.points import GIVEN, is_memory_mapped
 
 if TYPE_CHECKING:
     from tightcut.neighbors.extension import Neighbourhoods
@@ -60,6 +60,11 @@ def _grown_affinity(
 ) -> tuple[sp.csr_array, Any, Neighbourhoods | None, sp.csr_array | None]:
     """The graph of all points, the points, their neighbourhoods and, where the graph is diffused, the plain one."""
     old = model._training_points
+    if model._view is None and model.metric == GIVEN:
+        raise ValueError(
+            "New points of a model that was fitted to distances are not supported by update. predict takes their distances to "
+            "the others. Or fit again to all distances; tightcut.align numbers the new clusters like the old ones."
+        )
     if model._view is None:
         return _with_new_rows(model.affinity_matrix_, X_new), None, None, None
     if is_memory_mapped(old):

@@ -59,6 +59,7 @@ class UpdateMixin:
 
     if TYPE_CHECKING:
         affinity: str
+        metric: str
         criterion: str
         effort: float
         n_jobs: int | None
