@@ -432,7 +432,7 @@ def test_one_cluster(X):
         ("n_neighbors", 0, "n_neighbors must be at least 1; got 0"),
         ("symmetrize", "min", "symmetrize must be one of 'auto', 'maximum', 'mean'; got 'min'"),
         ("scale", "robust", "scale must be one of 'auto', 'none', 'standard', 'quantile'; got 'robust'"),
-        ("metric", "l1", "metric must be one of 'euclidean', 'cosine'; got 'l1'"),
+        ("metric", "l1", "metric must be one of 'euclidean', 'cosine', 'precomputed'; got 'l1'"),
         ("diffusion", -1, "diffusion must be at least 0; got -1"),
         ("learn_distances", "yes", "learn_distances must be True, False or \"auto\"; got 'yes'"),
         ("influence", "strong", "influence must be a number >= 0, or \"auto\"; got 'strong'"),
