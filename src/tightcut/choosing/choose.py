@@ -29,7 +29,7 @@ from joblib import Parallel, delayed
 from tightcut.choosing.choice import CandidateScore, Choice
 from tightcut.choosing.held_out import Fold, HeldOut, hold_out
 from tightcut.choosing.scales import SCALED_TO, SCALES, judge_columns
-from tightcut.choosing.setting import AUTO, INFLUENCE, INFLUENCE_FROM, PAPER, Setting
+from tightcut.choosing.setting import AUTO, PAPER, Setting, default_influence
 from tightcut.choosing.views import GivenGraph, PointGraphs
 from tightcut.clustering import cluster
 from tightcut.constraints import Constraints
@@ -66,15 +66,15 @@ class Problem:
     vertex_weights: Any = "degree"
     max_violations: Any = 0
 
-    def sample(self, rng: np.random.Generator) -> Problem:
-        """The same problem on at most `SAMPLE` points, those with pairs first."""
+    def sample(self, rng: np.random.Generator, size: int = SAMPLE) -> Problem:
+        """The same problem on at most `size` points, those with pairs first."""
         n = self.graphs.n_points
-        if n <= SAMPLE:
+        if n <= size:
             return self
         paired = np.zeros(n, dtype=bool)
         paired[self.constraints.must_link] = paired[self.constraints.cannot_link] = True
         order = np.lexsort((rng.random(n), ~paired))
-        chosen = np.sort(order[:SAMPLE])
+        chosen = np.sort(order[:size])
         weights = self.vertex_weights
         return replace(
             self,
@@ -93,7 +93,7 @@ def default_setting(wanted: Mapping[str, Any], graphs: Graphs, n_clusters: int) 
         Attributes of `Setting`, any of which may be "auto".
     """
     given = {name: value for name, value in wanted.items() if value != AUTO}
-    own: dict[str, Any] = {"influence": INFLUENCE if n_clusters >= INFLUENCE_FROM else 0.0}
+    own: dict[str, Any] = {"influence": default_influence(n_clusters)}
     reason = ""
     if wanted["scale"] == AUTO and isinstance(graphs, PointGraphs):
         if graphs.knn.metric == "cosine":
@@ -204,7 +204,7 @@ def _agreement(
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
         for setting, fold in keys:
             if not setting.learn_distances:  # neighbours are then found here, once for all folds
-                graphs.setdefault((setting, fold), _graph(problem, setting, problem.constraints))
+                graphs.setdefault((setting, fold), graph_of(problem, setting, problem.constraints))
         tasks = [
             (problem, held.folds[fold], setting, graphs.get((setting, fold)), seed + fold) for setting, fold in keys
         ]
@@ -219,7 +219,7 @@ def _agreement(
 
 def _cut(problem: Problem, fold: Fold, setting: Setting, graph: Graph | None, seed: int) -> tuple[Graph, np.ndarray]:
     """The graph of a setting, and the labels of a short search without the held-out pairs of the fold."""
-    graph = graph if graph is not None else _graph(problem, setting, fold.known)
+    graph = graph if graph is not None else graph_of(problem, setting, fold.known)
     found = cluster(
         graph,
         fold.known,
@@ -233,7 +233,8 @@ def _cut(problem: Problem, fold: Fold, setting: Setting, graph: Graph | None, se
     return graph, found.labels
 
 
-def _graph(problem: Problem, setting: Setting, known: Constraints) -> Graph:
+def graph_of(problem: Problem, setting: Setting, known: Constraints) -> Graph:
+    """The graph of a setting; learned distances know the given constraints only."""
     return Graph.from_affinity(problem.graphs.affinity(setting, known), problem.vertex_weights)
 
 

@@ -43,4 +43,9 @@ class Setting:
         )
 
 
+def default_influence(n_clusters: int) -> float:
+    """The influence that suits this many clusters, unless pairs show that neighbours have little in common."""
+    return INFLUENCE if n_clusters >= INFLUENCE_FROM else 0.0
+
+
 PAPER = Setting("none", learn_distances=False, n_neighbors=10, symmetrize="maximum", diffusion=0, influence=0.0)
