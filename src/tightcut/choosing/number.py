@@ -18,7 +18,7 @@ from joblib import Parallel, delayed
 from tightcut.choosing.choose import Problem, graph_of
 from tightcut.choosing.held_out import Fold, hold_out
 from tightcut.choosing.setting import Setting
-from tightcut.clustering import cluster
+from tightcut.choosing.short import short_search
 from tightcut.exceptions import DisconnectedGraphWarning, InconsistentConstraintsError
 from tightcut.graph import Graph
 
@@ -79,6 +79,6 @@ def admitted_by_pairs(
 def _labels(graph: Graph, fold: Fold, number: int, influence: float, seed: int) -> np.ndarray | None:
     """The labels of a short search, None where the constraints admit no such number of clusters."""
     try:
-        return cluster(graph, fold.known, number, effort=0, influence=influence, n_jobs=1, random_state=seed).labels
+        return short_search(graph, fold.known, number, influence, 0, seed)
     except InconsistentConstraintsError:
         return None

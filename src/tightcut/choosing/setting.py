@@ -8,7 +8,7 @@ from tightcut.choosing.scales import SCALED_TO
 
 AUTO = "auto"
 N_NEIGHBORS, SYMMETRIZE, DIFFUSION = 10, "mean", 2
-INFLUENCE = 0.5
+INFLUENCE = 1.0
 INFLUENCE_FROM = 5  # clusters
 
 
