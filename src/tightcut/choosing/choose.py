@@ -67,7 +67,7 @@ class Problem:
     vertex_weights: Any = "degree"
     max_violations: Any = 0
 
-    def sample(self, rng: np.random.Generator, size: int = SAMPLE) -> Problem:
+    def sample(self, rng: np.random.Generator, size: int) -> Problem:
         """The same problem on at most `size` points, those with pairs first."""
         n = self.graphs.n_points
         if n <= size:
@@ -135,7 +135,7 @@ def choose(problem: Problem, wanted: Mapping[str, Any], rng: np.random.Generator
         return Choice(default, reason or "Nothing was left to choose.")
     if problem.constraints.is_empty:
         return Choice(default, _joined(reason, "No pairs were given: the rest are defaults."))
-    small = problem.sample(rng)
+    small = problem.sample(rng, SAMPLE)
     if small.constraints.conflict_witness() is not None and problem.max_violations == 0:
         return Choice(default, _joined(reason, "The pairs contradict each other: the rest are defaults."))
     held = hold_out(small.constraints, rng)

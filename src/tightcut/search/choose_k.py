@@ -22,6 +22,7 @@ from tightcut.search.feasibility import conflict_graph, find_clique, find_colour
 MAX_CLUSTERS = 20
 DENSE_LIMIT = 500
 NEARLY = 0.8  # of the largest gap: fewer clusters are preferred among gaps as large as this
+NEAR_ZERO = 0.1  # of the last root of an eigenvalue: relative gaps between smaller ones are not told apart
 LARGEST_SMALL, SMALLEST_SMALL = 10.0, 1.25  # mean numbers of points of "small clusters"
 LEVELS = 100  # of the tree that are compared by their violated pairs
 EXACT_ARCS = 50_000  # conflicts up to which numbers below the greedy colouring are tried one by one
@@ -118,7 +119,7 @@ def choose_n_clusters(
     numbers = np.arange(at_least, min(most, count - 1) + 1)
     told = admit(numbers) if admit is not None and len(numbers) > 1 else None
     if told is not None:
-        return _by_relative_gap(graph, *told, at_least)
+        return _by_relative_gap(graph, *told, at_least, most)
     return _by_eigengap(merged, at_least, why, most)
 
 
@@ -221,13 +222,14 @@ def _by_eigengap(merged: Graph, at_least: int, why: str, most: int) -> ClusterCo
     return ClusterCount(k, f"{reason} (searched from {at_least} to {allowed[-1]}; {why}).", eigenvalues, at_least)
 
 
-def _by_relative_gap(graph: Graph, admitted: np.ndarray, told: str, at_least: int) -> ClusterCount:
+def _by_relative_gap(graph: Graph, admitted: np.ndarray, told: str, at_least: int, most: int) -> ClusterCount:
     """Of the admitted numbers the one after which the eigenvalues rise most, relative to where they rise to."""
     if len(admitted) == 1:
         return ClusterCount(int(admitted[0]), f"{told}.", None, at_least)
-    eigenvalues = smallest_eigenvalues(graph, min(int(admitted.max()) + 1, graph.n_vertices))
+    eigenvalues = smallest_eigenvalues(graph, min(most + 1, graph.n_vertices))
     root = np.sqrt(eigenvalues)
-    gaps = np.diff(root) / np.maximum(root[1:], np.finfo(float).tiny)
+    # Parts of the graph that are hardly connected have eigenvalues near 0, whose ratios say nothing.
+    gaps = np.diff(root) / np.maximum(root[1:] + NEAR_ZERO * root[-1], np.finfo(float).tiny)
     own = gaps[admitted - 1]
     k = int(admitted[np.argmax(own >= NEARLY * own.max())])
     reason = f"{told}. Of these the relative eigengap (of square roots) decides: after {k} it is {gaps[k - 1]:.3g}"
