@@ -25,19 +25,19 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import Parallel, delayed
 
+from tightcut._support.parallel import run_tasks
 from tightcut.choosing.choice import CandidateScore, Choice
 from tightcut.choosing.held_out import Fold, HeldOut, hold_out
 from tightcut.choosing.scales import SCALED_TO, SCALES, judge_columns
 from tightcut.choosing.setting import AUTO, PAPER, Setting, default_influence
 from tightcut.choosing.short import short_search
-from tightcut.choosing.views import GivenGraph, PointGraphs
+from tightcut.choosing.views import DistanceGraphs, GivenGraph, PointGraphs
 from tightcut.constraints import Constraints
 from tightcut.exceptions import DisconnectedGraphWarning, InconsistentConstraintsError
 from tightcut.graph import Graph
 
-Graphs: TypeAlias = PointGraphs | GivenGraph
+Graphs: TypeAlias = PointGraphs | DistanceGraphs | GivenGraph
 
 FEWEST = 15  # held-out pairs of each kind that are needed for a choice
 CLEAR = 1.0  # standard errors by which a candidate must be better than the default
@@ -53,7 +53,7 @@ class Problem:
 
     Attributes
     ----------
-    graphs : PointGraphs or GivenGraph
+    graphs : PointGraphs, DistanceGraphs or GivenGraph
     constraints : Constraints
     n_clusters : int
     vertex_weights : str or ndarray of shape (n,)
@@ -155,7 +155,7 @@ def choose(problem: Problem, wanted: Mapping[str, Any], rng: np.random.Generator
 
 def _n_columns(graphs: Graphs) -> int:
     """The number of columns, 0 where they cannot be scaled."""
-    if isinstance(graphs, GivenGraph) or sp.issparse(graphs.points) or graphs.knn.metric != "euclidean":
+    if not isinstance(graphs, PointGraphs) or sp.issparse(graphs.points) or graphs.knn.metric != "euclidean":
         return 0
     return int(graphs.points.shape[1])
 
@@ -213,7 +213,7 @@ class _Trials:
                 (self.problem, self.held.folds[fold], setting, self.graphs.get((setting, fold)), seed + fold)
                 for setting, fold in keys
             ]
-            found = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(_cut)(*task) for task in tasks)
+            found = list(run_tasks(_cut, tasks, self.n_jobs))
         agrees = {setting: np.zeros(len(self.held.pairs)) for setting in settings}
         for (setting, number), (graph, labels) in zip(keys, found, strict=True):
             self.graphs[setting, number] = graph

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from itertools import product
 
 import numpy as np
-from joblib import Parallel, delayed
 
+from tightcut._support.parallel import run_tasks
 from tightcut.choosing.choose import Problem, graph_of
 from tightcut.choosing.held_out import Fold, hold_out
 from tightcut.choosing.setting import Setting
@@ -54,12 +54,16 @@ def admitted_by_pairs(
     seed = int(rng.integers(2**31))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DisconnectedGraphWarning)
-        graphs = [graph_of(small, setting_for(int(numbers[0])), fold.known) for fold in held.folds]
+        setting = setting_for(int(numbers[0]))
+        if setting.learn_distances:
+            graphs = [graph_of(small, setting, fold.known) for fold in held.folds]
+        else:
+            graphs = [graph_of(small, setting, small.constraints)] * len(held.folds)
     tasks = [
         (graphs[fold], held.folds[fold], int(number), setting_for(int(number)).influence, seed + fold)
         for number, fold in product(numbers, range(len(held.folds)))
     ]
-    found = iter(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(_labels)(*task) for task in tasks))
+    found = iter(run_tasks(_labels, tasks, n_jobs))
     agrees = np.zeros((len(numbers), len(held.pairs)))
     for row, fold in product(agrees, held.folds):
         labels = next(found)

@@ -13,10 +13,10 @@ from tightcut.choosing.choose import Graphs, Problem, choose, default_setting, p
 from tightcut.choosing.number import admitted_by_pairs
 from tightcut.choosing.parameters import knn_settings
 from tightcut.choosing.setting import AUTO, N_NEIGHBORS, Setting, default_influence
-from tightcut.choosing.views import GivenGraph, PointGraphs, View
+from tightcut.choosing.views import DistanceGraphs, GivenGraph, PointGraphs, View
 from tightcut.graph import Graph
 from tightcut.inputs import read_similarities
-from tightcut.neighbors import KnnGraph, check_points
+from tightcut.neighbors import GIVEN, KnnGraph, check_distances, check_points
 from tightcut.neighbors.points import Points
 from tightcut.neighbors.threads import Progress
 from tightcut.search.choose_k import ClusterCount, choose_n_clusters
@@ -32,7 +32,7 @@ class Prepared:
     choice : Choice
     n_clusters, n_clusters_reason : int, str
     view : View or None
-        How points are seen; None for a given graph.
+        How points are seen; None for a given graph and for given distances.
     points : ndarray, csr_array or None
         The points of the fit, as they were given.
     found : KnnGraph or None
@@ -52,6 +52,8 @@ def read_graphs(X: Any, estimator: Any, progress: Progress | None) -> Graphs:
     """The graph that was given, or the points whose graphs are to be made, checked."""
     if estimator.affinity == "precomputed":
         return GivenGraph(read_similarities(X, estimator))
+    if estimator.metric == GIVEN:
+        return DistanceGraphs(check_distances(X, ensure_min_samples=2, estimator=estimator), knn_settings(estimator))
     points = check_points(X, ensure_min_samples=2, estimator=estimator)
     return PointGraphs(points, knn_settings(estimator), N_NEIGHBORS, progress)
 
@@ -92,27 +94,28 @@ def prepare(
     first = paper_setting(wanted) if by_the_paper else default_setting(wanted, problem.graphs, 2)[0]
     graph, *seen = _made(problem, first)
     number_rng = rng.spawn(1)[0]
-    count = _counted(problem, first, wanted, graph, number_rng, n_jobs)
+    by_number = wanted["influence"] == AUTO and not by_the_paper
+    count = _counted(problem, first, graph, number_rng, n_jobs, by_number=by_number)
     choice = chosen(count.n_clusters)
     if replace(choice.setting, influence=first.influence) != first:
         graph, *seen = _made(problem, choice.setting)
-        count = _counted(problem, choice.setting, wanted, graph, number_rng, n_jobs)
+        count = _counted(problem, choice.setting, graph, number_rng, n_jobs, by_number=by_number)
     return Prepared(graph, choice, count.n_clusters, count.reason, *seen)
 
 
 def _counted(
     problem: Problem,
     setting: Setting,
-    wanted: Mapping[str, Any],
     graph: Graph,
     rng: np.random.Generator,
     n_jobs: int | None,
+    *,
+    by_number: bool,
 ) -> ClusterCount:
-    """The number of clusters on the graph of a setting."""
+    """The number of clusters on the graph of a setting; its influence may depend on the number."""
 
     def setting_for(number: int) -> Setting:
-        own = default_influence(number) if wanted["influence"] == AUTO else setting.influence
-        return replace(setting, influence=own)
+        return replace(setting, influence=default_influence(number)) if by_number else setting
 
     def admit(numbers: np.ndarray) -> tuple[np.ndarray, str] | None:
         return admitted_by_pairs(problem, setting_for, numbers, rng, n_jobs)
@@ -124,5 +127,8 @@ def _made(problem: Problem, setting: Setting) -> tuple[Any, ...]:
     graphs = problem.graphs
     if isinstance(graphs, GivenGraph):
         return (Graph.from_affinity(graphs.matrix, problem.vertex_weights),)
+    if isinstance(graphs, DistanceGraphs):
+        known = graphs.make(setting)
+        return Graph.from_affinity(known.affinity, problem.vertex_weights), None, None, known
     view, _, found = graphs.make(setting, problem.constraints)
     return Graph.from_affinity(found.affinity, problem.vertex_weights), view, graphs.points, found
