@@ -10,7 +10,7 @@ _NAMES = {
     "front": "enter_front walk_front",
     "minimum_cut": "UNREACHED reverse_arcs route_excess total_variation_prox",
     "partition": "agglomerate measure_partition near_boundary refine_partition relation_inside",
-    "resolving": "resolve_components",
+    "resolving": "bound_components improve_components join_components resolve_components solve_components solve_parts",
     "spins": "measure near_the_cut refine tabu_search",
     "splitting": "weigh_branches",
     "thresholding": "cut_changes total_variation",
