@@ -1,12 +1,15 @@
 """All compiled code: free functions on flat arrays, one file per task."""
 
 from tightcut._kernels.blocks import (
+    add_up_arcs,
     best_moves,
     best_neighbours,
     confirmed_moves,
     join_units,
+    leaving_shares,
     make_moves,
     measure_block,
+    spread_shares,
 )
 from tightcut._kernels.coarsening import connected_regions, contract, heavy_edge_matching
 from tightcut._kernels.colouring import colour_by_tabu, colour_exactly, complete_labels, peel
@@ -27,6 +30,7 @@ from tightcut._kernels.thresholding import cut_changes, total_variation
 
 __all__ = [
     "UNREACHED",
+    "add_up_arcs",
     "agglomerate",
     "best_moves",
     "best_neighbours",
@@ -41,6 +45,7 @@ __all__ = [
     "fista_steps",
     "heavy_edge_matching",
     "join_units",
+    "leaving_shares",
     "make_moves",
     "measure",
     "measure_block",
@@ -54,6 +59,7 @@ __all__ = [
     "resolve_components",
     "reverse_arcs",
     "route_excess",
+    "spread_shares",
     "tabu_search",
     "total_variation",
     "total_variation_prox",
