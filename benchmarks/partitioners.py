@@ -45,7 +45,9 @@ NOTES = [
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("sets", nargs="*", choices=[*SETS, []])
-    parser.add_argument("--neighbors", type=Path, help="folder with a folder of neighbour lists or a graph for each set")
+    parser.add_argument(
+        "--neighbors", type=Path, help="folder with a folder of neighbour lists or a graph for each set"
+    )
     parser.add_argument("--one", nargs=2, metavar=("METHOD", "FILE"), help="run one method here and print JSON")
     arguments = parser.parse_args()
     if arguments.one:

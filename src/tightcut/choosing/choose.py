@@ -24,19 +24,19 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import Parallel, delayed
 
+from tightcut._support.parallel import run_tasks
 from tightcut.choosing.choice import CandidateScore, Choice
 from tightcut.choosing.held_out import Fold, HeldOut, hold_out
 from tightcut.choosing.scales import SCALED_TO, SCALES, judge_columns
 from tightcut.choosing.setting import AUTO, INFLUENCE, INFLUENCE_FROM, PAPER, Setting
-from tightcut.choosing.views import GivenGraph, PointGraphs
+from tightcut.choosing.views import DistanceGraphs, GivenGraph, PointGraphs
 from tightcut.clustering import cluster
 from tightcut.constraints import Constraints
 from tightcut.exceptions import DisconnectedGraphWarning, InconsistentConstraintsError
 from tightcut.graph import Graph
 
-Graphs: TypeAlias = PointGraphs | GivenGraph
+Graphs: TypeAlias = PointGraphs | DistanceGraphs | GivenGraph
 
 FEWEST = 15  # held-out pairs of each kind that are needed for a choice
 CLEAR = 1.0  # standard errors by which a candidate must be better than the default
@@ -52,7 +52,7 @@ class Problem:
 
     Attributes
     ----------
-    graphs : PointGraphs or GivenGraph
+    graphs : PointGraphs, DistanceGraphs or GivenGraph
     constraints : Constraints
     n_clusters : int
     vertex_weights : str or ndarray of shape (n,)
@@ -208,7 +208,7 @@ def _agreement(
         tasks = [
             (problem, held.folds[fold], setting, graphs.get((setting, fold)), seed + fold) for setting, fold in keys
         ]
-        found = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(_cut)(*task) for task in tasks)
+        found = list(run_tasks(_cut, tasks, n_jobs))
     agrees = {setting: np.zeros(len(held.pairs)) for setting in settings}
     for (setting, number), (graph, labels) in zip(keys, found, strict=True):
         graphs[setting, number] = graph

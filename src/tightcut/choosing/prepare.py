@@ -12,10 +12,10 @@ from tightcut.choosing.choice import Choice
 from tightcut.choosing.choose import Graphs, Problem, choose, default_setting, paper_setting
 from tightcut.choosing.parameters import knn_settings
 from tightcut.choosing.setting import N_NEIGHBORS, Setting
-from tightcut.choosing.views import GivenGraph, PointGraphs, View
+from tightcut.choosing.views import DistanceGraphs, GivenGraph, PointGraphs, View
 from tightcut.graph import Graph
 from tightcut.inputs import read_similarities
-from tightcut.neighbors import KnnGraph, check_points
+from tightcut.neighbors import GIVEN, KnnGraph, check_distances, check_points
 from tightcut.neighbors.points import Points
 from tightcut.neighbors.threads import Progress
 from tightcut.search.choose_k import choose_n_clusters
@@ -31,7 +31,7 @@ class Prepared:
     choice : Choice
     n_clusters, n_clusters_reason : int, str
     view : View or None
-        How points are seen; None for a given graph.
+        How points are seen; None for a given graph and for given distances.
     points : ndarray, csr_array or None
         The points of the fit, as they were given.
     found : KnnGraph or None
@@ -51,6 +51,8 @@ def read_graphs(X: Any, estimator: Any, progress: Progress | None) -> Graphs:
     """The graph that was given, or the points whose graphs are to be made, checked."""
     if estimator.affinity == "precomputed":
         return GivenGraph(read_similarities(X, estimator))
+    if estimator.metric == GIVEN:
+        return DistanceGraphs(check_distances(X, ensure_min_samples=2, estimator=estimator), knn_settings(estimator))
     points = check_points(X, ensure_min_samples=2, estimator=estimator)
     return PointGraphs(points, knn_settings(estimator), N_NEIGHBORS, progress)
 
@@ -99,5 +101,8 @@ def _made(problem: Problem, setting: Setting) -> tuple[Any, ...]:
     graphs = problem.graphs
     if isinstance(graphs, GivenGraph):
         return (Graph.from_affinity(graphs.matrix, problem.vertex_weights),)
+    if isinstance(graphs, DistanceGraphs):
+        known = graphs.make(setting)
+        return Graph.from_affinity(known.affinity, problem.vertex_weights), None, None, known
     view, _, found = graphs.make(setting, problem.constraints)
     return Graph.from_affinity(found.affinity, problem.vertex_weights), view, graphs.points, found

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from tightcut.cli._console import Console
 
 if TYPE_CHECKING:
-    from tightcut import COSC
     from tightcut.cli._problem import Problem
     from tightcut.files import Data
+    from tightcut.model import Model
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Rows:
         return cls(list(data.ids), data.id_name, tuple(data.columns) or None)
 
     @classmethod
-    def of_model(cls, model: COSC) -> Rows:
+    def of_model(cls, model: Model) -> Rows:
         """As saved by the command line; for a model made in Python, row numbers and the names of the features."""
         noted = vars(model).get("_rows")
         if noted is None:
@@ -48,7 +48,7 @@ class Rows:
         ids, columns = list(noted["ids"]), None if columns is None else tuple(columns)
         return cls(ids, noted["id_name"], columns)
 
-    def note_on(self, model: COSC) -> None:
+    def note_on(self, model: Model) -> None:
         import numpy as np
 
         model._rows = {  # noqa: SLF001
@@ -74,23 +74,23 @@ class Rows:
         return replace(self, ids=[*self.ids, *data.ids])
 
 
-def read_model(path: Path) -> COSC:
-    from tightcut import COSC
+def read_model(path: Path) -> Model:
     from tightcut.files import InputError
     from tightcut.files.sources import check_readable
+    from tightcut.model import Model
 
     check_readable(path)
     try:
-        return COSC.load(path)
+        return Model.load(path)
     except ValueError as error:
         raise InputError(str(error)) from error
 
 
-def read_new(path: Path, model: COSC, rows: Rows, options: dict[str, Any], console: Console) -> tuple[Data, Any]:
+def read_new(path: Path, model: Model, rows: Rows, options: dict[str, Any], console: Console) -> tuple[Data, Any]:
     """New rows of a model: the file, and what `COSC.update` and `predict` take."""
     from tightcut.files import DataOptions, InputError, read_data
 
-    if model._training_points is None:  # noqa: SLF001
+    if model._training_points is None and model.metric != "precomputed":  # noqa: SLF001
         raise InputError(
             f"The model was made of a graph, and {path} would have to hold the similarities of new vertices to all others. "
             "Use COSC.update in Python, or cluster the whole graph with --init."

@@ -28,7 +28,7 @@ BATCH = 2  # random coarsenings whose starts are joined at a time
 STARTS_KEPT = 4  # per random coarsening
 # Above this many units half as many starts are kept, and a batch that gains less than this share is the last.
 PATIENT_LIMIT, LEAST_BATCH_GAIN = 100_000, 0.005
-CYCLES, LEAST_GAIN = 6, 2e-4  # V-cycles at most, and what one must gain, as a share, for another to follow
+CYCLES, LEAST_GAIN = 3, 2e-4  # V-cycles at most, and what one must gain, as a share, for another to follow
 POPULATION = 12
 CHILDREN = 6  # per generation
 STALE = 3  # generations without progress before the search ends

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_array
-from sklearn.utils.validation import check_non_negative
 
+from tightcut._support.arrays import read_matrix
 from tightcut.choosing.parameters import knn_settings
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph, validate_vertex_weights
-from tightcut.neighbors.points import is_memory_mapped
+from tightcut.neighbors.points import GIVEN, is_memory_mapped
 
 if TYPE_CHECKING:
     from tightcut.neighbors.extension import Neighbourhoods
@@ -61,6 +60,11 @@ def _grown_affinity(
 ) -> tuple[sp.csr_array, Any, Neighbourhoods | None, sp.csr_array | None]:
     """The graph of all points, the points, their neighbourhoods and, where the graph is diffused, the plain one."""
     old = model._training_points
+    if model._view is None and model.metric == GIVEN:
+        raise ValueError(
+            "New points of a model that was fitted to distances are not supported by update. predict takes their distances to "
+            "the others. Or fit again to all distances; tightcut.align numbers the new clusters like the old ones."
+        )
     if model._view is None:
         return _with_new_rows(model.affinity_matrix_, X_new), None, None, None
     if is_memory_mapped(old):
@@ -113,14 +117,13 @@ def on_more_points(constraints: Constraints, n: int) -> Constraints:
 
 def _with_new_rows(affinity: sp.csr_array, X_new: Any) -> sp.csr_array:
     """Similarities with rows, and columns, for new points."""
-    rows = check_array(X_new, accept_sparse="csr", input_name="X_new")
+    rows = read_matrix(X_new, ensure_non_negative=True, input_name="X_new")
     n_old, n_new = affinity.shape[0], rows.shape[0]
     if rows.shape[1] != n_old + n_new:
         raise ValueError(
             f"X_new must hold the similarities of {n_new} new points to {n_old} old ones and to each other, shape "
             f"({n_new}, {n_old + n_new}); it has shape {rows.shape}."
         )
-    check_non_negative(rows, "COSC.update")
     rows = sp.csr_array(rows)
     to_old = rows[:, :n_old]
     return sp.csr_array(sp.block_array([[affinity, to_old.T], [to_old, rows[:, n_old:]]], format="csr"))

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_is_fitted
 
 from tightcut._support.choices import check_choice
 from tightcut._support.interruption import interruptible
 from tightcut.clustering import Settings, as_generator
 from tightcut.constraints import Constraints
 from tightcut.constraints.violations import Violations
-from tightcut.inputs import gather_constraints, seed_of
+from tightcut.inputs import check_is_fitted, gather_constraints, seed_of
 from tightcut.relaxation.objective import normalized_cut
 from tightcut.result import ClusteringResult
 from tightcut.search.release import satisfied
@@ -59,13 +59,12 @@ class UpdateMixin:
 
     if TYPE_CHECKING:
         affinity: str
+        metric: str
         criterion: str
         effort: float
         n_jobs: int | None
         random_state: Any
         device: str
-
-        def get_params(self, deep: bool = True) -> dict[str, Any]: ...  # noqa: FBT001, FBT002
 
         choice_: Choice
         _view: View | None
@@ -243,7 +242,7 @@ class UpdateMixin:
         from tightcut import __version__
 
         check_is_fitted(self)
-        parameters = self.get_params(deep=False)
+        parameters = {name: getattr(self, name) for name in signature(type(self)).parameters}
         state = {name: value for name, value in vars(self).items() if name not in parameters and name not in TRANSIENT}
         write_archive(Path(path), parameters, state, __version__)
 
