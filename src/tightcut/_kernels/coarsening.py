@@ -117,13 +117,12 @@ def contract(indptr, indices, coupling, unit, sign, n_units):
 
 @compiled
 def _some_negative(coupling, sign):
-    for s in sign:
-        if s < 0:
-            return True
+    lowest = 0.0
     for value in coupling:
-        if value < 0.0:
-            return True
-    return False
+        lowest = min(lowest, value)
+    for s in sign:
+        lowest = min(lowest, s)
+    return lowest < 0.0
 
 
 @compiled
