@@ -76,12 +76,14 @@ class Level:
 
     def _pieces(self, n_runs: int, first: int, last: int) -> list[np.ndarray]:
         """The arcs of all runs that start at units first, ..., last - 1."""
-        runs = [self.arrays(*(f"run-{run}-{name}" for name in ("i", "j", "weight"))) for run in range(n_runs)]
-        places = [slice(*np.searchsorted(i, [first, last]).tolist()) for i, _, _ in runs]
-        return [
-            np.concatenate([column[place] for column, place in zip(columns, places, strict=True)])
-            for columns in zip(*runs, strict=True)
-        ]
+        pieces = []
+        for run in range(n_runs):
+            columns = self.arrays(*(f"run-{run}-{name}" for name in ("i", "j", "weight")))
+            # Ends of another type would make numpy read and convert all of the column.
+            ends = np.array([first, last]).astype(columns[0].dtype)
+            within = slice(*np.searchsorted(columns[0], ends).tolist())
+            pieces.append([np.array(column[within]) for column in columns])  # copies: no run stays mapped
+        return [np.concatenate(column) for column in zip(*pieces, strict=True)]
 
     def delete(self, pattern: str) -> None:
         for path in self.folder.glob(pattern):
