@@ -3,7 +3,8 @@
 from importlib import import_module
 
 _NAMES = {
-    "blocks": "best_moves best_neighbours confirmed_moves join_units make_moves measure_block",
+    "blocks": "add_up_arcs best_moves best_neighbours confirmed_moves join_units leaving_shares make_moves measure_block "
+    "spread_shares",
     "coarsening": "connected_regions contract heavy_edge_matching",
     "colouring": "colour_by_tabu colour_exactly complete_labels peel",
     "fista": "fista_steps",
