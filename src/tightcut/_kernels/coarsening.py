@@ -86,7 +86,9 @@ def contract(indptr, indices, coupling, unit, sign, n_units):
     start, members = _members(unit, n_units)
     out_indptr = np.zeros(n_units + 1, np.int32)
     out_indices = np.empty(len(indices), np.int32)
-    positive, negative = np.empty(len(indices)), np.empty(len(indices))
+    signed = _some_negative(coupling, sign)
+    # An array that is not needed would take as much memory as the weights do.
+    positive, negative = np.empty(len(indices)), np.empty(len(indices) if signed else 0)
     place = _unset(n_units)  # of the arc to each unit, if it is one of the present unit's
     offset, size = 0.0, 0
     for u in range(n_units):
@@ -105,16 +107,29 @@ def contract(indptr, indices, coupling, unit, sign, n_units):
                     at = size
                     size += 1
                     place[other], out_indices[at] = at, other
-                    positive[at], negative[at] = 0.0, 0.0
-                if value > 0.0:
+                    positive[at] = 0.0
+                    if signed:
+                        negative[at] = 0.0
+                if value >= 0.0:
                     positive[at] += value
                 else:
                     negative[at] += value
-        for at in range(first, size):
-            offset += 0.5 * min(positive[at], -negative[at])
-            positive[at] += negative[at]
+        if signed:
+            for at in range(first, size):
+                offset += 0.5 * min(positive[at], -negative[at])
+                positive[at] += negative[at]
         out_indptr[u + 1] = size
     return (*_transposed(out_indptr, out_indices, positive), offset)
+
+
+@compiled
+def _some_negative(coupling, sign):
+    lowest = 0.0
+    for value in coupling:
+        lowest = min(lowest, value)
+    for s in sign:
+        lowest = min(lowest, s)
+    return lowest < 0.0
 
 
 @compiled

@@ -31,7 +31,8 @@ STARTS_KEPT = 4  # per random coarsening
 PATIENT_LIMIT, LEAST_BATCH_GAIN = 100_000, 0.005
 # Where half of the starts are within this factor of the best, a batch that gains less than this share is the last.
 ALIKE, LEAST_GAIN_OF_ALIKE = 1.1, 0.001
-CYCLES, LEAST_GAIN = 6, 2e-4  # V-cycles at most, and what one must gain, as a share, for another to follow
+CYCLES, LEAST_GAIN = 3, 2e-4  # V-cycles at most, and what one must gain, as a share, for another to follow
+SKIPPED_LIMIT = 2_000_000  # units above which every second level is skipped: all levels take more memory than the graph
 POPULATION = 12
 CHILDREN = 6  # per generation
 STALE = 3  # generations without progress before the search ends
@@ -93,6 +94,8 @@ def coarsen(problem: Problem, target: int, rng: np.random.Generator) -> list[Con
         level = small.halve(heaviest, rng)
         if level.problem.size == small.size:
             break
+        if small.size > SKIPPED_LIMIT:
+            level = level.followed_by(level.problem.halve(heaviest, rng))
         levels.append(level)
         small = level.problem
     return levels
@@ -188,7 +191,9 @@ def _solutions(
     """Solutions of a large problem, several for each random coarsening."""
     keep = STARTS_KEPT if problem.size <= PATIENT_LIMIT else STARTS_KEPT // 2
     tasks = [(problem, rng, options.starts, keep, problem.middle(large=True)) for rng in generators]
-    if not options.workers[1]:  # levels are large; they stay where they are made
+    threads, shared = options.workers
+    # Levels are large: they stay where they are made, and in turn one random coarsening has them at a time.
+    if not shared or (threads == 1 and problem.size > SKIPPED_LIMIT):
         return [solutions for _, solutions in options.map(_alone, tasks, "start")]
     found = options.map(_compared, tasks, "start")
     carried = [(problem, levels, state) for _, chosen, levels in found for state in chosen]
