@@ -30,8 +30,8 @@ NOTES = [
     "- METIS: `pymetis.part_graph` with the edge weights as whole numbers up to 1000, its other settings as they are, and",
     "  once without weights. It takes no pairs, so it stands beside the rows without them only.",
     "- The smallest cut of MNIST's graph that any search here found, 0.3110, is 0.87 of METIS's.",
-    "- Before is 0e13462. Since then refinement looks at all arcs once and not in every pass, no units are matched along weak",
-    "  edges, and batches of starts end where these agree; rows of letter have cuts that vary by 5 % with the random state.",
+    "- Before is 0e13462. Since then refinement looks at all arcs once and not in every pass, and batches of starts end",
+    "  where these agree. Cuts of letter vary by 5 % with the random state.",
     "- Other work ran on the machine. Before and after took turns, so ratios are more certain than seconds.",
 ]
 
