@@ -24,10 +24,12 @@ from tightcut._kernels.resolving import resolve_components
 from tightcut._kernels.spins import measure, near_the_cut, refine, tabu_search
 from tightcut._kernels.splitting import weigh_branches
 from tightcut._kernels.thresholding import cut_changes, total_variation
+from tightcut._kernels.trees import average_votes, grow_trees
 
 __all__ = [
     "UNREACHED",
     "agglomerate",
+    "average_votes",
     "best_moves",
     "best_neighbours",
     "colour_by_tabu",
@@ -39,6 +41,7 @@ __all__ = [
     "cut_changes",
     "enter_front",
     "fista_steps",
+    "grow_trees",
     "heavy_edge_matching",
     "join_units",
     "make_moves",
