@@ -1,12 +1,16 @@
 """The oldest versions that pyproject.toml promises, as constraints for pip: ``python .ci/oldest.py > constraints.txt``."""
 
 import re
+import sys
 import tomllib
-from itertools import chain
 from pathlib import Path
 
 project = tomllib.loads(Path(__file__).parents[1].joinpath("pyproject.toml").read_text(encoding="utf-8"))["project"]
-requirements = project["dependencies"] + list(chain(*project["optional-dependencies"].values()))
-# "numpy>=1.26" becomes "numpy==1.26", which pip reads as 1.26.0.
-bounds = [re.fullmatch(r"([\w.-]+)>=([\w.]+)", requirement) for requirement in requirements]
-print("\n".join(sorted({f"{bound[1]}=={bound[2]}" for bound in bounds if bound})))
+requirements = set(project["dependencies"]).union(*project["optional-dependencies"].values())
+for requirement in sorted(requirements):
+    # "numpy>=1.26" becomes "numpy==1.26", which pip reads as 1.26.0; "tightcut[frames]" only repeats another extra.
+    bound = re.fullmatch(r"([\w.-]+)(\[[\w,]+\])?>=([\w.]+)", requirement)
+    if bound:
+        print(f"{bound[1]}=={bound[3]}")
+    elif not requirement.startswith(f"{project['name']}["):
+        sys.exit(f"{requirement!r} has no lower bound: write it as name>=version")

@@ -35,7 +35,8 @@ def cupy_pass(solver: Any, goal: Any) -> tuple[Callable[[], None], Callable[[], 
 
     kernel = cupy.RawKernel(SOURCE, "advance")
     slices, view = solver._slices, cupy.from_dlpack
-    fixed = [slices.bases, slices.widths, solver._indices, solver._weights, solver._steps, goal, solver._norm_there]
+    arcs = (solver._indices, solver._weights, solver._steps)
+    fixed = [slices.bases, slices.widths, *arcs, goal, solver._vertex_weights_there]
     value, flow, past = (array.clone() for array in (solver._value, solver._flow, solver._past))
     outflow = value.clone()
     arguments = tuple(view(array) for array in (*fixed, value, flow, past, outflow))

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy.sparse.csgraph import connected_components
 
+from tightcut._support.parallel import run_tasks
 from tightcut.clustering import as_generator, check_points, cluster, read_labels
 from tightcut.constraints import Constraints
 from tightcut.constraints.two_colouring import link_graph
@@ -115,21 +115,17 @@ def audit(
     considered = [pair for pair in suspicion if pair in chosen]
     reference = normalized_cut(graph, present)
     report = progress or (lambda *_: None)
-    run = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
     found: dict[_Pair, tuple[np.ndarray, str]] = {}
-    for step, (pair, guess) in enumerate(
-        zip(considered, run(delayed(without.estimate)(pair, present, free) for pair in considered), strict=True)
-    ):
+    guesses = run_tasks(without.estimate, [(pair, present, free) for pair in considered], n_jobs, as_list=False)
+    for step, (pair, guess) in enumerate(zip(considered, guesses, strict=True)):
         report("estimate", step + 1, len(considered), reference)
         found[pair] = (present, "implied") if guess is None else (guess, "estimated")
     cut = {pair: normalized_cut(graph, guess) for pair, (guess, _) in found.items()}
     candidates = [pair for pair in found if found[pair][1] == "estimated"]
     top = sorted(candidates, key=lambda pair: (round(cut[pair], 12), -suspicion[pair]))[:n_solved]
     seeds = rng.integers(2**31, size=len(top)).tolist()
-    solved = run(
-        delayed(without.solve)(without.constraints(pair), found[pair][0], seed)
-        for pair, seed in zip(top, seeds, strict=True)
-    )
+    tasks = [(without.constraints(pair), found[pair][0], seed) for pair, seed in zip(top, seeds, strict=True)]
+    solved = run_tasks(without.solve, tasks, n_jobs, as_list=False)
     for step, (pair, better) in enumerate(zip(top, solved, strict=True)):
         report("solve", step + 1, len(top), reference)
         found[pair] = better, "solved"

@@ -20,11 +20,12 @@ from tightcut.graph import Graph
 from tightcut.relaxation.objective import normalized_cut
 from tightcut.relaxation.paper import PaperSettings, paper_bipartition, paper_partitions
 from tightcut.result import ClusteringResult, number_by_appearance
+from tightcut.search.canonical import in_canonical_order
 from tightcut.search.options import Progress, SearchOptions
 from tightcut.search.partition import partition
 from tightcut.search.tradeoff import tradeoff
 from tightcut.search.two_clusters import admits_two_clusters, bipartition
-from tightcut.search.within import cluster_within
+from tightcut.search.within import Within, cluster_within
 
 METHODS = ("search", "paper")
 FEWEST = "fewest"
@@ -162,8 +163,13 @@ def tradeoff_path(
     """
     constraints = check_points(graph, constraints)
     options = Settings(effort=effort, n_jobs=n_jobs, device=device).options(progress)
+    rng = as_generator(random_state)
+
+    def solve(graph: Graph, constraints: Constraints, known: list[np.ndarray]) -> list[np.ndarray]:
+        return tradeoff(graph, constraints, rng, options, known=known)
+
     with compiling_reported(progress):
-        sides = tradeoff(graph, constraints, as_generator(random_state), options)
+        sides = in_canonical_order(graph, constraints, [], solve, lambda sides, place: [side[place] for side in sides])
     return [_result(graph, constraints, side.astype(np.int64)) for side in sides]
 
 
@@ -184,15 +190,35 @@ def _solve(
         if known:
             raise ValueError('init belongs to method="search"; the paper\'s algorithm starts at random.')
         return _by_the_paper(graph, constraints, n_clusters, settings.limit or 0.0, rng, options)
+
+    def solve(graph: Graph, constraints: Constraints, known: list[np.ndarray]) -> Within:
+        known = [number_by_appearance(labels) for labels in known]
+        return _search(graph, constraints, n_clusters, settings, rng, options, known)
+
+    found = in_canonical_order(graph, constraints, known, solve, _moved_back)
+    return _result(graph, constraints, found.labels, history=found.history, bound=found.bound)
+
+
+def _search(
+    graph: Graph,
+    constraints: Constraints,
+    n_clusters: int,
+    settings: Settings,
+    rng: np.random.Generator,
+    options: SearchOptions,
+    known: list[np.ndarray],
+) -> Within:
     many, limit, influence = n_clusters > 2 or settings.influence > 0, settings.limit, settings.influence
     if not many and (limit == 0 or (limit is None and admits_two_clusters(constraints))):
         found = bipartition(graph, constraints, rng, options, known=[labels == labels[0] for labels in known])
-        return _result(graph, constraints, found.side.astype(np.int64), history=found.history)
+        return Within(found.side.astype(np.int64), found.history)
     if limit == 0:
-        labels = partition(graph, constraints, n_clusters, rng, options, known=known, influence=influence)
-        return _result(graph, constraints, labels)
-    soft = cluster_within(graph, constraints, n_clusters, limit, rng, options, known=known, influence=influence)
-    return _result(graph, constraints, soft.labels, history=soft.history, bound=soft.bound)
+        return Within(partition(graph, constraints, n_clusters, rng, options, known=known, influence=influence))
+    return cluster_within(graph, constraints, n_clusters, limit, rng, options, known=known, influence=influence)
+
+
+def _moved_back(found: Within, place: np.ndarray) -> Within:
+    return replace(found, labels=found.labels[place])
 
 
 def check_points(graph: Graph, constraints: Constraints | None) -> Constraints:

@@ -80,9 +80,11 @@ class DisconnectedGraphWarning(UserWarning):
         super().__init__(n_components, n_bridges)
 
     def __str__(self) -> str:
+        left = self.n_components - self.n_bridges
+        rest = f" No known distance joins the {left} that are left." if left > 1 else ""
         return (
             f"The nearest-neighbour graph has {self.n_components} connected components; joined them by {self.n_bridges} "
-            f"{'bridge' if self.n_bridges == 1 else 'bridges'}, the shortest links between them. "
+            f"{'bridge' if self.n_bridges == 1 else 'bridges'}, the shortest links between them.{rest} "
             "Raise n_neighbors for a denser graph, or pass connect=False to keep the components apart."
         )
 

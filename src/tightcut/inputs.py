@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_array, check_random_state, check_scalar
-from sklearn.utils.validation import check_non_negative
 
-from tightcut._support.choices import did_you_mean_number
+from tightcut._support.arrays import read_matrix
+from tightcut._support.choices import check_count, did_you_mean_number
 from tightcut._support.warning import warn
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph
@@ -20,18 +19,18 @@ LOOKED_AT = 60  # points of a matrix that may hold distances
 
 def read_similarities(X: Any, estimator: Any) -> Any:
     """A square matrix of similarities, sparse or dense."""
-    similarities = check_array(X, accept_sparse="csr", ensure_min_samples=2, estimator=estimator, input_name="X")
+    similarities = read_matrix(X, ensure_min_samples=2, estimator=estimator)
     if similarities.shape[0] != similarities.shape[1]:
         raise ValueError(
             f'affinity="precomputed" takes a square matrix of similarities; X has shape {similarities.shape}. '
             'For points and their features say affinity="knn".'
         )
-    check_non_negative(similarities, type(estimator).__name__)
+    read_matrix(similarities, ensure_non_negative=True, estimator=estimator)
     if looks_like_distances(similarities):
         warn(
             "X looks like a matrix of distances: its diagonal is 0 and it satisfies the triangle inequality. "
-            'affinity="precomputed" takes similarities, the larger the more alike; turn distances into them first, for '
-            "example by exp(-(X / X.mean()) ** 2)."
+            'affinity="precomputed" takes similarities, the larger the more alike; for distances say affinity="knn", '
+            'metric="precomputed".'
         )
     return similarities
 
@@ -69,9 +68,7 @@ def check_n_clusters(value: Any) -> None:
             hint = did_you_mean_number(value, "auto")
             raise ValueError(f'n_clusters must be a whole number >= 1, or "auto"; got {value!r}.{hint}')
         return
-    if isinstance(value, bool):  # an int to Python
-        raise TypeError(f"n_clusters must be an instance of int, not bool; got {value}.")
-    check_scalar(value, "n_clusters", Integral, min_val=1)
+    check_count("n_clusters", value, 1)
 
 
 def gather_constraints(
@@ -109,4 +106,14 @@ def seed_of(random_state: Any) -> Any:
     """scikit-learn's meaning of None (numpy's global state); all else as `tightcut.cluster` takes it."""
     if isinstance(random_state, (Integral, np.random.Generator)):
         return random_state
+    from sklearn.utils import check_random_state
+
     return check_random_state(random_state)
+
+
+def check_is_fitted(model: Any) -> None:
+    """Raise scikit-learn's `NotFittedError` unless the model has been fitted."""
+    if not hasattr(model, "labels_"):
+        from sklearn.exceptions import NotFittedError
+
+        raise NotFittedError(f"This {type(model).__name__} has not been fitted yet: call fit first.")

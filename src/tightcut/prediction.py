@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_is_fitted, validate_data
 
+from tightcut._support.arrays import read_matrix
 from tightcut.choosing.parameters import knn_settings
-from tightcut.neighbors import check_points, cross_affinity
+from tightcut.inputs import check_is_fitted
+from tightcut.neighbors import GIVEN, check_points, check_rows, cross_affinity, known_affinity
 from tightcut.neighbors.points import Points
 
 if TYPE_CHECKING:
@@ -21,9 +21,12 @@ class Prediction:
     """`predict` of `tightcut.COSC`."""
 
     labels_: np.ndarray
+    n_features_in_: int
+    metric: str
     choice_: Choice
     _training_points: Any
     _view: View | None
+    _viewed: Any = None  # the training points in that view, once they are needed
 
     def predict(self, X: Any) -> np.ndarray:
         """Clusters of new points, by the weighted vote of their nearest training points.
@@ -33,21 +36,36 @@ class Prediction:
 
         Parameters
         ----------
-        X : array-like of shape (n_new, n_features), or similarities of shape (n_new, n_samples)
-            New points; with `affinity="precomputed"` their similarities to the training samples.
+        X : array-like of shape (n_new, n_features), or of shape (n_new, n_samples)
+            New points; with `affinity="precomputed"` their similarities to the training samples, and with
+            `metric="precomputed"` their distances to them.
         """
         check_is_fitted(self)
-        if self._view is None:
-            similarity = validate_data(self, X, accept_sparse="csr", ensure_non_negative=True, reset=False)
-            neighbor_weights = sp.csr_array(similarity)
+        if self._view is None and self.metric == GIVEN:
+            distances = check_rows(self._checked(X, accept_sparse="csr"))
+            neighbor_weights = known_affinity(distances, self.choice_.setting.n_neighbors)
+        elif self._view is None:
+            neighbor_weights = sp.csr_array(self._checked(X, accept_sparse="csr", ensure_non_negative=True))
         else:
             settings = knn_settings(self, self.choice_.setting.n_neighbors)
-            new, points = self._view.transform(self._read_new(X)), self._view.transform(self._training_points)
-            neighbor_weights = cross_affinity(new, points, settings)
+            new = self._view.transform(self._read_new(X))
+            neighbor_weights = cross_affinity(new, self._viewed_points(self._view), settings)
         ids, place = np.unique(self.labels_, return_inverse=True)
         members = sp.csr_array((np.ones(len(place)), (np.arange(len(place)), place)))
         return ids[np.asarray((neighbor_weights @ members).argmax(axis=1)).ravel()]
 
     def _read_new(self, X: Any) -> Points:
         """New points, checked."""
-        return check_points(X, partial(validate_data, self, reset=False))
+        return check_points(X, self._checked)
+
+    def _viewed_points(self, view: View) -> Points:
+        if self._viewed is None:
+            self._viewed = view.transform(self._training_points)
+        return self._viewed
+
+    def _checked(self, X: Any, **options: Any) -> Any:
+        """Rows with as many columns as those of the fit; the parameters are those of `read_matrix`."""
+        rows = read_matrix(X, **options)
+        if rows.shape[1] != self.n_features_in_:
+            raise ValueError(f"X has {rows.shape[1]} features, and the model was fitted to {self.n_features_in_}.")
+        return rows

@@ -131,3 +131,35 @@ def test_a_damaged_database_is_an_error(run, edges):
     code, _, err = run("resolve data.duckdb::edges")
     assert code == 1
     assert "is damaged, or not a DuckDB database" in err
+
+
+def test_a_person_is_asked_about_what_is_doubtful(run, edges, monkeypatch):
+    (edges / "people.csv").write_text("id,name\n1,Ann\n2,Anna\n3,Anne\n10,Hannah\n")
+    lines = iter(["what", "n", "u", "n", "q"])
+    monkeypatch.setattr("builtins.input", lambda: next(lines))
+    code, out, err = run("resolve edges.csv --ask --console --records people.csv -o -")
+    assert code == 0, err
+    assert out == "id,cluster\n1,0\n2,0\n3,1\n10,2\n"
+    assert "name: Anne    name: Hannah" in err
+    assert "'what' is not an answer" in err
+    assert "Answers are kept in edges.answers.jsonl" in err
+    monkeypatch.setattr("builtins.input", lambda: "q")
+    assert run("resolve edges.csv --ask --console -o -")[1] == out  # the answers are still there
+    assert run("resolve edges.csv --ask --console --answers other.jsonl -o -")[1] == "id,cluster\n1,0\n2,0\n3,1\n10,1\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "status", "complaint"),
+    [
+        ("--console", 2, "--console is about --ask"),
+        ("--ask --id name", 2, "--id is about --records"),
+        ("--ask --console --records people.csv --id age", 1, "age"),
+        ("--ask --console --records people.csv --id name", 1, "no record is named in column 'name'"),
+        ("--ask --console --records people.csv --show height", 1, "height"),
+    ],
+)
+def test_asking_that_cannot_work(run, edges, options, status, complaint):
+    (edges / "people.csv").write_text("id,name\n1,Ann\n2,Anna\n3,Anne\n10,Hannah\n")
+    code, _, err = run(f"resolve edges.csv {options}")
+    assert code == status
+    assert complaint in err

@@ -139,7 +139,7 @@ def test_streams_that_are_closed_broken_or_full(command, folder, line, code):
 
 
 @pytest.mark.parametrize(
-    "module", ["click", "tightcut.cli._app", "tightcut.cli.cluster", "numpy", "scipy.sparse", "sklearn.base", "numba"]
+    "module", ["click", "tightcut.cli._app", "tightcut.cli.cluster", "numpy", "scipy.sparse", "scipy.spatial", "numba"]
 )
 def test_an_interrupt_during_any_import_ends_quietly(folder, child_environment, module):
     line = [sys.executable, "-c", INTERRUPTED, module, "cluster", "moons.npy", "-k", "2", "--effort", "0", "-q"]

@@ -1,65 +1,28 @@
-"""All compiled code: free functions on flat arrays, one file per task."""
+"""All compiled code: free functions on flat arrays, one file per task, imported when one of its names is used."""
 
-from tightcut._kernels.blocks import (
-    best_moves,
-    best_neighbours,
-    confirmed_moves,
-    join_units,
-    make_moves,
-    measure_block,
-)
-from tightcut._kernels.coarsening import connected_regions, contract, heavy_edge_matching
-from tightcut._kernels.colouring import colour_by_tabu, colour_exactly, complete_labels, peel
-from tightcut._kernels.fista import fista_steps
-from tightcut._kernels.front import enter_front, walk_front
-from tightcut._kernels.minimum_cut import UNREACHED, reverse_arcs, route_excess, total_variation_prox
-from tightcut._kernels.partition import (
-    agglomerate,
-    measure_partition,
-    near_boundary,
-    refine_partition,
-    relation_inside,
-)
-from tightcut._kernels.resolving import resolve_components
-from tightcut._kernels.spins import measure, near_the_cut, refine, tabu_search
-from tightcut._kernels.splitting import weigh_branches
-from tightcut._kernels.thresholding import cut_changes, total_variation
-from tightcut._kernels.trees import average_votes, grow_trees
+from importlib import import_module
 
-__all__ = [
-    "UNREACHED",
-    "agglomerate",
-    "average_votes",
-    "best_moves",
-    "best_neighbours",
-    "colour_by_tabu",
-    "colour_exactly",
-    "complete_labels",
-    "confirmed_moves",
-    "connected_regions",
-    "contract",
-    "cut_changes",
-    "enter_front",
-    "fista_steps",
-    "grow_trees",
-    "heavy_edge_matching",
-    "join_units",
-    "make_moves",
-    "measure",
-    "measure_block",
-    "measure_partition",
-    "near_boundary",
-    "near_the_cut",
-    "peel",
-    "refine",
-    "refine_partition",
-    "relation_inside",
-    "resolve_components",
-    "reverse_arcs",
-    "route_excess",
-    "tabu_search",
-    "total_variation",
-    "total_variation_prox",
-    "walk_front",
-    "weigh_branches",
-]
+_NAMES = {
+    "blocks": "add_up_arcs best_moves best_neighbours confirmed_moves join_units leaving_shares make_moves measure_block "
+    "spread_shares",
+    "coarsening": "connected_regions contract heavy_edge_matching",
+    "colouring": "colour_by_tabu colour_exactly complete_labels peel",
+    "fista": "fista_steps",
+    "front": "enter_front walk_front",
+    "minimum_cut": "UNREACHED reverse_arcs route_excess total_variation_prox",
+    "partition": "agglomerate measure_partition near_boundary refine_partition relation_inside",
+    "resolving": "bound_components improve_components join_components resolve_components solve_components solve_parts",
+    "spins": "measure near_the_cut refine tabu_search",
+    "splitting": "weigh_branches",
+    "thresholding": "cut_changes total_variation",
+    "trees": "average_votes grow_trees",
+}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+
+def __getattr__(name):
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tightcut._kernels' has no attribute {name!r}")
+    value = getattr(import_module(f"tightcut._kernels.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

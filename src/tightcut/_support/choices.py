@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from numbers import Integral
 from typing import Any
 
 NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
@@ -23,6 +24,14 @@ def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
     if not isinstance(value, str) or value not in words:
         hint = did_you_mean(value, words) if isinstance(value, str) else ""
         raise ValueError(f"{name} must be one of {', '.join(map(repr, words))}; got {value!r}.{hint}")
+
+
+def check_count(name: str, value: Any, least: int) -> None:
+    """Refuse a setting that is not a whole number, or less than the least that makes sense."""
+    if isinstance(value, bool) or not isinstance(value, Integral):  # True is an int to Python
+        raise TypeError(f"{name} must be an integer; got {value!r}.")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}; got {value}.")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

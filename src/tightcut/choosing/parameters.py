@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import fields
-from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_scalar
 
-from tightcut._support.choices import check_choice
+from tightcut._support.choices import check_choice, check_count
 from tightcut.choosing.scales import SCALES
 from tightcut.choosing.setting import AUTO, N_NEIGHBORS, Setting
 from tightcut.clustering import Settings, check_number
 from tightcut.inputs import check_n_clusters
-from tightcut.neighbors import METRICS, SEARCHES, SYMMETRIZE, KnnSettings
+from tightcut.neighbors import GIVEN, METRICS, SEARCHES, SYMMETRIZE, KnnSettings
 
 WANTED = tuple(field.name for field in fields(Setting))  # may be "auto"
 
@@ -50,9 +48,28 @@ def check_parameters(estimator: Any, criteria: Iterable[str]) -> None:
         raise ValueError(f'learn_distances must be True, False or "auto"; got {estimator.learn_distances!r}.')
     for name, least in (("n_neighbors", 1), ("diffusion", 0)):
         if getattr(estimator, name) != AUTO:
-            check_scalar(getattr(estimator, name), name, Integral, min_val=least)
+            check_count(name, getattr(estimator, name), least)
+    _check_metric(estimator)
     influence = 0.0 if estimator.influence == AUTO else estimator.influence
     check_number("influence", influence, 'a number >= 0, or "auto"')
     Settings(
         estimator.max_violations, estimator.method, estimator.effort, influence, estimator.n_jobs, estimator.device
     )
+
+
+def _check_metric(estimator: Any) -> None:
+    """Refuse what has no meaning for distances that are given."""
+    if estimator.metric != GIVEN:
+        return
+    if estimator.affinity == "precomputed":
+        raise ValueError(
+            'affinity="precomputed" says that X holds similarities, and metric="precomputed" that it holds distances. For '
+            'distances leave affinity="knn"; for similarities leave metric="euclidean".'
+        )
+    wanted_scale, learned = estimator.scale not in (AUTO, "none"), estimator.learn_distances not in (AUTO, False)
+    if wanted_scale or learned:
+        name = "scale" if wanted_scale else "learn_distances"
+        raise ValueError(
+            f'{name}={getattr(estimator, name)!r} is about columns, and metric="{GIVEN}" has distances instead. Leave it out.'
+        )
+    KnnSettings(metric=GIVEN, neighbors=estimator.neighbors)

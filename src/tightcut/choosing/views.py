@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from tightcut.choosing.scales import ColumnScale, fit_scale
 from tightcut.choosing.setting import Setting
+from tightcut.choosing.whitening import relative_whitening
 from tightcut.constraints import Constraints
 from tightcut.neighbors import KnnGraph, KnnSettings, NeighborLists, find_neighbors, knn_graph
 from tightcut.neighbors.points import Points
@@ -73,8 +74,6 @@ class PointGraphs:
 
     def view(self, setting: Setting, constraints: Constraints) -> tuple[View, Points]:
         """The view of a setting, and the points in that view."""
-        from tightcut.scaling import relative_whitening
-
         scale, points = self.scaled(setting.scale)
         if not setting.learn_distances:
             return View(scale), points
@@ -84,12 +83,7 @@ class PointGraphs:
     def make(self, setting: Setting, constraints: Constraints) -> tuple[View, Points, KnnGraph]:
         """The points of a setting and their graph."""
         view, points = self.view(setting, constraints)
-        knn = replace(
-            self.knn,
-            n_neighbors=setting.n_neighbors,
-            symmetrize=setting.symmetrize,
-            diffusion=setting.diffusion,
-        )
+        knn = with_setting(self.knn, setting)
         if knn.device != "cpu" or setting.learn_distances:
             return view, points, knn_graph(points, knn, self.progress)
         if setting.scale not in self._lists:
@@ -110,6 +104,45 @@ class PointGraphs:
     def sample(self, chosen: np.ndarray) -> PointGraphs:
         """The same for some of the points."""
         return PointGraphs(self.points[chosen], self.knn, self.most)
+
+
+@dataclass(eq=False)
+class DistanceGraphs:
+    """The graphs of settings over points whose distances are given, as `tightcut.neighbors.check_distances` returns them.
+
+    Parameters
+    ----------
+    distances : ndarray or csr_array of shape (n, n)
+    knn : KnnSettings
+        What all graphs share.
+    chosen : ndarray, optional
+        Points whose part of the graph is taken.
+    """
+
+    distances: Any
+    knn: KnnSettings
+    chosen: np.ndarray | None = None
+
+    @property
+    def n_points(self) -> int:
+        return int(self.distances.shape[0]) if self.chosen is None else len(self.chosen)
+
+    def make(self, setting: Setting) -> KnnGraph:
+        return knn_graph(self.distances, with_setting(self.knn, setting))
+
+    def affinity(self, setting: Setting, constraints: Constraints) -> sp.csr_array:  # noqa: ARG002
+        matrix = self.make(setting).affinity
+        return matrix if self.chosen is None else matrix[self.chosen][:, self.chosen]
+
+    def sample(self, chosen: np.ndarray) -> DistanceGraphs:
+        """The same for some of the points. Of a sparse matrix, which may know too few of their distances, the whole stays."""
+        if sp.issparse(self.distances):
+            return replace(self, chosen=chosen)
+        return DistanceGraphs(self.distances[np.ix_(chosen, chosen)], self.knn)
+
+
+def with_setting(knn: KnnSettings, setting: Setting) -> KnnSettings:
+    return replace(knn, n_neighbors=setting.n_neighbors, symmetrize=setting.symmetrize, diffusion=setting.diffusion)
 
 
 @dataclass(frozen=True, eq=False)

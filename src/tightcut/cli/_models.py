@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from tightcut.cli._console import Console
 
 if TYPE_CHECKING:
-    from tightcut import COSC
     from tightcut.cli._problem import Problem
     from tightcut.files import Data
+    from tightcut.model import Model
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Rows:
         return cls(list(data.ids), data.id_name, tuple(data.columns) or None)
 
     @classmethod
-    def of_model(cls, model: COSC) -> Rows:
+    def of_model(cls, model: Model) -> Rows:
         """As saved by the command line; for a model made in Python, row numbers and the names of the features."""
         noted = vars(model).get("_rows")
         if noted is None:
@@ -48,7 +48,7 @@ class Rows:
         ids, columns = list(noted["ids"]), None if columns is None else tuple(columns)
         return cls(ids, noted["id_name"], columns)
 
-    def note_on(self, model: COSC) -> None:
+    def note_on(self, model: Model) -> None:
         import numpy as np
 
         model._rows = {  # noqa: SLF001
@@ -74,39 +74,46 @@ class Rows:
         return replace(self, ids=[*self.ids, *data.ids])
 
 
-def read_model(path: Path) -> COSC:
-    from tightcut import COSC
+def read_model(path: Path) -> Model:
     from tightcut.files import InputError
     from tightcut.files.sources import check_readable
+    from tightcut.model import Model
 
     check_readable(path)
     try:
-        return COSC.load(path)
+        return Model.load(path)
     except ValueError as error:
         raise InputError(str(error)) from error
 
 
-def read_new(path: Path, model: COSC, rows: Rows, options: dict[str, Any], console: Console) -> tuple[Data, Any]:
+def _told_by_the_model(message: str, *, own_id: bool) -> str:
+    """A message about a column that the model names, not an option of the command."""
+    message = message.replace(" (--columns)", ", which the model was fitted to")
+    return message.replace(" (--id)", ", which names the rows of the model; --id names another") if own_id else message
+
+
+def read_new(path: Path, model: Model, rows: Rows, options: dict[str, Any], console: Console) -> tuple[Data, Any]:
     """New rows of a model: the file, and what `COSC.update` and `predict` take."""
     from tightcut.files import DataOptions, InputError, read_data
 
-    if model._training_points is None:  # noqa: SLF001
+    if model._training_points is None and model.metric != "precomputed":  # noqa: SLF001
         raise InputError(
             f"The model was made of a graph, and {path} would have to hold the similarities of new vertices to all others. "
             "Use COSC.update in Python, or cluster the whole graph with --init."
         )
     named = options["id"] or (None if rows.id_name == "row" else rows.id_name)
     table = path.suffix.lower() not in {".npy", ".npz"}
-    data = read_data(
-        path,
-        DataOptions(
-            id=named if table else None,
-            columns=rows.columns or () if table else (),
-            graph=False,
-            header=options["header"],
-            decimal=options["decimal"],
-        ),
+    reading = DataOptions(
+        id=named if table else None,
+        columns=rows.columns or () if table else (),
+        graph=False,
+        header=options["header"],
+        decimal=options["decimal"],
     )
+    try:
+        data = read_data(path, reading)
+    except InputError as error:
+        raise InputError(_told_by_the_model(str(error), own_id=options["id"] is None)) from None
     for note in data.notes:
         console.note(f"Note: {note}")
     if data.points is None or data.points.shape[1] != model.n_features_in_:

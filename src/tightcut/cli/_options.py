@@ -140,7 +140,11 @@ graph_options = together(
         "auto none standard quantile",
         "Leave the columns as they are, scale them to variance 1, or replace them by their quantiles.",
     ),
-    choice("--metric", "euclidean cosine", "Distance between points: euclidean, or between their directions only."),
+    choice(
+        "--metric",
+        "euclidean cosine precomputed",
+        "Distance between points: euclidean, between their directions only, or DATA is a square matrix of distances.",
+    ),
     choice("--learn-distances", "auto yes no", "Whether to learn distances from must-links."),
     option("--n-neighbors", type=NumberOr("auto", click.IntRange(1)), default="auto", help="Neighbours of each point."),
     choice(

@@ -13,9 +13,9 @@ from tightcut.cli._problem import Problem, graph_of, points_of
 if TYPE_CHECKING:
     import numpy as np
 
-    from tightcut import COSC
     from tightcut.audit import Audit
     from tightcut.files import Data
+    from tightcut.model import Model
 
 CRITERIA = {"ncut": "normalized cut", "rcut": "ratio cut"}
 SIZES_SHOWN, COLUMNS_SHOWN, VIOLATED_SHOWN = 20, 15, 10
@@ -27,7 +27,7 @@ class Outcome:
     """A fitted model, and what its pairs cost where that was asked for."""
 
     problem: Problem
-    model: COSC
+    model: Model
     options: dict[str, Any]
     images: np.ndarray | None = None
     free_cut: float | None = None
@@ -137,11 +137,14 @@ class Outcome:
         data, options, model = self.problem.data, self.options, self.model
         setting = model.choice_.setting
         facts = {"File": data.path.name}
-        if not data.is_graph:
+        if model.metric == "precomputed":
+            facts["Distances"] = "as given"
+        elif not data.is_graph:
             hidden = len(data.columns) - COLUMNS_SHOWN
             columns = ", ".join(data.columns[:COLUMNS_SHOWN]) + (f" and {hidden} more" if hidden > 0 else "")
             learned = ", distances learned from must-links" if setting.learn_distances else ""
             facts["Columns"] = f"{columns} ({SCALED_TO[setting.scale]}{learned})"
+        if not data.is_graph:
             facts["Neighbours of each point"] = str(setting.n_neighbors)
             if setting.diffusion > 0:
                 facts["Steps of diffusion"] = str(setting.diffusion)
@@ -165,7 +168,7 @@ class Outcome:
         return facts
 
 
-def model_page(model: COSC, ids: Sequence[str], name: str, facts: dict[str, str], **page: Any) -> str:
+def model_page(model: Model, ids: Sequence[str], name: str, facts: dict[str, str], **page: Any) -> str:
     """The report on a fitted model; `page` are further arguments of `tightcut.report.render`."""
     from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""From the files and options of a command to a fitted `COSC`, which assembles the problem as it does in Python."""
+"""From the files and options of a command to a fitted model, which assembles the problem as `COSC` does in Python."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from tightcut.cli._console import Console
 if TYPE_CHECKING:
     import numpy as np
 
-    from tightcut import COSC, Constraints, Graph
+    from tightcut import Constraints, Graph
     from tightcut.files import Data, DataOptions, Judgements
     from tightcut.files.pairs import Places
+    from tightcut.model import Model
 
 SETTINGS = (
     "n_clusters", "criterion", "metric", "scale", "learn_distances", "n_neighbors", "neighbors", "symmetrize",
@@ -35,18 +36,18 @@ class Problem:
     labels_column: str | None
     console: Console
 
-    def fit(self, options: dict[str, Any], init: np.ndarray | None = None) -> COSC:
+    def fit(self, options: dict[str, Any], init: np.ndarray | None = None) -> Model:
         """The estimator with these options, fitted; contradictions are explained with the user's names."""
-        from tightcut import COSC
         from tightcut.cli._contradiction import explain
         from tightcut.exceptions import InconsistentConstraintsError
         from tightcut.files import InputError
+        from tightcut.model import Model
 
         data, pairs, n_clusters = self.data, self.judgements, options["n_clusters"]
         fewest = 2 if n_clusters == "auto" else max(n_clusters, 2)
         if data.n_rows < fewest:
             raise InputError(f"{fewest} clusters need at least that many points; {data.path} has {data.n_rows:,}.")
-        model = COSC(
+        model = Model(
             **{name: YES_OR_NO.get(options[name], options[name]) for name in SETTINGS if name in options},
             affinity="knn" if data.affinity is None else "precomputed",
             connect=data.affinity is None,  # a graph is taken as it is; `_note_reading` says if it is in pieces
@@ -88,14 +89,14 @@ class Problem:
         return None if self.judgements is None else self.judgements.places(self.data.ids)
 
 
-def graph_of(model: COSC) -> Graph:
+def graph_of(model: Model) -> Graph:
     """The graph that was cut."""
     from tightcut import Graph
 
     return Graph(model.affinity_matrix_, model.vertex_weights_)
 
 
-def points_of(model: COSC) -> np.ndarray | None:
+def points_of(model: Model) -> np.ndarray | None:
     """The points that were clustered; None for a graph."""
     return model._training_points  # noqa: SLF001
 
@@ -114,7 +115,7 @@ def read_problem(data: Path, console: Console, options: dict[str, Any]) -> Probl
     if judgements is not None and judgements.repeated():
         console.note(f"Note: {pairs} repeats some pairs; tightcut check lists them.")
     judgements = None if judgements is None else _on_kept_rows(judgements, content, console)
-    _note_reading(content, console)
+    _note_reading(content, console, distances=options["metric"] == "precomputed")
     return Problem(content, judgements, answers, options["labels"], console)
 
 
@@ -146,7 +147,8 @@ def reading_options(options: dict[str, Any], *, features: bool = True) -> DataOp
     from tightcut.files import DataOptions
 
     names = ("id", "labels", "columns", "drop", "encode", "missing", "graph", "header", "decimal")
-    return DataOptions(**{name: options[name] for name in names if name in options}, features=features)
+    given = {name: options[name] for name in names if name in options}
+    return DataOptions(**given, distances=options.get("metric") == "precomputed", features=features)
 
 
 def _check_device(device: str) -> None:
@@ -164,7 +166,10 @@ def _check_device(device: str) -> None:
         ) from None
 
 
-def _note_reading(data: Data, console: Console) -> None:
+def _note_reading(data: Data, console: Console, *, distances: bool) -> None:
+    if distances:
+        console.note(f"Read the distances of {data.n_rows:,} points from {data.path.name}.")
+        return
     if data.affinity is None:
         from tightcut.choosing.scales import moments
         from tightcut.files.errors import listed

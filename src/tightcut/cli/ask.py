@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from importlib import util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +11,12 @@ import click
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, printable
+from tightcut.cli._page import check_packages, journal_of, note_journal, page_options, serve_page
 
 if TYPE_CHECKING:
-    from tightcut import COSC
     from tightcut.ask import Session
     from tightcut.ask.page.sources import Source
+    from tightcut.model import Model
 
 
 @click.command(short_help="Answer a few questions, and get clusters that follow the answers.")
@@ -35,9 +35,7 @@ if TYPE_CHECKING:
 @opt.option("--columns", multiple=True, metavar="COL,...", help="Columns to cluster by; repeatable.")
 @opt.option("--drop", multiple=True, metavar="COL,...", help="Columns to leave out; repeatable.")
 @opt.choice("--kind", "pick pair", "Ask which group a thing belongs to, or whether two things belong together.")
-@opt.option("--console", "in_terminal", is_flag=True, help="Ask in the terminal.")
-@opt.option("--port", type=click.IntRange(0, 65535), default=0, help="Port of the page; 0 takes a free one.")
-@opt.option("--no-browser", is_flag=True, help="Print the address of the page, and open no browser.")
+@page_options
 @opt.option("--seed", "random_state", type=click.IntRange(0), default=0, help="The same seed asks the same questions.")
 @opt.quiet_option
 def ask(data: str, in_terminal: bool, port: int, no_browser: bool, quiet: bool, **options: Any) -> None:
@@ -58,14 +56,12 @@ def ask(data: str, in_terminal: bool, port: int, no_browser: bool, quiet: bool, 
     """  # noqa: D301 (\b is for click)
     console = Console(quiet=quiet)
     if not in_terminal:
-        _check_packages()
+        check_packages()
     model = _model(data, options)
     source = _source(data, options, console) if model is None else _model_source(model, data, options)
-    journal = _journal(data, options["answers"])
+    journal = journal_of(data, options["answers"])
     _check_journal(source, journal)
-    console.note(
-        f"Answers are kept in {journal}." if journal else "Answers are not kept; --answers names a file for them."
-    )
+    note_journal(journal, console)
     begin = partial(_session, source, journal, options, model)
     if in_terminal:
         _in_terminal(source, begin, options, console)
@@ -73,14 +69,6 @@ def ask(data: str, in_terminal: bool, port: int, no_browser: bool, quiet: bool, 
         _on_page(source, journal, begin, options, console, port, no_browser=no_browser)
     if journal and model is not None:
         console.note(f"To take the answers into the model: tightcut update {data} --constraints {journal}")
-
-
-def _check_packages() -> None:
-    missing = [name for name in ("starlette", "uvicorn") if util.find_spec(name) is None]
-    if missing:
-        raise ImportError(
-            f'The page needs {" and ".join(missing)}: pip install "tightcut[ask]", or ask in the terminal with --console.'
-        )
 
 
 def _source(data: str, options: dict[str, Any], console: Console) -> Source:
@@ -93,7 +81,7 @@ def _source(data: str, options: dict[str, Any], console: Console) -> Source:
     return source
 
 
-def _model(data: str, options: dict[str, Any]) -> COSC | None:
+def _model(data: str, options: dict[str, Any]) -> Model | None:
     """The model that DATA is, if it is one; its rows and columns are not chosen again."""
     from tightcut.cli._models import read_model
     from tightcut.updates.archive import SUFFIX
@@ -106,7 +94,7 @@ def _model(data: str, options: dict[str, Any]) -> COSC | None:
     return read_model(Path(data))
 
 
-def _model_source(model: COSC, data: str, options: dict[str, Any]) -> Source:
+def _model_source(model: Model, data: str, options: dict[str, Any]) -> Source:
     from tightcut.ask.page.models import model_source
     from tightcut.cli._models import Rows
     from tightcut.files import InputError
@@ -124,13 +112,6 @@ def _model_source(model: COSC, data: str, options: dict[str, Any]) -> Source:
     return model_source(model, Path(data), rows.ids, fields, options["images"])
 
 
-def _journal(data: str, answers: Path | None) -> Path | None:
-    if answers is not None:
-        return answers
-    path = Path(data)
-    return Path(f"{path.stem}.answers.jsonl") if path.exists() else None
-
-
 def _check_journal(source: Source, journal: Path | None) -> None:
     """Refuse data that cannot be asked about, and a journal of other data, before a page is opened."""
     from tightcut.ask.choices import check_data
@@ -145,7 +126,7 @@ def _check_journal(source: Source, journal: Path | None) -> None:
         raise ValueError(f"--answers {journal}: there is no folder {journal.parent}.")
 
 
-def _session(source: Source, journal: Path | None, options: dict[str, Any], model: COSC | None) -> Session:
+def _session(source: Source, journal: Path | None, options: dict[str, Any], model: Model | None) -> Session:
     from tightcut.ask import Session
     from tightcut.ask.page.models import found_named_groups
 
@@ -183,10 +164,7 @@ def _on_page(
     *,
     no_browser: bool,
 ) -> None:
-    import webbrowser
-
     from tightcut.ask.page.desk import Desk
-    from tightcut.ask.page.server import HOST, bound_socket, new_token, serve
 
     desk = Desk(
         source.things,
@@ -195,18 +173,4 @@ def _on_page(
         kind=options["kind"],
         address=lambda row: f"image/{row}",
     )
-    sock, token = bound_socket(port), new_token()
-    address = f"http://{HOST}:{sock.getsockname()[1]}/{token}/"
-    desk.start(begin, source.X, affinity=source.affinity)
-    click.echo(address)
-    console.note("Open this address in a browser on this machine. Ctrl-C ends.")
-    if not no_browser:
-        webbrowser.open(address)
-    try:
-        serve(desk, sock, token)
-    except KeyboardInterrupt:
-        pass  # the way to end it
-    finally:
-        sock.close()
-    count = 0 if desk.session is None else desk.session.n_answers_
-    console.note(f"{count} answers" + (f" are in {journal}; the same command continues." if journal else "."))
+    serve_page(desk, begin, source.X, source.affinity, console, port, no_browser=no_browser)

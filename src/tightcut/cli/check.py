@@ -97,7 +97,8 @@ def contradiction(constraints: Constraints, n_clusters: int, n_others: int) -> I
     """Why that many clusters of these points and `n_others` more cannot satisfy the constraints; None if they can."""
     import scipy.sparse as sp
 
-    from tightcut import COSC, Constraints, InconsistentConstraintsError
+    from tightcut import Constraints, InconsistentConstraintsError
+    from tightcut.model import Model
 
     n = constraints.n_points + n_others
     known = Constraints.from_pairs(n, constraints.must_link, constraints.cannot_link)
@@ -106,7 +107,7 @@ def contradiction(constraints: Constraints, n_clusters: int, n_others: int) -> I
     for effort in (0, 1):
         try:
             # Without edges every clustering that satisfies the constraints is as good as any other.
-            COSC(n_clusters=n_clusters, effort=effort, **settings).fit(sp.csr_array((n, n)), constraints=known)
+            Model(n_clusters=n_clusters, effort=effort, **settings).fit(sp.csr_array((n, n)), constraints=known)
         except InconsistentConstraintsError as error:
             found = error
             if error.proven:

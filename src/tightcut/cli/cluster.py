@@ -18,7 +18,7 @@ from tightcut.cli._problem import Problem, read_problem
 from tightcut.cli._targets import check_targets, is_standard_output, write_page
 
 if TYPE_CHECKING:
-    from tightcut import COSC
+    from tightcut.model import Model
 
 
 @click.command()
@@ -154,7 +154,7 @@ def _check_together(options: dict[str, Any], report: Path | None) -> None:
         raise click.UsageError("--images and --map are about the report; say where to write it: --report report.html")
 
 
-def _fitted(problem: Problem, options: dict[str, Any], init: Path | None, data: Path) -> COSC:
+def _fitted(problem: Problem, options: dict[str, Any], init: Path | None, data: Path) -> Model:
     """The model; clusters that continue earlier labels keep their names."""
     known, names = (None, {}) if init is None else read_labels(init, problem.data.ids, data)
     model = problem.fit(options, known)

@@ -11,6 +11,7 @@ import click
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, print_facts, print_json, printable
+from tightcut.cli._doubts import ask_about, asking_options, refuse_without_asking
 from tightcut.cli._targets import check_targets, is_standard_output
 
 if TYPE_CHECKING:
@@ -45,8 +46,11 @@ REASONS = {"cannot_link": "a cannot-link", "groups": "a group", "labels": "known
 @opt.option("--cut-edges", type=opt.FILE, metavar="TABLE", help="Where to write the matches that were cut, and why.")
 @opt.option("--doubtful", type=opt.FILE, metavar="TABLE", help="Where to write what a person should check.")
 @opt.spreadsheet_option
+@asking_options
 @opt.output_options
+@click.pass_context
 def resolve(
+    context: click.Context,
     edges: Path,
     columns: str | None,
     output: Path | None,
@@ -56,7 +60,7 @@ def resolve(
     as_json: bool,
     force: bool,
     quiet: bool,
-    **rules: Any,
+    **options: Any,
 ) -> None:
     """Find the records that are the same, from EDGES: two ids and the probability that they match.
 
@@ -65,20 +69,28 @@ def resolve(
     contradict as little evidence as possible; there may be any number of them.
 
     PAIRS is a table with a header: two columns of ids and a column `type` that says must or cannot. The table that
-    --doubtful writes is one: correct its types and use it.
+    --doubtful writes is one: correct its types and use it. Or answer questions: with --ask the least certain decision is
+    shown first, an answer is a rule, and what it concerns is resolved again before the next question. The answers are
+    kept, by default in EDGES.answers.jsonl in the current folder; the same command continues. Clusters are written at the
+    end, which on the page is Ctrl-C.
 
     \b
       tightcut resolve edges.parquet --groups source -o clusters.parquet
       tightcut resolve edges.csv --constraints pairs.csv -o clusters.csv --doubtful check.csv
+      tightcut resolve edges.csv --ask --records people.csv --id id -o clusters.csv
     """  # noqa: D301 (\b is for click)
     from tightcut.files.columns import check_columns_writable, write_columns
 
+    refuse_without_asking(context)
     to_stdout = is_standard_output(output, as_json=as_json)
     targets = {"clusters": None if to_stdout else output, "cut_edges": cut_edges, "doubtful": doubtful}
-    inputs = [edges, rules["constraints"], rules["labels"]]
+    inputs = [edges, options["constraints"], options["labels"], options["records"]]
     check_targets(inputs, targets.values(), force=force, check_table=check_columns_writable)
     started = time.perf_counter()
-    found = _resolved(edges, columns, rules, Console(quiet=quiet))
+    console = Console(quiet=quiet)
+    found = _resolved(edges, columns, options, console)
+    if options["ask"]:
+        found = ask_about(found, edges, options, console)
     seconds = time.perf_counter() - started
     for name, path in targets.items():
         if path is not None:

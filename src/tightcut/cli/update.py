@@ -16,8 +16,9 @@ from tightcut.cli._outcome import model_page
 from tightcut.cli._targets import check_targets, is_standard_output, write_page
 
 if TYPE_CHECKING:
-    from tightcut import COSC, Constraints
+    from tightcut import Constraints
     from tightcut.files import Judgements
+    from tightcut.model import Model
 
 new_options = opt.together(
     opt.option("--id", metavar="COL", help="Column of identifiers in NEW.  [default: as in the model]"),
@@ -109,7 +110,7 @@ def update(
 
 
 def _updated(
-    model: COSC, new: Path | None, pairs: Path | None, keep: str, full: bool, options: dict[str, Any], console: Console
+    model: Model, new: Path | None, pairs: Path | None, keep: str, full: bool, options: dict[str, Any], console: Console
 ) -> tuple[Rows, list[str]]:
     """Update the model; returns its rows, and the names that answers have given to clusters."""
     from tightcut.cli._contradiction import explain
@@ -154,7 +155,7 @@ def _constraints(judgements: Judgements | None, answers: Path | None, rows: Rows
     )
 
 
-def _take_names(model: COSC, answers: Path, console: Console) -> list[str]:
+def _take_names(model: Model, answers: Path, console: Console) -> list[str]:
     """Name clusters as the answers name groups, where neither has a name yet."""
     import numpy as np
 
@@ -172,7 +173,7 @@ def _take_names(model: COSC, answers: Path, console: Console) -> list[str]:
     return given
 
 
-def _write_changes(path: Path, model: COSC, rows: Rows, *, spreadsheet: bool, force: bool) -> None:
+def _write_changes(path: Path, model: Model, rows: Rows, *, spreadsheet: bool, force: bool) -> None:
     from tightcut.files.writing import write_rows
 
     header = ["change", "row", "cluster", "source", "name", "reason"]
@@ -184,13 +185,13 @@ def _write_changes(path: Path, model: COSC, rows: Rows, *, spreadsheet: bool, fo
     write_rows(path, header, lines, force=force, spreadsheet=spreadsheet)
 
 
-def _counts(model: COSC) -> dict[str, int]:
+def _counts(model: Model) -> dict[str, int]:
     from tightcut.updates.changes import KINDS
 
     return {kind: sum(len(row.points) for row in model.changes_ if row.kind == kind) for kind in KINDS}
 
 
-def _facts(model: COSC, named: list[str], seconds: float) -> dict[str, Any]:
+def _facts(model: Model, named: list[str], seconds: float) -> dict[str, Any]:
     phrases = {
         "born": "in new clusters",
         "split": "split off into new clusters",
@@ -211,7 +212,7 @@ def _facts(model: COSC, named: list[str], seconds: float) -> dict[str, Any]:
     return {**facts, "seconds": f"{seconds:.2f}"}
 
 
-def _summary(model: COSC, rows: Rows, seconds: float) -> dict[str, Any]:
+def _summary(model: Model, rows: Rows, seconds: float) -> dict[str, Any]:
     ids = rows.ids
     changes = [
         {

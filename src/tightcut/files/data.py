@@ -112,7 +112,23 @@ def read_data(path: str | Path | Source, options: DataOptions | None = None) -> 
     reader = readers.get(source.suffix, _from_table if source.suffix in READERS else None)
     if reader is None:
         raise InputError(f"{source}: tightcut does not read {source.suffix} files; use {KINDS}.")
-    return reader(source, options)
+    if not options.distances:
+        return reader(source, options)
+    if options.graph or options.encode or options.missing != "error":
+        raise InputError("Distances are numbers in a square table; leave out --graph, --encode and --missing.")
+    return _square(reader(source, replace(options, graph=False)))
+
+
+def _square(data: Data) -> Data:
+    """The same data, if it is a matrix of distances."""
+    shape = None if data.points is None else data.points.shape
+    if shape is None or shape[0] != shape[1]:
+        found = "is a graph" if shape is None else f"has {shape[0]:,} rows and {shape[1]:,} columns of numbers"
+        raise InputError(
+            f"{data.path} {found}; a matrix of distances has one row and one column for each point. Leave out other columns "
+            "with --id and --drop."
+        )
+    return data
 
 
 def _stays_in_its_file(source: Source, options: DataOptions) -> bool:
@@ -184,6 +200,8 @@ def _from_h5ad(source: Source, options: DataOptions) -> Data:
 
 def _from_npz(source: Source, options: DataOptions) -> Data:
     matrix = read_sparse(source)
+    if matrix is not None and options.distances:
+        return Data(source, _row_numbers(matrix.shape[0]), points=sp.csr_array(matrix))
     if matrix is not None:
         if options.graph is False:
             raise InputError(f"{source} holds a sparse matrix, which tightcut takes as a graph; leave out --no-graph.")

@@ -26,6 +26,8 @@ class DataOptions(TableOptions):
         Refuse missing values, leave out their rows, or fill in the mean of the column.
     graph : bool, optional
         Whether the file is a graph; None looks.
+    distances : bool, default=False
+        Whether the file is a square matrix of distances, which become the `points`; a graph is refused.
     features : bool, default=True
         False reads identifiers and labels alone.
     header, decimal
@@ -39,6 +41,7 @@ class DataOptions(TableOptions):
     encode: tuple[str, ...] = ()
     missing: str = "error"
     graph: bool | None = None
+    distances: bool = False
     features: bool = True
 
 

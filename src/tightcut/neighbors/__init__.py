@@ -10,11 +10,14 @@ from tightcut.neighbors.affinity import (
     find_neighbors,
     knn_affinity,
     knn_graph,
+    known_affinity,
 )
+from tightcut.neighbors.given import check_distances, check_rows
 from tightcut.neighbors.pixels import pixel_affinity
-from tightcut.neighbors.points import METRICS, POINT_TYPES, check_points
+from tightcut.neighbors.points import GIVEN, METRICS, POINT_TYPES, check_points
 
 __all__ = [
+    "GIVEN",
     "METRICS",
     "POINT_TYPES",
     "SEARCHES",
@@ -22,10 +25,13 @@ __all__ = [
     "KnnGraph",
     "KnnSettings",
     "NeighborLists",
+    "check_distances",
     "check_points",
+    "check_rows",
     "cross_affinity",
     "find_neighbors",
     "knn_affinity",
     "knn_graph",
+    "known_affinity",
     "pixel_affinity",
 ]

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut._support.choices import check_choice
+from tightcut._support.choices import check_choice, check_count
 from tightcut._support.warning import warn
 from tightcut.exceptions import DisconnectedGraphWarning
 from tightcut.gpu.device import resolve_device
 from tightcut.neighbors.diffusion import diffused
-from tightcut.neighbors.points import METRICS, Points, apply_metric, check_points, largest_coordinate
+from tightcut.neighbors.given import check_distances, nearest_known, shortest_known_bridges
+from tightcut.neighbors.points import GIVEN, METRICS, Points, apply_metric, check_points, largest_coordinate
 
 if TYPE_CHECKING:
     from tightcut.neighbors.index import Neighbors
@@ -47,17 +47,19 @@ def knn_affinity(
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n, n_features)
+    X : array-like or sparse matrix of shape (n, n_features), or distances of shape (n, n)
         The points, one per row. float64, float32 and uint8 stay what they are; a memory-mapped array of these, in C
         order, is read in blocks and may be larger than memory (see `tightcut.files.open_points`). Sparse rows, such as
         those of tf-idf, are never made dense.
     n_neighbors : int, default=10
         Neighbours per point, the point itself not counted. With fewer than `n_neighbors` others, all are taken.
-    metric : {"euclidean", "cosine"}, default="euclidean"
+    metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         Distance between points. "cosine" compares directions: rows are divided by their norm, in a copy of X in
-        float64, and none may be zero. The squared distance is then twice the cosine distance.
+        float64, and none may be zero. The squared distance is then twice the cosine distance. "precomputed" takes X as
+        the distances themselves, a symmetric matrix with a diagonal of 0; the entries stored in a sparse one are the
+        distances that are known, at least `n_neighbors` in each row.
     neighbors : {"auto", "tree", "blocked", "approximate"}, default="auto"
-        How to search on the CPU. "tree" is scikit-learn's k-d tree, fast in few dimensions; "blocked" multiplies blocks
+        How to search on the CPU. "tree" is scipy's k-d tree, fast in few dimensions; "blocked" multiplies blocks
         of points and rules out far ones, in little memory; "auto" takes trees up to 5 features (15 below 5,000 points)
         and blocks otherwise. These are exact. "approximate" needs the extra `tightcut[faiss]`; `COSC.neighbor_recall_`
         says how many of the true neighbours it finds. For a sparse X the choice is "auto".
@@ -112,9 +114,13 @@ def knn_affinity(
     >>> line = np.array([[0.0], [1.0], [3.0]])
     >>> knn_affinity(line, n_neighbors=1).toarray().round(4).tolist()
     [[0.0, 0.0183, 0.0], [0.0183, 0.0, 0.0183], [0.0, 0.0183, 0.0]]
+    >>> distances = np.abs(line - line.T)
+    >>> knn_affinity(distances, n_neighbors=1, metric="precomputed").toarray().round(4)[0].tolist()
+    [0.0, 0.0183, 0.0]
     """
     settings = KnnSettings(n_neighbors, metric, neighbors, symmetrize, connect, n_jobs, device, diffusion)
-    return knn_graph(check_points(X), settings, progress).affinity
+    points = check_distances(X) if metric == GIVEN else check_points(X)
+    return knn_graph(points, settings, progress).affinity
 
 
 @dataclass(frozen=True)
@@ -131,18 +137,13 @@ class KnnSettings:
     diffusion: int = 0
 
     def __post_init__(self) -> None:
-        _check_count("n_neighbors", self.n_neighbors, 1)
-        _check_count("diffusion", self.diffusion, 0)
+        check_count("n_neighbors", self.n_neighbors, 1)
+        check_count("diffusion", self.diffusion, 0)
         check_choice("metric", self.metric, METRICS)
         check_choice("neighbors", self.neighbors, SEARCHES)
         check_choice("symmetrize", self.symmetrize, SYMMETRIZE)
-
-
-def _check_count(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be an integer; got {value!r}.")
-    if value < least:
-        raise ValueError(f"{name} must be at least {least}; got {value}.")
+        if self.metric == GIVEN and self.neighbors != "auto":
+            raise ValueError(f'metric="{GIVEN}" leaves nothing to search: leave neighbors="auto".')
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +154,8 @@ class KnnGraph:
     ----------
     affinity : csr_array of shape (n, n)
         What `knn_affinity` returns.
-    index : Neighbors
+    index : Neighbors or None
+        None for distances that were given.
     distances : ndarray of shape (n, k)
         To the neighbours found, nearest first; from a GPU, to the last of them.
     plain : csr_array of shape (n, n)
@@ -161,7 +163,7 @@ class KnnGraph:
     """
 
     affinity: sp.csr_array
-    index: Neighbors
+    index: Neighbors | None
     distances: np.ndarray
     plain: sp.csr_array
 
@@ -191,7 +193,11 @@ def knn_graph(points: Points, settings: KnnSettings, progress: Progress | None =
     n = points.shape[0]
     k = min(settings.n_neighbors, n - 1)
     if not (
-        resolve_device(settings.device) == "cuda" and settings.neighbors == "auto" and not sp.issparse(points) and k > 0
+        resolve_device(settings.device) == "cuda"
+        and settings.neighbors == "auto"
+        and settings.metric != GIVEN
+        and not sp.issparse(points)
+        and k > 0
     ):
         return find_neighbors(points, settings, progress).graph(settings)
     from tightcut.gpu.affinity import device_affinity
@@ -211,14 +217,15 @@ class NeighborLists:
     Attributes
     ----------
     points : ndarray or csr_array of shape (n, n_features)
-        In the form whose euclidean distances count.
-    index : Neighbors
+        In the form whose euclidean distances count; or the distances themselves.
+    index : Neighbors or None
+        None for distances that were given.
     distances, neighbors : ndarray of shape (n, k)
         Nearest first.
     """
 
     points: Points
-    index: Neighbors
+    index: Neighbors | None
     distances: np.ndarray
     neighbors: np.ndarray
 
@@ -237,9 +244,11 @@ def find_neighbors(points: Points, settings: KnnSettings, progress: Progress | N
     """The `n_neighbors` nearest neighbours of each point, on the CPU; for points that `check_points` has returned."""
     from tightcut.neighbors.index import make_index
 
-    points = apply_metric(points, settings.metric)
     n = points.shape[0]
     k = min(settings.n_neighbors, n - 1)
+    if settings.metric == GIVEN:
+        return NeighborLists(points, None, *nearest_known(points, k, own=True))
+    points = apply_metric(points, settings.metric)
     index = make_index(points, settings.neighbors, n_jobs=settings.n_jobs, progress=progress)
     lists = index.kneighbors(n_neighbors=k) if k > 0 else (np.empty((n, 0)), np.empty((n, 0), int))
     return NeighborLists(points, index, *lists)
@@ -284,15 +293,22 @@ def symmetrized(directed: sp.csr_array, symmetrize: str) -> sp.csr_array:
     return sp.csr_array(directed.maximum(directed.T))
 
 
-def _connect(affinity: sp.csr_array, points: Points, scales: np.ndarray, index: Neighbors) -> sp.csr_array:
+def known_affinity(distances: Any, n_neighbors: int) -> sp.csr_array:
+    """As `cross_affinity`, for distances that are given: one row per new point, one column per old point."""
+    n = distances.shape[1]
+    return _directed(*nearest_known(distances, min(n_neighbors, n), own=False), n)
+
+
+def _connect(affinity: sp.csr_array, points: Points, scales: np.ndarray, index: Neighbors | None) -> sp.csr_array:
     """The same graph, joined by its shortest bridges if it is in pieces."""
     from tightcut.neighbors.bridges import shortest_bridges
 
     count, labels = sp.csgraph.connected_components(affinity, directed=False)
     if count == 1:
         return affinity
-    (left, right), lengths = shortest_bridges(points, labels, index)
+    bridges = shortest_known_bridges(points, labels) if index is None else shortest_bridges(points, labels, index)
+    (left, right), lengths = bridges
     weights = np.maximum(gaussian_similarity(lengths, np.maximum(scales[left], scales[right])), SMALLEST_BRIDGE)
-    bridges = sp.csr_array((weights, (left, right)), shape=affinity.shape)
+    added = sp.csr_array((weights, (left, right)), shape=affinity.shape)
     warn(DisconnectedGraphWarning(count, len(left)))
-    return sp.csr_array(affinity + bridges + bridges.T)
+    return sp.csr_array(affinity + added + added.T)

@@ -13,7 +13,7 @@ from tightcut.neighbors.blocked import BlockedNeighbors
 from tightcut.neighbors.distances import rank_others
 from tightcut.neighbors.points import Points, is_memory_mapped, unit_scale
 from tightcut.neighbors.sparse import SparseNeighbors
-from tightcut.neighbors.threads import STAGE, Progress
+from tightcut.neighbors.threads import STAGE, Progress, n_threads
 
 # Measured by `benchmarks.neighbours --crossover`: from 5,000 points on blocks are 1.5 to 5 times as fast as trees with ten
 # features and more, and trees as much faster with five features or fewer. Below, both take a fraction of a second.
@@ -47,18 +47,15 @@ class Neighbors(Protocol):
 
 
 class TreeNeighbors:
-    """scikit-learn's k-d tree, which measures by differences: exact however far from the origin the points lie.
-
-    (Its brute force expands the square instead, and loses every distance below about 1e-8 of the largest norm.)
-    """
+    """scipy's k-d tree, which measures by differences: exact however far from the origin the points lie."""
 
     def __init__(self, points: np.ndarray, *, n_jobs: int | None = None, progress: Progress | None = None) -> None:
-        from sklearn.neighbors import NearestNeighbors
+        from scipy.spatial import KDTree
 
-        self._points, self._progress = points, progress
+        self._points, self._progress, self._n_jobs = points, progress, n_threads(n_jobs)
         # A power of two changes no digit of a coordinate, and keeps squares from over- and underflowing.
         self._scale = unit_scale(points)
-        self._index = NearestNeighbors(algorithm="kd_tree", n_jobs=n_jobs).fit(self._scaled(points))
+        self._index = KDTree(self._scaled(points))
 
     def kneighbors(self, X: np.ndarray | None = None, n_neighbors: int = 1) -> tuple[np.ndarray, np.ndarray]:
         queries = self._points if X is None else X
@@ -68,7 +65,8 @@ class TreeNeighbors:
         for done, start in enumerate(starts):
             rows = slice(start, start + QUERY_ROWS)
             scaled = self._scaled(queries[rows])
-            found = self._index.kneighbors(scaled, n_neighbors + (X is None), return_distance=False)
+            ranks = np.arange(1, n_neighbors + (X is None) + 1)  # a list of one, too, has two dimensions
+            _, found = self._index.query(scaled, ranks, workers=self._n_jobs)
             first = start if X is None else None
             distances[rows], neighbors[rows] = rank_others(queries[rows], self._points, found, self._scale, first)
             if self._progress is not None and len(starts) > 1:

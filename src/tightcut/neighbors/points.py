@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
+from tightcut._support.arrays import read_matrix
+
 Points: TypeAlias = Any  # an ndarray or a csr_array, which has no type of its own
 
-METRICS = ("euclidean", "cosine")
+GIVEN = "precomputed"  # the metric of distances that are given
+METRICS = ("euclidean", "cosine", GIVEN)
 POINT_TYPES = (np.float64, np.float32, np.uint8)
 LARGEST_COORDINATE = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e37, np.dtype(np.uint8): 255}
 
@@ -24,27 +26,22 @@ def check_points(X: Any, check: Callable[..., Any] | None = None, **options: Any
     ----------
     X : array-like or sparse matrix of shape (n, n_features)
     check : callable, optional
-        With the parameters of `sklearn.utils.check_array`, the default; an estimator passes
-        `partial(validate_data, self)`.
+        With the parameters of `sklearn.utils.check_array`; an estimator passes `partial(validate_data, self)`.
     **options
         Passed on to `check`.
     """
-    if check is None:
-        from sklearn.utils import check_array
-
-        check = partial(check_array, input_name="X")
     # Neighbour search is fast on C order only; data frames arrive in Fortran order.
     options = {"dtype": POINT_TYPES, "order": "C", "accept_sparse": "csr"} | options
-    points = check(X, **options)
+    points = (check or read_matrix)(X, **options)
     if sp.issparse(points):
-        points = _canonical(points)
+        points = canonical(points)
     largest = largest_coordinate(points)
     if largest > LARGEST_COORDINATE[points.dtype]:
         raise ValueError(f"X holds a value of size {largest:g}, whose square overflows; rescale the features first.")
     return points
 
 
-def _canonical(matrix: Any) -> sp.csr_array:
+def canonical(matrix: Any) -> sp.csr_array:
     """A CSR array with sorted indices, each once; the caller's matrix stays as it is."""
     points = sp.csr_array(matrix)
     if not points.has_canonical_format:

@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
+from tightcut._support.parallel import runs_in_turn
+
 STAGE = "neighbours"
 
 Progress = Callable[[str, int, int, float], None]
@@ -21,13 +23,20 @@ def single_threaded_blas() -> Iterator[None]:
         yield
 
 
+def n_threads(n_jobs: int | None) -> int:
+    """The number of threads that joblib takes for `n_jobs`."""
+    if runs_in_turn(n_jobs):
+        return 1
+    from joblib import effective_n_jobs
+
+    return int(effective_n_jobs(n_jobs))
+
+
 class Workers:
     """Threads that share the tasks of a search; `progress` is called with (stage, done, total, nan) after each."""
 
     def __init__(self, n_jobs: int | None = None, progress: Progress | None = None) -> None:
-        from joblib import effective_n_jobs
-
-        self.n_jobs = effective_n_jobs(n_jobs)
+        self.n_jobs = n_threads(n_jobs)
         self._progress = progress
         self._done = self._total = 0
 

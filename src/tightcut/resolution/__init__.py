@@ -1,6 +1,23 @@
 """Entity resolution: which records are the same, from scored pairs and rules that must hold."""
 
-from tightcut.resolution.columns import Columns
-from tightcut.resolution.resolving import Resolution, resolve
+from __future__ import annotations
 
-__all__ = ["Columns", "Resolution", "resolve"]
+from typing import TYPE_CHECKING, Any
+
+from tightcut.resolution.columns import Columns
+from tightcut.resolution.resolving import resolve
+from tightcut.resolution.result import Resolution
+
+if TYPE_CHECKING:
+    from tightcut.resolution.session import ResolutionSession
+
+__all__ = ["Columns", "Resolution", "ResolutionSession", "resolve"]
+
+
+def __getattr__(name: str) -> Any:
+    """Asking is imported when it is used."""
+    if name != "ResolutionSession":
+        raise AttributeError(f"module 'tightcut.resolution' has no attribute {name!r}; it offers {', '.join(__all__)}.")
+    from tightcut.resolution.session import ResolutionSession
+
+    return ResolutionSession

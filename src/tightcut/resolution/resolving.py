@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,61 +16,11 @@ from tightcut.resolution.columns import Columns, Source, is_none, read_source
 from tightcut.resolution.edges import Roles, find_roles, find_sides, merge_scores, read_probabilities
 from tightcut.resolution.identifiers import IdColumn, id_column, number_ids
 from tightcut.resolution.keys import distinct
-from tightcut.resolution.review import Review
+from tightcut.resolution.result import Resolution, ScoredPairs, spell
 from tightcut.resolution.rules import Named, Rules
-from tightcut.resolution.solver import edges_between_units, solve
 
 VALUE_NAMES = {"groups": ("group", "groups", "source"), "labels": ("label", "labels", "cluster", "name")}
 BETWEEN = "-__-"  # how splink writes a dataset and an id as one
-
-
-@dataclass(frozen=True, eq=False)
-class Resolution:
-    """Which records are the same, and how certain that is.
-
-    Attributes
-    ----------
-    clusters : Columns
-        Table of `id` and `cluster`. Where ids are those of several datasets, also `source_dataset` and `unique_id`.
-    cut_edges : Columns
-        The matches that were cut: `a`, `b`, `probability`, `cluster_a`, `cluster_b`, the `reason`
-        ("cannot_link", "groups", "labels" or "evidence"), the pair `because_a`, `because_b` that the rule is about or
-        that is the strongest evidence against the match, and the `margin`.
-    doubtful : Columns
-        The least certain joins and cuts, smallest margin first: `a`, `b`, `type` ("must" for a join, "cannot" for a
-        cut), `probability`, `cluster_a`, `cluster_b`, `margin`. Correct the column `type` where it is wrong, and the
-        table can be used as rules.
-    disagreement : float
-        Evidence that the clusters contradict, in log odds; no clustering under the rules contradicts less than
-        `lower_bound`.
-    lower_bound : float
-    n_components : int
-        Independent problems of two or more records.
-    n_proven : int
-        How many of them are proven to have the least disagreement.
-    """
-
-    clusters: Columns = field(repr=False)
-    cut_edges: Columns = field(repr=False)
-    doubtful: Columns = field(repr=False)
-    disagreement: float
-    lower_bound: float
-    n_components: int
-    n_proven: int
-
-    @property
-    def ids(self) -> np.ndarray:
-        """The records, in order."""
-        return self.clusters["id"]
-
-    @property
-    def labels(self) -> np.ndarray:
-        """The cluster of each of the `ids`, 0, 1, ... by order of their first members."""
-        return self.clusters["cluster"]
-
-    @property
-    def n_clusters(self) -> int:
-        return int(self.labels.max(initial=-1)) + 1
 
 
 def resolve(
@@ -158,22 +107,9 @@ def resolve(
     request.add_values("labels", labels)
     ids = request.number()
     rules = request.rules(len(ids))
-    rules.check(lambda record: _spell(ids[record]))
+    rules.check(lambda record: spell(ids[record]))
     evidence = merge_scores(request.pairs("edges"), request.probability, prior, len(ids))
-    between = edges_between_units(evidence, rules)
-    solution = solve(between, rules)
-    cut_edges, doubtful = Review(ids, solution.labels, evidence, rules, between).tables()
-    together = np.equal(*solution.labels[evidence.pairs].T)
-    disagreement = float(np.abs(evidence.weight[together != (evidence.weight > 0)]).sum())
-    return Resolution(
-        Columns(**request.id_columns(ids), cluster=solution.labels),
-        cut_edges,
-        doubtful,
-        disagreement,
-        max(disagreement - solution.gap, 0.0),
-        solution.n_components,
-        solution.n_proven,
-    )
+    return ScoredPairs(Columns(**request.id_columns(ids)), evidence, rules).solved()
 
 
 def _check_prior(prior: Any) -> None:
@@ -246,7 +182,7 @@ class _Request:
         own = np.flatnonzero(pairs[:, 0] == pairs[:, 1])
         if len(own):
             raise InputError(
-                f"{self.source.where(int(own[0]))}: {_spell(ids[pairs[own[0], 0]])} is paired with itself; remove it."
+                f"{self.source.where(int(own[0]))}: {spell(ids[pairs[own[0], 0]])} is paired with itself; remove it."
             )
         scored = np.zeros(len(ids), bool)
         scored[pairs] = True
@@ -254,8 +190,8 @@ class _Request:
             column = np.concatenate([codes for (own, _), codes in self.codes.items() if own == name])
             if len(column) and len(pairs) and not scored[column].any():
                 raise InputError(
-                    f"No id of {name} occurs in {self.source.name}: they look like {_spell(ids[column[0]])} there and like "
-                    f"{_spell(ids[pairs[0, 0]])} here."
+                    f"No id of {name} occurs in {self.source.name}: they look like {spell(ids[column[0]])} there and like "
+                    f"{spell(ids[pairs[0, 0]])} here."
                 )
         if ("groups", 0) not in self.codes:
             self.codes["groups", 0] = np.concatenate([pairs[:, 0], pairs[:, 1]])
@@ -299,7 +235,7 @@ class _Request:
             row = int(twice[0])
             one, other = (named.names[named.values[row + step]] for step in (0, 1))
             raise InputError(
-                f"{self.source.name}: the id {_spell(ids[named.records[row]])} is in the groups {one} and {other}. Ids must be "
+                f"{self.source.name}: the id {spell(ids[named.records[row]])} is in the groups {one} and {other}. Ids must be "
                 "unique across groups; or give the groups as a table of ids and groups."
             )
 
@@ -315,10 +251,6 @@ class _Request:
         if (first < len(codes)).all():  # as they were given, numbers or texts
             own = np.concatenate(cells)[first]
         return {"id": ids, "source_dataset": dataset, "unique_id": own}
-
-
-def _spell(identifier: Any) -> str:
-    return repr(identifier) if isinstance(identifier, str) else str(identifier)
 
 
 def _is_unknown(value: Any) -> bool:

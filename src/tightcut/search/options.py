@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed
-from joblib.parallel import get_active_backend
+
+from tightcut._support.parallel import run_tasks, runs_in_turn
 
 COARSENINGS, STARTS, GENERATIONS = 8, 8, 6  # at an effort of 1
 
@@ -63,9 +63,11 @@ class SearchOptions:
     @property
     def workers(self) -> tuple[int, bool]:
         """How many tasks run at a time, and whether they share memory."""
-        backend, n_jobs = get_active_backend(prefer="threads")
-        if self.n_jobs == 1:
+        if runs_in_turn(self.n_jobs):
             return 1, True
+        from joblib.parallel import get_active_backend
+
+        backend, n_jobs = get_active_backend(prefer="threads")
         n_workers = backend.effective_n_jobs(n_jobs if self.n_jobs is None else self.n_jobs)
         return n_workers, getattr(backend, "supports_sharedmem", False)
 
@@ -85,13 +87,8 @@ class SearchOptions:
 
         With a `stage`, every finished task, which gave solutions, is reported under its name, as one of `total`.
         """
-        results: Iterable[list[Result]]
-        if self.n_jobs == 1 or len(tasks) == 1:  # joblib's Dask back end would send these away, too
-            results = (function(*task) for task in tasks)
-        else:
-            return_as = "list" if self.progress is None or stage is None else "generator"
-            parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as=return_as)
-            results = parallel(delayed(function)(*task) for task in tasks)
+        n_jobs = 1 if len(tasks) == 1 else self.n_jobs  # joblib's Dask back end would send a single task away, too
+        results = run_tasks(function, tasks, n_jobs, as_list=self.progress is None or stage is None)
         chained: list[Result] = []
         for done, solutions in enumerate(results):
             chained += solutions

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.optimize import linear_sum_assignment
 
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph
@@ -244,6 +243,8 @@ class LocalProblem:
         overlap = np.bincount(found.astype(np.int64) * k + labels, self.graph.vertex_weights, k * k).reshape(k, k)
         anchors = np.flatnonzero(self.anchored)
         overlap[found[anchors], labels[anchors]] += 2 * overlap.sum()
+        from scipy.optimize import linear_sum_assignment
+
         return linear_sum_assignment(overlap, maximize=True)[1][found]
 
 

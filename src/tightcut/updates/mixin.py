@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_is_fitted
 
 from tightcut._support.choices import check_choice
 from tightcut._support.interruption import interruptible
 from tightcut.clustering import Settings, as_generator
 from tightcut.constraints import Constraints
 from tightcut.constraints.violations import Violations
-from tightcut.inputs import gather_constraints, seed_of
+from tightcut.inputs import check_is_fitted, gather_constraints, seed_of
 from tightcut.relaxation.objective import normalized_cut
 from tightcut.result import ClusteringResult
 from tightcut.search.release import satisfied
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tightcut.neighbors.projected import ProjectedNeighbors
 
 KEEP = ("named", "all", "none")
-TRANSIENT = ("_index", "_neighbors_found")  # not written, since it can be computed again
+TRANSIENT = ("_index", "_neighbors_found", "_viewed")  # not written, since it can be computed again
 
 
 class UpdateMixin:
@@ -59,18 +59,20 @@ class UpdateMixin:
 
     if TYPE_CHECKING:
         affinity: str
+        metric: str
         criterion: str
         effort: float
         n_jobs: int | None
         random_state: Any
         device: str
 
-        def get_params(self, deep: bool = True) -> dict[str, Any]: ...  # noqa: FBT001, FBT002
-
         choice_: Choice
         _view: View | None
+        _viewed: Any
 
         def _read_new(self, X: Any) -> Any: ...
+
+        def _viewed_points(self, view: View) -> Any: ...
 
     def update(
         self,
@@ -243,7 +245,7 @@ class UpdateMixin:
         from tightcut import __version__
 
         check_is_fitted(self)
-        parameters = self.get_params(deep=False)
+        parameters = {name: getattr(self, name) for name in signature(type(self)).parameters}
         state = {name: value for name, value in vars(self).items() if name not in parameters and name not in TRANSIENT}
         write_archive(Path(path), parameters, state, __version__)
 
@@ -311,7 +313,7 @@ class UpdateMixin:
         graph = growth.graph
         if growth.neighbourhoods is not None:
             self._scales, self._index = growth.neighbourhoods.scales, growth.neighbourhoods.index
-            self._plain_affinity = growth.plain
+            self._plain_affinity, self._viewed = growth.plain, growth.viewed
         ids, codes = np.unique(labels, return_inverse=True)
         if len(ids) != self.n_clusters_:
             self.n_clusters_reason_ = f"{len(ids)} are left after an update; the fit had {self.n_clusters_}."

@@ -18,8 +18,8 @@ from tightcut.ask.page import layout
 from tightcut.ask.page.exports import labels_table, pairs_table
 from tightcut.ask.page.showing import Showing
 from tightcut.ask.page.things import Things
+from tightcut.ask.protocol import AnySession
 from tightcut.ask.records import Question
-from tightcut.ask.session import Session
 
 Reply = dict[str, Any]
 NAME_LENGTH = 100
@@ -45,6 +45,8 @@ class Desk:
         Where the answers are kept, for the page to say so.
     kind : {"pick", "pair"}
         How the page asks at first.
+    records : bool
+        Whether the things are records that are compared in pairs only, without a map.
     address : callable, optional
         From a row to the address of its picture.
     """
@@ -56,10 +58,12 @@ class Desk:
         title: str = "",
         journal: str | None = None,
         kind: str = "pick",
+        records: bool = False,
         address: Callable[[int], str] | None = None,
     ) -> None:
         self.things, self.title, self.journal, self.kind = things, title, journal, kind
-        self.session: Session | None = None
+        self.records = records
+        self.session: AnySession | None = None
         self.failure: str | None = None
         self._showing = Showing(things, address)
         self._lock = threading.RLock()
@@ -70,16 +74,17 @@ class Desk:
         self._positions: np.ndarray | None = None
         self._n_layouts = 0
 
-    def begin(self, session: Session, X: Any, *, affinity: str = "knn") -> None:
-        """Use a session that is ready."""
+    def begin(self, session: AnySession, X: Any, *, affinity: str = "knn") -> None:
+        """Use a session that is ready; records have no X, and no map."""
         if len(self.things) != len(session.labels_):
             raise ValueError(f"The session has {len(session.labels_)} rows, and {len(self.things)} things are shown.")
-        self._rows = layout.drawn_rows(len(self.things))
-        self._place(layout.first_layout(X, affinity, self._rows))
+        if not self.records:
+            self._rows = layout.drawn_rows(len(self.things))
+            self._place(layout.first_layout(X, affinity, self._rows))
         with self._lock:
             self.session = session
 
-    def start(self, prepare: Callable[[], Session], X: Any, *, affinity: str = "knn") -> threading.Thread:
+    def start(self, prepare: Callable[[], AnySession], X: Any, *, affinity: str = "knn") -> threading.Thread:
         """Make the session in a thread, then the better map; until then the page says that it is being prepared."""
 
         def work() -> None:
@@ -92,7 +97,7 @@ class Desk:
                 )
                 self.failure = str(error) or type(error).__name__
                 return
-            if affinity != "precomputed":
+            if affinity != "precomputed" and not self.records:
                 self.improve_map(X)
 
         thread = threading.Thread(target=work, name="tightcut-ask", daemon=True)
@@ -123,6 +128,7 @@ class Desk:
             "title": self.title,
             "journal": self.journal,
             "kind": self.kind,
+            "records": self.records,
             "n": len(self.things),
             "ready": self.session is not None,
             "failure": self.failure,
@@ -130,7 +136,7 @@ class Desk:
 
     # Actions: each takes the session and the values that the page sent.
 
-    def _question(self, session: Session, values: Reply) -> Reply:
+    def _question(self, session: AnySession, values: Reply) -> Reply:
         question = session.question(_word(values.get("kind", self.kind)))
         reply: Reply = {"version": self._version(session), "n_answers": session.n_answers_, "question": None}
         if question is not None:
@@ -138,7 +144,7 @@ class Desk:
             reply["question"] = self._showing.question(question)
         return reply
 
-    def _answer(self, session: Session, values: Reply) -> Reply:
+    def _answer(self, session: AnySession, values: Reply) -> Reply:
         choice = self._choice(session, values.get("choice"))
         try:
             question = self._open_question(session, values)
@@ -147,27 +153,27 @@ class Desk:
             return {**self._question(session, values), "notice": str(error)}
         return self._question(session, values)
 
-    def _undo(self, session: Session, values: Reply) -> Reply:
+    def _undo(self, session: AnySession, values: Reply) -> Reply:
         event = session.undo()
         return {**self._question(session, values), "notice": f"Taken back: {_in_words(event)}."}
 
-    def _revise(self, session: Session, values: Reply) -> Reply:
+    def _revise(self, session: AnySession, values: Reply) -> Reply:
         session.revise(_whole(values, "number"), self._choice(session, values.get("choice")))
         return self._question(session, values)
 
-    def _move(self, session: Session, values: Reply) -> Reply:
+    def _move(self, session: AnySession, values: Reply) -> Reply:
         session.move(_whole(values, "row"), self._choice(session, values.get("choice")))
         return self._question(session, values)
 
-    def _name(self, session: Session, values: Reply) -> Reply:
+    def _name(self, session: AnySession, values: Reply) -> Reply:
         session.name(_whole(values, "group"), _short(values.get("name")))
         self._names_given += 1
         return self._question(session, values)
 
-    def _look(self, session: Session, values: Reply) -> Reply:  # noqa: ARG002
+    def _look(self, session: AnySession, values: Reply) -> Reply:  # noqa: ARG002
         return {"version": self._version(session), "layout": self._n_layouts}
 
-    def _view(self, session: Session, values: Reply) -> Reply:
+    def _view(self, session: AnySession, values: Reply) -> Reply:
         progress = session.progress()
         step = session.n_answers_, round(progress.settled, 4), round(progress.expected_accuracy, 4)
         if not self._curve or self._curve[-1] != step:
@@ -178,25 +184,25 @@ class Desk:
             reply["map"] = {"rows": self._rows.tolist(), "positions": self._positions.tolist()}
         return reply
 
-    def _gallery(self, session: Session, values: Reply) -> Reply:
+    def _gallery(self, session: AnySession, values: Reply) -> Reply:
         rows = session.typical(_whole(values, "group"), GALLERY).tolist()
         return {"things": [self._showing.thing(row) for row in rows]}
 
-    def _thing(self, session: Session, values: Reply) -> Reply:  # noqa: ARG002
+    def _thing(self, session: AnySession, values: Reply) -> Reply:  # noqa: ARG002
         row = _whole(values, "row")
         if not 0 <= row < len(self.things):
             raise ValueError(f"There is no row {row}; the rows are 0 to {len(self.things) - 1}.")
         return {"thing": self._showing.thing(row)}
 
-    def _labels(self, session: Session, values: Reply) -> Reply:  # noqa: ARG002
+    def _labels(self, session: AnySession, values: Reply) -> Reply:  # noqa: ARG002
         return {"text": labels_table(session, self.things)}
 
-    def _pairs(self, session: Session, values: Reply) -> Reply:  # noqa: ARG002
+    def _pairs(self, session: AnySession, values: Reply) -> Reply:  # noqa: ARG002
         return {"text": pairs_table(session, self.things)}
 
     # How
 
-    def _version(self, session: Session) -> int:
+    def _version(self, session: AnySession) -> int:
         return session.n_actions_ + self._names_given
 
     def _place(self, positions: np.ndarray) -> None:
@@ -204,7 +210,7 @@ class Desk:
             self._positions = positions
             self._n_layouts += 1
 
-    def _open_question(self, session: Session, values: Reply) -> Question:
+    def _open_question(self, session: AnySession, values: Reply) -> Question:
         """The question that an answer belongs to; asked again where this process does not know it."""
         number, kind = _whole(values, "number"), _word(values.get("kind", self.kind))
         question = self._asked.get((number, kind)) or session.question(kind)
@@ -215,7 +221,7 @@ class Desk:
             raise StaleQuestionError("That question was answered already, perhaps in another window; here is the next.")
         return question
 
-    def _choice(self, session: Session, choice: Any) -> int | str:
+    def _choice(self, session: AnySession, choice: Any) -> int | str:
         """A choice as the session takes it: groups may be called by the label that the page shows."""
         if isinstance(choice, bool) or not isinstance(choice, (int, str)):
             raise ValueError(f"An answer is a word, a name or the number of a group; got {choice!r}.")  # noqa: TRY004
@@ -228,7 +234,7 @@ class Desk:
         return text
 
 
-ACTIONS: dict[str, Callable[[Desk, Session, Reply], Reply]] = {
+ACTIONS: dict[str, Callable[[Desk, AnySession, Reply], Reply]] = {
     "hello": lambda desk, *_: desk._hello(),  # noqa: SLF001
     "question": Desk._question,  # noqa: SLF001
     "answer": Desk._answer,  # noqa: SLF001

@@ -5,11 +5,11 @@ from __future__ import annotations
 import io
 
 from tightcut.ask.page.things import Things
-from tightcut.ask.session import Session
+from tightcut.ask.protocol import AnySession
 from tightcut.files.writing import print_rows
 
 
-def labels_table(session: Session, things: Things) -> str:
+def labels_table(session: AnySession, things: Things) -> str:
     """CSV: the name of each row, the number of its cluster, and the cluster's name where it has one."""
     names = {group.id: group.name or "" for group in session.groups}
     labels = session.labels_.tolist()
@@ -19,7 +19,7 @@ def labels_table(session: Session, things: Things) -> str:
     return stream.getvalue()
 
 
-def pairs_table(session: Session, things: Things) -> str:
+def pairs_table(session: AnySession, things: Things) -> str:
     """CSV of the believed answers, as `tightcut cluster --constraints` reads it."""
     known = session.constraints_
     rows = [

@@ -14,13 +14,13 @@ from tightcut.ask.page.things import Things
 from tightcut.files.sources import Source as Origin
 
 if TYPE_CHECKING:
-    from tightcut import COSC
     from tightcut.ask import Session
+    from tightcut.model import Model
 
 WHO = "the saved model"
 
 
-def model_source(model: COSC, path: Path, ids: Sequence[str], fields: dict[str, Any], images: Sequence[str]) -> Source:
+def model_source(model: Model, path: Path, ids: Sequence[str], fields: dict[str, Any], images: Sequence[str]) -> Source:
     """What a person is asked about: the points of the model, or its graph where it was made of one.
 
     Parameters
@@ -46,7 +46,7 @@ def model_source(model: COSC, path: Path, ids: Sequence[str], fields: dict[str, 
     return Source(path.stem, points, things)
 
 
-def found_named_groups(session: Session, model: COSC) -> None:
+def found_named_groups(session: Session, model: Model) -> None:
     """Put one typical member of each cluster with a name into a group of that name, in a session that is new."""
     if session.n_actions_ or not model.names_:
         return

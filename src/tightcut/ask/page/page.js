@@ -288,7 +288,8 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
       return;
     }
     const pair = question.kind === "pair";
-    ui.heading.textContent = pair ? "Do these two belong together?" : "Where does this belong?";
+    const records = state.hello.records;
+    ui.heading.textContent = records ? "Are these two the same?" : pair ? "Do these two belong together?" : "Where does this belong?";
     ui.live.textContent = `Question ${nAnswers + 1}. ` + (pair
       ? `Do ${question.first.name} and ${question.second.name} belong together?`
       : `Where does ${question.first.name} belong? ${question.groups.slice(0, 9).map((g, i) => `${i + 1}: ${g.label}`).join(", ")}.`);
@@ -390,7 +391,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     const words = [`${n} ${n === 1 ? "answer" : "answers"}`, `${percent(progress.settled)} settled`];
     if (n > 0) words.push(`about ${percent(progress.expected)} right (${Math.round(100 * progress.low)} to ${percent(progress.high)})`);
     if (n > 0 && progress.next_50 >= 0.005) words.push(`50 more answers would add about ${percent(progress.next_50)}`);
-    if (unknown > 0) words.push(`${unknown.toLocaleString("en")} points (grey) are in no known group yet`);
+    if (unknown > 0 && !state.hello.records) words.push(`${unknown.toLocaleString("en")} points (grey) are in no known group yet`);
     ui.estimate.textContent = words.join(" · ") + ".";
     const W = 300, H = 70, end = Math.max(10, n);
     const line = (k) => curve.map((step) => `${((step[0] / end) * W).toFixed(1)},${(H - step[k] * H).toFixed(1)}`).join(" ");
@@ -532,7 +533,8 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
         return;
       }
       if (hello.title) { ui.title.textContent = hello.title; if (standalone) document.title = `${hello.title} · tightcut ask`; }
-      const wanted = standalone ? location.hash.slice(1) : "";
+      root.classList.toggle("records", hello.records);
+      const wanted = standalone && !hello.records ? location.hash.slice(1) : "";
       setKind(["pick", "pair"].includes(wanted) ? wanted : hello.kind);
       setTimeout(look, LOOK_EVERY);
     } catch (error) {

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from tightcut.ask.page.things import Things
+from tightcut.ask.protocol import AnySession
 from tightcut.ask.records import Answer, Question
-from tightcut.ask.session import Session
 
 LARGE_GROUPS, MEMBERS = 4, 4  # groups of a pick shown by several members; members shown
 # Things of a group in its gallery: two more than the page shows, so that a gap where it hides those in question tells
@@ -59,7 +59,7 @@ class Showing:
             ]
         return shown
 
-    def view(self, session: Session, drawn: np.ndarray) -> dict[str, Any]:
+    def view(self, session: AnySession, drawn: np.ndarray) -> dict[str, Any]:
         """All that is known: groups with galleries, labels of the points on the map, answers, contradictions, progress."""
         labels, groups, answers = session.labels_, session.groups, session.answers
         names = {group.id: group.name for group in groups}
@@ -116,7 +116,7 @@ class Showing:
             return "none of the others" + founded
         return self.label(int(answer.choice), names.get(int(answer.choice)))
 
-    def _doubtful(self, session: Session, labels: np.ndarray) -> dict[int, list[int]]:
+    def _doubtful(self, session: AnySession, labels: np.ndarray) -> dict[int, list[int]]:
         """The least sure rows of each group that nobody was asked about."""
         asked = [row for answer in session.answers for row in (answer.first, answer.second) if row is not None]
         order = session.doubtful(len(labels))

@@ -10,8 +10,8 @@ import numpy as np
 
 from tightcut.ask.page.pictures import ArrayPictures
 from tightcut.ask.page.things import Things
+from tightcut.ask.protocol import AnySession
 from tightcut.ask.records import Question
-from tightcut.ask.session import Session
 
 SHADES = " .:-=+*#%@"
 ABREAST = 4  # groups beside each other
@@ -23,7 +23,7 @@ PICK_HELP = "a number or a name · 0 none of these · Enter unsure · u undo · 
 
 
 def converse(
-    session: Session, things: Things, read: Callable[[str], str], write: Callable[[str], None], kind: str = "pick"
+    session: AnySession, things: Things, read: Callable[[str], str], write: Callable[[str], None], kind: str = "pick"
 ) -> None:
     """Ask until there is nothing left to ask, or the person leaves."""
     while (question := session.question(kind)) is not None:

@@ -1,0 +1,79 @@
+"""A session on its page, for the commands that ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import util
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tightcut.cli import _options as opt
+from tightcut.cli._console import Console
+
+if TYPE_CHECKING:
+    from tightcut.ask.page.desk import Desk
+    from tightcut.ask.protocol import AnySession
+
+page_options = opt.together(
+    opt.option("--console", "in_terminal", is_flag=True, help="Ask in the terminal."),
+    opt.option("--port", type=click.IntRange(0, 65535), default=0, help="Port of the page; 0 takes a free one."),
+    opt.option("--no-browser", is_flag=True, help="Print the address of the page, and open no browser."),
+)
+
+
+def check_packages() -> None:
+    """Refuse to begin without the packages that the page needs."""
+    missing = [name for name in ("starlette", "uvicorn") if util.find_spec(name) is None]
+    if missing:
+        raise ImportError(
+            f'The page needs {" and ".join(missing)}: pip install "tightcut[ask]", or ask in the terminal with --console.'
+        )
+
+
+def journal_of(data: str | Path, answers: Path | None) -> Path | None:
+    """Where the answers are kept: as told, or beside the work if the data are a file."""
+    if answers is not None:
+        return answers
+    path = Path(data)
+    return Path(f"{path.stem}.answers.jsonl") if path.exists() else None
+
+
+def note_journal(journal: Path | None, console: Console) -> None:
+    console.note(
+        f"Answers are kept in {journal}." if journal else "Answers are not kept; --answers names a file for them."
+    )
+
+
+def serve_page(
+    desk: Desk,
+    begin: Callable[[], AnySession],
+    X: Any,
+    affinity: str,
+    console: Console,
+    port: int,
+    *,
+    no_browser: bool,
+    to_stderr: bool = False,
+) -> None:
+    """Ask on a page until Ctrl-C."""
+    import webbrowser
+
+    from tightcut.ask.page.server import HOST, bound_socket, new_token, serve
+
+    sock, token = bound_socket(port), new_token()
+    address = f"http://{HOST}:{sock.getsockname()[1]}/{token}/"
+    desk.start(begin, X, affinity=affinity)
+    click.echo(address, err=to_stderr)
+    console.note("Open this address in a browser on this machine. Ctrl-C ends.")
+    if not no_browser:
+        webbrowser.open(address)
+    try:
+        serve(desk, sock, token)
+    except KeyboardInterrupt:
+        pass  # the way to end it
+    finally:
+        sock.close()
+    count = 0 if desk.session is None else desk.session.n_answers_
+    console.note(f"{count} answers" + (f" are in {desk.journal}; the same command continues." if desk.journal else "."))

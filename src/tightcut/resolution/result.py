@@ -1,0 +1,156 @@
+"""The result of `resolve`, and the problem that it solves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tightcut._support.compiling import compiling_reported
+from tightcut.resolution.columns import Columns
+from tightcut.resolution.edges import Evidence
+from tightcut.resolution.review import Review
+from tightcut.resolution.rules import Rules
+from tightcut.resolution.solver import edges_between_units, solve
+
+if TYPE_CHECKING:
+    from tightcut.resolution.session import ResolutionSession
+
+
+@dataclass(frozen=True, eq=False)
+class Resolution:
+    """Which records are the same, and how certain that is.
+
+    Attributes
+    ----------
+    clusters : Columns
+        Table of `id` and `cluster`. Where ids are those of several datasets, also `source_dataset` and `unique_id`.
+    cut_edges : Columns
+        The matches that were cut: `a`, `b`, `probability`, `cluster_a`, `cluster_b`, the `reason`
+        ("cannot_link", "groups", "labels" or "evidence"), the pair `because_a`, `because_b` that the rule is about or
+        that is the strongest evidence against the match, and the `margin`.
+    doubtful : Columns
+        The least certain joins and cuts, smallest margin first: `a`, `b`, `type` ("must" for a join, "cannot" for a
+        cut), `probability`, `cluster_a`, `cluster_b`, `margin`. Correct the column `type` where it is wrong, and the
+        table can be used as rules.
+    disagreement : float
+        Evidence that the clusters contradict, in log odds; no clustering under the rules contradicts less than
+        `lower_bound`.
+    lower_bound : float
+    n_components : int
+        Independent problems of two or more records.
+    n_proven : int
+        How many of them are proven to have the least disagreement.
+    """
+
+    clusters: Columns = field(repr=False)
+    cut_edges: Columns = field(repr=False)
+    doubtful: Columns = field(repr=False)
+    disagreement: float
+    lower_bound: float
+    n_components: int
+    n_proven: int
+    _problem: ScoredPairs | None = field(default=None, repr=False)
+
+    @property
+    def ids(self) -> np.ndarray:
+        """The records, in order."""
+        return self.clusters["id"]
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The cluster of each of the `ids`, 0, 1, ... by order of their first members."""
+        return self.clusters["cluster"]
+
+    @property
+    def n_clusters(self) -> int:
+        return int(self.labels.max(initial=-1)) + 1
+
+    def session(self, answers: Any = None) -> ResolutionSession:
+        """Ask a person about the doubtful decisions, one at a time, the least certain first.
+
+        Parameters
+        ----------
+        answers : path-like, optional
+            Journal of the answers (JSON lines), created or continued. Without it they are kept in memory only.
+
+        Returns
+        -------
+        ResolutionSession
+
+        Examples
+        --------
+        >>> from tightcut import resolve
+        >>> session = resolve([("ann", "anna", 0.9), ("anna", "anne", 0.6), ("ann", "anne", 0.45)]).session()
+        >>> question = session.question()
+        >>> session.ids[question.first], session.ids[question.second]
+        ('anna', 'anne')
+        >>> session.answer(question, "different")
+        >>> session.resolution().labels.tolist()
+        [0, 0, 1]
+        """
+        from tightcut.resolution.session import ResolutionSession
+
+        if self._problem is None:
+            raise ValueError("Only what resolve has returned can be asked about.")
+        return ResolutionSession(self._problem, answers)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredPairs:
+    """Records, the evidence on pairs of them, and rules.
+
+    Parameters
+    ----------
+    columns : Columns
+        The ids of the records and, where they are made of several columns, those.
+    evidence : Evidence
+    rules : Rules
+    """
+
+    columns: Columns
+    evidence: Evidence
+    rules: Rules
+
+    @property
+    def ids(self) -> np.ndarray:
+        return self.columns["id"]
+
+    def with_links(self, must_link: np.ndarray, cannot_link: np.ndarray) -> ScoredPairs:
+        """The same with more rules. Raises InconsistentConstraintsError if they contradict each other."""
+        rules = replace(
+            self.rules,
+            must_link=_added(self.rules.must_link, must_link),
+            cannot_link=_added(self.rules.cannot_link, cannot_link),
+        )
+        rules.check(lambda record: spell(self.ids[record]))
+        return replace(self, rules=rules)
+
+    def solved(self) -> Resolution:
+        evidence, rules = self.evidence, self.rules
+        between = edges_between_units(evidence, rules)
+        with compiling_reported(None):
+            solution = solve(between, rules)
+            cut_edges, doubtful = Review(self.ids, solution.labels, evidence, rules, between).tables()
+        together = np.equal(*solution.labels[evidence.pairs].T)
+        disagreement = float(np.abs(evidence.weight[together != (evidence.weight > 0)]).sum())
+        return Resolution(
+            Columns(**self.columns, cluster=solution.labels),
+            cut_edges,
+            doubtful,
+            disagreement,
+            max(disagreement - solution.gap, 0.0),
+            solution.n_components,
+            solution.n_proven,
+            self,
+        )
+
+
+def spell(identifier: Any) -> str:
+    """An id as messages show it."""
+    return repr(identifier) if isinstance(identifier, str) else str(identifier)
+
+
+def _added(links: np.ndarray, more: np.ndarray) -> np.ndarray:
+    return np.unique(np.sort(np.concatenate([links, more.reshape(-1, 2)]), axis=1), axis=0)

@@ -1,0 +1,104 @@
+"""The same small problem in any order of its points: they are put into one order before the search, and back after it.
+
+A search at random takes another way when the points come in another order, and may end in another cut. Points are sorted by
+what does not depend on their numbers: weights of vertices, edges and pairs, and those of the neighbours. Where points
+cannot be told apart, as in a graph whose edges weigh all the same, their order in the data decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from tightcut.constraints import Constraints
+from tightcut.exceptions import InconsistentConstraintsError
+from tightcut.graph import Graph
+
+CANONICAL_LIMIT = (
+    5_000  # points; in a larger problem another order changes the cut no more than another random state does
+)
+ROUNDS = 3  # how many edges away a point is looked at
+BITS = 32  # of a sum that count: the last ones of 53 depend on the order in which it was made
+
+Found = TypeVar("Found")
+
+
+def canonical_order(graph: Graph, constraints: Constraints) -> np.ndarray:
+    """The points in an order that does not depend on their numbers, unless they cannot be told apart. O(arcs).
+
+    Examples
+    --------
+    Two triangles with a bridge, and the same in the opposite order. The same points come first:
+
+    >>> import numpy as np
+    >>> from tightcut import Constraints, Graph
+    >>> weights = np.zeros((6, 6))
+    >>> for i, j, weight in [(0, 1, 1), (0, 2, 2), (1, 2, 3), (2, 3, 0.1), (3, 4, 4), (3, 5, 5), (4, 5, 6)]:
+    ...     weights[i, j] = weights[j, i] = weight
+    >>> nothing = Constraints.from_pairs(6)
+    >>> canonical_order(Graph.from_affinity(weights), nothing).tolist()
+    [0, 1, 2, 3, 4, 5]
+    >>> canonical_order(Graph.from_affinity(weights[::-1, ::-1]), nothing).tolist()
+    [5, 4, 3, 2, 1, 0]
+    """
+    n = graph.n_vertices
+    matrices = [_scaled(graph.weights)]
+    for pairs, belief in (
+        (constraints.must_link, constraints.must_link_belief),
+        (constraints.cannot_link, constraints.cannot_link_belief),
+    ):
+        upper = sp.csr_array((belief, (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+        matrices.append(_scaled(sp.csr_array(upper + upper.T)))
+    key = _rounded(graph.vertex_weights / graph.vertex_weights.max())
+    keys = [key]
+    for _ in range(ROUNDS):
+        # Of another power for each matrix, so that what two of them tell does not cancel.
+        key = _rounded(sum(matrix @ (1 + key) ** power for power, matrix in enumerate(matrices, start=1)))
+        keys.append(key)
+        key = key / (key.max() or 1.0)
+    return np.lexsort(keys[::-1])
+
+
+def in_canonical_order(
+    graph: Graph,
+    constraints: Constraints,
+    known: list[np.ndarray],
+    solve: Callable[[Graph, Constraints, list[np.ndarray]], Found],
+    back: Callable[[Found, np.ndarray], Found],
+) -> Found:
+    """What `solve` makes of the problem in canonical order, by `back` in the order of the data again.
+
+    Contradictions name points, so one that is met is looked for once more among the points as they are.
+
+    Parameters
+    ----------
+    known : list of ndarray
+        Labels that take part in the search.
+    back : callable
+        Takes what was found and the place of each point in the canonical order.
+    """
+    if graph.n_vertices > CANONICAL_LIMIT:
+        return solve(graph, constraints, known)
+    order = canonical_order(graph, constraints)
+    place = np.argsort(order)
+    try:
+        found = solve(graph.subgraph(order), constraints.subset(order), [labels[order] for labels in known])
+    except InconsistentConstraintsError as error:
+        if not error.witness:
+            error.best_labels = None if error.best_labels is None else error.best_labels[place]
+            raise
+    else:
+        return back(found, place)
+    return solve(graph, constraints, known)
+
+
+def _scaled(matrix: sp.csr_array) -> sp.csr_array:
+    return matrix / largest if matrix.nnz and (largest := matrix.data.max()) > 0 else matrix
+
+
+def _rounded(values: np.ndarray) -> np.ndarray:
+    mantissa, exponent = np.frexp(values)
+    return np.ldexp(np.rint(np.ldexp(mantissa, BITS)), exponent - BITS)

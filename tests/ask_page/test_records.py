@@ -1,0 +1,99 @@
+"""The page for records: pairs only, without a map; the answers are rules of the resolution."""
+
+import shutil
+
+import pytest
+
+from tightcut import resolve
+from tightcut.ask.page.desk import Desk
+from tightcut.ask.page.things import Things
+
+PAIRS = [("ann", "anna", 0.9), ("anna", "anne", 0.6), ("ann", "anne", 0.45), ("bob", "rob", 0.7)]
+
+
+@pytest.fixture
+def desk():
+    session = resolve(PAIRS).session()
+    names = session.ids.tolist()
+    desk = Desk(Things(names, fields={"town": ["Ulm"] * len(names)}), title="people", kind="pair", records=True)
+    desk.begin(session, None)
+    yield desk
+    session.close()
+
+
+def ask(desk, **values):
+    return desk.perform("question", values)["question"]
+
+
+def answer(desk, question, choice):
+    values = {"number": question["number"], "kind": "pair", "choice": choice}
+    rows = {"first": question["first"]["row"], "second": question["second"]["row"]}
+    return desk.perform("answer", values | rows)
+
+
+def test_every_action_of_the_page(desk):
+    hello = desk.perform("hello", {})
+    assert hello["records"]
+    assert hello["ready"]
+    question = ask(desk)
+    assert (question["first"]["name"], question["second"]["name"]) == ("anna", "anne")
+    following = answer(desk, question, "different")["question"]
+    assert (following["first"]["name"], following["second"]["name"]) == ("bob", "rob")
+    view = desk.perform("view", {})
+    assert [answer["words"] for answer in view["answers"]] == ["different"]
+    assert sorted(group["size"] for group in view["groups"]) == [1, 2]
+    assert view["colours"] == []
+    assert "map" not in view
+    group = next(group for group in view["groups"] if group["size"] == 2)
+    assert {thing["name"] for thing in desk.perform("gallery", {"group": group["id"]})["things"]} == {"ann", "anna"}
+    assert desk.perform("pairs", {})["text"].splitlines() == ["a,b,type", "anna,anne,cannot"]
+    assert len({line.split(",")[1] for line in desk.perform("labels", {})["text"].splitlines()[1:]}) == 3
+    desk.perform("revise", {"number": question["number"], "choice": "same"})
+    assert "Taken back: a change of an answer." in desk.perform("undo", {})["notice"]
+    desk.perform("move", {"row": question["second"]["row"], "choice": group["id"]})
+
+
+def test_what_contradicts_is_refused_with_a_reason(desk):
+    answer(desk, ask(desk), "different")  # anna and anne
+    ann, anna, anne = (desk.things.names.index(name) for name in ("ann", "anna", "anne"))
+    desk.perform("move", {"row": anne, "choice": int(desk.session.labels_[ann])})
+    assert desk.session.labels_[anne] == desk.session.labels_[ann] != desk.session.labels_[anna]
+    with pytest.raises(ValueError, match="'anna' is not 'anne'.*Undo or change the answer that is wrong"):
+        desk.perform("move", {"row": anna, "choice": int(desk.session.labels_[ann])})
+    assert desk.session.n_answers_ == 2
+
+
+@pytest.mark.slow
+def test_in_a_browser(kit, tmp_path):
+    """The whole way in a real page; skipped where there is no browser."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("needs chromium (apt-get install chromium)")
+    session = resolve(PAIRS).session(tmp_path / "answers.jsonl")
+    desk = Desk(Things(session.ids.tolist()), title="people", kind="pair", records=True)
+    desk.begin(session, None)
+    served = kit.serve(desk)
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.set_default_timeout(60_000)
+        page.goto(served.address)
+        page.wait_for_selector(".choices")
+        assert page.locator("h2").first.inner_text() == "Are these two the same?"
+        for selector in (".kinds", ".map", ".blind"):
+            assert not page.locator(selector).is_visible()
+        for number, key in enumerate("nyy", 1):
+            page.keyboard.press(key)
+            page.wait_for_function("n => document.querySelectorAll('.answers li:not(.none)').length === n", arg=number)
+        assert page.locator("h2").first.inner_text() == "Nothing is left to ask"
+        browser.close()
+    served.stop()
+    session.close()
+    assert session.n_answers_ == 3
+
+
+@pytest.mark.parametrize(("action", "values"), [("question", {"kind": "pick"}), ("name", {"group": 0, "name": "Ann"})])
+def test_what_records_do_not_have(desk, action, values):
+    with pytest.raises(ValueError, match="pairs|no names"):
+        desk.perform(action, values)
