@@ -21,7 +21,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from benchmarks import asking_rivals as rivals
 from benchmarks.asking_curves import draw
-from benchmarks.instances import RESULTS, quiet, write
+from benchmarks.instances import RESULTS, commit, quiet, write
 from tightcut.ask import Session
 from tightcut.ask.simulation import Person
 from tightcut.datasets import list_datasets, load
@@ -100,6 +100,7 @@ def _row(name: str, points: int | None, method: str, mark: int, values: np.ndarr
     for column, key in enumerate(MEASURES):
         shown = extra[:, column].mean() if extra.shape[1] > column else None
         row[key] = "" if shown is None or np.isnan(shown) else f"{shown:.3g}"
+    row["code"] = commit()
     return row
 
 
@@ -149,10 +150,13 @@ METHODS: dict[str, tuple[Callable[..., Iterator[tuple]], list[int] | None]] = {
 NOTES = [
     "- `pairs` and `picks` are tightcut's own questions, the number of clusters not told. A pick and a label are one answer.",
     "- NPU and MinMax choose the points; the clustering is tightcut's cut under their answers, the number of clusters told.",
-    "- Settings were chosen on digits, USPS (samples), COIL-20 and letter (samples); none on wine, wdbc and MNIST.",
+    "- The settings of the questions were chosen on digits, USPS, COIL-20 and letter, on draws that are among those below;",
+    "  one choice between two of them also looked at MNIST. None was chosen on wine and wdbc. The settings of the expected",
+    "  accuracy were chosen on one or two draws of every set but MNIST.",
     "- `wrong found`: of the wrong answers, those that the session does not believe; `right doubted`: right ones not believed.",
     "- `accuracy` and `expected accuracy`: what it was, and what `session.progress()` expected without knowing the truth;",
     "  `within`: share of the draws in which the accuracy was between the `low` and the `high` of `session.progress()`.",
+    "- `code`: the commit that was measured.",
 ]
 
 if __name__ == "__main__":

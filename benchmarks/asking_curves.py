@@ -19,10 +19,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    curves: dict[str, dict[str, list[tuple[int, float]]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows:
-        if LEFT_OUT not in row["method"]:
-            curves[row["set"]][row["method"]].append((int(row["answers"]), float(row["ARI"])))
+    curves = _curves(rows)
     columns = 3
     lines = -(-len(curves) // columns)
     figure, axes = plt.subplots(lines, columns, figsize=(5.2 * columns, 3.9 * lines), squeeze=False)
@@ -33,6 +30,19 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     figure.tight_layout()
     figure.savefig(path, dpi=110)
     plt.close(figure)
+
+
+def _curves(rows: list[dict[str, Any]]) -> dict[str, dict[str, list[tuple[int, float]]]]:
+    """(answers, adjusted Rand index) by set and method; of several codes the one with the most draws."""
+    draws: dict[tuple[str, str], dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for row in rows:
+        draws[row["set"], row["method"]][row["code"]] += int(row["draws"])
+    curves: dict[str, dict[str, list[tuple[int, float]]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        codes = draws[row["set"], row["method"]]
+        if LEFT_OUT not in row["method"] and row["code"] == max(codes, key=lambda code: codes[code]):
+            curves[row["set"]][row["method"]].append((int(row["answers"]), float(row["ARI"])))
+    return curves
 
 
 def _panel(ax: Any, name: str, methods: dict[str, list[tuple[int, float]]]) -> None:
