@@ -190,8 +190,9 @@ def points_to_ask(
         score = (score + weights @ (score / degrees)) / 2
     score[points] = 0
     rows = _middles(score, degrees * top, coarse, np.unique(coarse[points]), n)
-    if not rows:
-        rows = _apart(score, weights, set(points.tolist()), n, wide=True)
+    if len(rows) < n:
+        taken = {*points.tolist(), *rows, *weights[np.array(rows, int)].indices.tolist()}
+        rows += _apart(score, weights, taken, n - len(rows), wide=True)
     return [(i, EXPLORE) for i in rows]
 
 
