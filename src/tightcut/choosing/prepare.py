@@ -35,6 +35,8 @@ class Prepared:
         How points are seen; None for a given graph and for given distances.
     points : ndarray, csr_array or None
         The points of the fit, as they were given.
+    viewed : ndarray, csr_array or None
+        The points in that view.
     found : KnnGraph or None
         Their neighbours, in that view.
     """
@@ -45,6 +47,7 @@ class Prepared:
     n_clusters_reason: str
     view: View | None = None
     points: Points | None = None
+    viewed: Points | None = None
     found: KnnGraph | None = None
 
 
@@ -129,6 +132,6 @@ def _made(problem: Problem, setting: Setting) -> tuple[Any, ...]:
         return (Graph.from_affinity(graphs.matrix, problem.vertex_weights),)
     if isinstance(graphs, DistanceGraphs):
         known = graphs.make(setting)
-        return Graph.from_affinity(known.affinity, problem.vertex_weights), None, None, known
-    view, _, found = graphs.make(setting, problem.constraints)
-    return Graph.from_affinity(found.affinity, problem.vertex_weights), view, graphs.points, found
+        return Graph.from_affinity(known.affinity, problem.vertex_weights), None, None, None, known
+    view, viewed, found = graphs.make(setting, problem.constraints)
+    return Graph.from_affinity(found.affinity, problem.vertex_weights), view, graphs.points, viewed, found
