@@ -136,7 +136,7 @@ def test_progress_says_the_stage(graph):
     stages = []
     cluster_graph(graph[0], None, 4, progress=lambda stage, *_: stages.append(stage), **SMALL)
     order = list(dict.fromkeys(stage.replace(",", "").split()[0] for stage in stages))
-    assert order == ["read", "write", "join", "contract", "search", "refine", "done"]
+    assert order == ["read", "write", "join", "contract", "search", "refine", "borders", "done"]
 
 
 @pytest.mark.slow

@@ -3,13 +3,15 @@
 from importlib import import_module
 
 _NAMES = {
-    "blocks": "best_moves best_neighbours confirmed_moves join_units make_moves measure_block",
+    "agglomeration": "agglomerate",
+    "blocks": "add_up_arcs best_moves best_neighbours confirmed_moves join_units leaving_shares make_moves measure_block "
+    "spread_shares",
     "coarsening": "connected_regions contract heavy_edge_matching",
     "colouring": "colour_by_tabu colour_exactly complete_labels peel",
     "fista": "fista_steps",
     "front": "enter_front walk_front",
     "minimum_cut": "UNREACHED reverse_arcs route_excess total_variation_prox",
-    "partition": "agglomerate measure_partition near_boundary refine_partition relation_inside",
+    "partition": "measure_partition near_boundary refine_partition relation_inside",
     "resolving": "bound_components improve_components join_components resolve_components solve_components solve_parts",
     "spins": "measure near_the_cut refine tabu_search",
     "splitting": "weigh_branches",

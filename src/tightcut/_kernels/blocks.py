@@ -23,6 +23,54 @@ def _scrambled(x):
 
 
 @compiled
+def add_up_arcs(row, column, weight, n_rows):
+    """Arcs sorted by their ends, parallel ones added up, the lightest first: the order they come in makes no difference.
+
+    `row` holds numbers below `n_rows`. Returns indptr, columns and weights.
+    """
+    ends = np.zeros(n_rows + 1, np.int64)
+    for r in row:
+        ends[r + 1] += 1
+    for r in range(n_rows):
+        ends[r + 1] += ends[r]
+    columns, weights = np.empty(len(row), np.int32), np.empty(len(row))
+    indptr = ends.copy()
+    for a in range(len(row)):
+        place = indptr[row[a]]
+        columns[place], weights[place] = column[a], weight[a]
+        indptr[row[a]] += 1
+    kept = 0
+    for r in range(n_rows):
+        _sort_pairs(columns[ends[r] : ends[r + 1]], weights[ends[r] : ends[r + 1]])
+        indptr[r] = kept
+        for a in range(ends[r], ends[r + 1]):
+            if kept > indptr[r] and columns[kept - 1] == columns[a]:
+                weights[kept - 1] += weights[a]
+            else:
+                columns[kept], weights[kept] = columns[a], weights[a]
+                kept += 1
+    indptr[n_rows] = kept
+    return indptr, columns[:kept].copy(), weights[:kept].copy()
+
+
+@compiled
+def _sort_pairs(keys, values):
+    """By key, then by value, in place: Shell's sort, by insertion where there are few."""
+    n = len(keys)
+    gap = 1
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for start in range(gap, n):
+            key, value, to = keys[start], values[start], start
+            while to >= gap and (keys[to - gap] > key or (keys[to - gap] == key and values[to - gap] > value)):
+                keys[to], values[to] = keys[to - gap], values[to - gap]
+                to -= gap
+            keys[to], values[to] = key, value
+        gap //= 3
+
+
+@compiled
 def best_neighbours(first, indptr, indices, weights, mass, related, heaviest, seed):
     """The neighbour that each unit is tied to most tightly for their masses, and how tightly; (-1, 0) if it may join none.
 
@@ -93,6 +141,39 @@ def measure_block(first, indptr, indices, weights, labels, leaving):
         for a in range(indptr[b], indptr[b + 1]):
             if labels[indices[a]] != own:
                 leaving[own] += weights[a]
+
+
+@compiled
+def leaving_shares(first, indptr, indices, weights, labels):
+    """The share of each unit's edge weight that leaves its cluster."""
+    n = len(indptr) - 1
+    shares = np.zeros(n)
+    for b in range(n):
+        own = labels[first + b]
+        degree = 0.0
+        for a in range(indptr[b], indptr[b + 1]):
+            degree += weights[a]
+            if labels[indices[a]] != own:
+                shares[b] += weights[a]
+        if degree > 0.0:
+            shares[b] /= degree
+    return shares
+
+
+@compiled
+def spread_shares(first, indptr, indices, weights, shares):
+    """The share of each unit, and the mean of its neighbours' shares by edge weight, added up."""
+    n = len(indptr) - 1
+    spread = np.zeros(n)
+    for b in range(n):
+        degree = 0.0
+        for a in range(indptr[b], indptr[b + 1]):
+            degree += weights[a]
+            spread[b] += weights[a] * shares[indices[a]]
+        if degree > 0.0:
+            spread[b] /= degree
+        spread[b] += shares[first + b]
+    return spread
 
 
 @compiled

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from tightcut.clustering import as_generator, check_number, cluster
 from tightcut.constraints import Constraints
 from tightcut.constraints.violations import Violations
+from tightcut.distributed.borders import free_borders
 from tightcut.distributed.coarsening import coarsen, save_units
 from tightcut.distributed.edges import Vertices, read_edges, runs_of_arcs, survey
 from tightcut.distributed.levels import Level, cut_into_blocks, write_level
@@ -138,7 +139,9 @@ def cluster_graph(
     Must-linked vertices are merged. In each round every unit joins the neighbour that it is tied to most tightly, as long
     as the two weigh little and at most one of them has cannot-links; the graph is contracted, and sent to the workers
     anew. The ordinary search clusters what is left. Its labels are carried back, and refined at every level by moves that
-    keep the constraints. With two clusters, a unit with cannot-links stays where the search has put it.
+    keep the constraints; with two clusters, a unit with cannot-links stays where the search has put it. In the end the
+    borders between the clusters are searched once more, at full resolution: the vertices with most weight towards other
+    clusters, up to `n_units`, with the inside of every cluster as one unit.
 
     Arcs are on disk, but arrays with an entry per vertex are in the memory of this process, about 50 bytes each, and
     are mapped into that of the workers.
@@ -159,16 +162,18 @@ def cluster_graph(
     frame = read_edges(edges)
     with _working_folder(folder) as place:
         runner.check_folder(place)
-        vertices = survey(runner, frame)
+        vertices = survey(runner, frame, Level(place / "points", np.zeros(1, np.int64)))
         known, vertices = _constraints_on(constraints, vertices)
         _check_counts(len(vertices), n_clusters)
         first, cannot_link = _first_level(runner, frame, vertices, known, settings, place)
         seed = rng.spawn(1)[0].integers(2**63, dtype=np.uint64)
-        levels, cannot_link = coarsen(runner, first, cannot_link, settings.n_units, settings.partition_size, seed)
-        labels, cut = _search(runner, levels[-1], cannot_link, settings, rng)
+        levels, coarse_link = coarsen(runner, first, cannot_link, settings.n_units, settings.partition_size, seed)
+        labels, cut = _search(runner, levels[-1], coarse_link, settings, rng)
         for number in range(len(levels) - 2, -1, -1):
             labels = labels[levels[number].array("unit")]
             labels, cut = refine(runner, f"refine {number}", levels[number], labels, n_clusters)
+        if len(levels) > 1:
+            labels, cut = _search_borders(runner, first, labels, cut, cannot_link, settings, rng.spawn(1)[0])
         labels = number_by_appearance(labels[Level(place / "points", first.starts).array("unit")])
         runner.report("done", 1, 1, cut)
     counts = tuple(level.n_units for level in levels)
@@ -240,20 +245,45 @@ def _mergeable_sets(known: Constraints, k: int) -> np.ndarray:
 
 
 def _search(
-    runner: Runner, level: Level, cannot_link: np.ndarray, settings: _Settings, rng: np.random.Generator
+    runner: Runner,
+    level: Level,
+    cannot_link: np.ndarray,
+    settings: _Settings,
+    rng: np.random.Generator,
+    init: np.ndarray | None = None,
 ) -> tuple[np.ndarray, float]:
     """The ordinary search, on one worker."""
-    task = (level, cannot_link, settings.n_clusters, settings.effort, settings.n_jobs, rng)
-    return runner.map("search", _search_level, [task])[0]
+    return runner.map("search", _search_level, [(level, cannot_link, settings, rng, init)])[0]
 
 
 def _search_level(
-    level: Level, cannot_link: np.ndarray, k: int, effort: float, n_jobs: int | None, rng: np.random.Generator
+    level: Level, cannot_link: np.ndarray, settings: _Settings, rng: np.random.Generator, init: np.ndarray | None
 ) -> tuple[np.ndarray, float]:
     graph = Graph(level.read(), np.array(level.array("mass")))
     known = Constraints.from_pairs(level.n_units, cannot_link=cannot_link)
-    found = cluster(graph, known, k, effort=effort, influence=0.0, n_jobs=n_jobs, random_state=rng)
+    options = {"effort": settings.effort, "n_jobs": settings.n_jobs, "influence": 0.0, "random_state": rng}
+    found = cluster(graph, known, settings.n_clusters, init=init, **options)
     return found.labels.astype(np.int32), found.cut
+
+
+def _search_borders(
+    runner: Runner,
+    level: Level,
+    labels: np.ndarray,
+    cut: float,
+    cannot_link: np.ndarray,
+    settings: _Settings,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, float]:
+    """Labels of at most the same cut, and the cut."""
+    borders, pairs = free_borders(runner, level, labels, cannot_link, settings.n_units, settings.partition_size, cut)
+    unit = level.array("unit")
+    init = np.empty(borders.n_units, np.int32)
+    init[unit] = labels
+    found, changed = _search(runner, borders, pairs, settings, rng, init)
+    if changed >= cut:
+        return labels, cut
+    return refine(runner, "refine", level, found[unit], settings.n_clusters)
 
 
 def _as_frame(ids: np.ndarray, labels: np.ndarray) -> Any:

@@ -7,13 +7,11 @@ most one unit with cannot-links, so these stay as they are from level to level: 
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from tightcut import _kernels as kernels
 from tightcut.constraints import Constraints
-from tightcut.distributed.levels import Level, added_up, cut_into_blocks, write_level
+from tightcut.distributed.levels import Level, cut_into_blocks, write_level
 from tightcut.distributed.running import Runner
 
 LIMIT = (
@@ -57,7 +55,7 @@ def coarsen(
         if count > max(n_units, LEAST_SHRINKAGE * finer.n_units):
             break
         cannot_link = Constraints.from_pairs(count, cannot_link=unit[cannot_link]).cannot_link
-        levels.append(_contract(runner, finer, unit, cannot_link, size, number))
+        levels.append(contract(runner, f"contract {number}", finer, unit, cannot_link, size, f"level-{number}"))
     return levels, cannot_link
 
 
@@ -77,17 +75,26 @@ def _best_neighbours(level: Level, number: int, heaviest: float, seed: np.uint64
     return kernels.best_neighbours(*level.read_block(number), *level.arrays("mass", "related"), heaviest, seed)
 
 
-def _contract(runner: Runner, level: Level, unit: np.ndarray, cannot_link: np.ndarray, size: int, number: int) -> Level:
+def contract(
+    runner: Runner, stage: str, level: Level, unit: np.ndarray, cannot_link: np.ndarray, size: int, name: str
+) -> Level:
+    """The level in a folder of this name, whose units the given ones join.
+
+    Parameters
+    ----------
+    unit : ndarray
+        The new unit of each unit of the level.
+    cannot_link : ndarray of shape (m, 2)
+        Pairs of new units, each once.
+    """
     import dask
 
     level.save(unit=unit)
     count = int(unit.max()) + 1
     arcs = np.bincount(unit, level.array("n_arcs"), count)  # more than there will be
-    coarser = Level(Path(level.folder).with_name(f"level-{number}"), cut_into_blocks(arcs, size))
+    coarser = Level(level.folder.with_name(name), cut_into_blocks(arcs, size))
     relabel = dask.delayed(_relabel, pure=False, traverse=False)
-    write_level(
-        runner, f"contract {number}", [relabel(level, block, coarser) for block in range(level.n_blocks)], coarser
-    )
+    write_level(runner, stage, [relabel(level, block, coarser) for block in range(level.n_blocks)], coarser)
     save_units(coarser, np.bincount(unit, level.array("mass"), count), cannot_link)
     return coarser
 
@@ -96,7 +103,8 @@ def _relabel(level: Level, number: int, coarser: Level) -> None:
     """Write the arcs of a block as a run of the next level, parallel ones added up."""
     first, indptr, indices, weights = level.read_block(number)
     unit = level.array("unit")
-    i = np.repeat(unit[first : first + len(indptr) - 1], np.diff(indptr))
-    j = unit[indices]
-    between = i != j
-    coarser.write_run(number, *added_up(i[between], j[between], weights[between]))
+    rows, row = np.unique(unit[first : first + len(indptr) - 1], return_inverse=True)
+    i, j = np.repeat(row.astype(np.int32), np.diff(indptr)), unit[indices]
+    between = rows[i] != j
+    sums, j, weights = kernels.add_up_arcs(i[between], j[between], weights[between], len(rows))
+    coarser.write_run(number, np.repeat(rows, np.diff(sums)), j, weights)

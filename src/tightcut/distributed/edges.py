@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 COLUMNS = ("i", "j", "weight")
-MERGED_AT_ONCE = 8
+SAMPLED = 1 << 10  # identifiers of a partition from one sample to the next
+IDS_OF_A_RANGE = 1 << 22
 MOST = 2**63 - 1
 Survey = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -79,35 +80,47 @@ def read_edges(edges: Any) -> Any:
     return frame[list(COLUMNS)]
 
 
-def survey(runner: Runner, frame: Any) -> Vertices:
-    """Check every row, and find the vertices."""
+def survey(runner: Runner, frame: Any, place: Level) -> Vertices:
+    """Check every row, and find the vertices, a range of identifiers at a time; uses the folder of `place`."""
     import dask
 
-    look, merge = dask.delayed(_look_at, pure=False), dask.delayed(_merged, pure=False)
-    found = [look(part, number) for number, part in enumerate(frame.to_delayed())]
-    while len(found) > 1:
-        found = [merge(found[at : at + MERGED_AT_ONCE]) for at in range(0, len(found), MERGED_AT_ONCE)]
-    vertices = Vertices(*runner.compute("read", found)[0])
-    if len(vertices) == 0:
+    look = dask.delayed(_look_at, pure=False)
+    parts = frame.to_delayed()
+    samples = runner.compute("read", [look(part, number, place) for number, part in enumerate(parts)])
+    bounds = np.sort(np.concatenate(samples))[:: IDS_OF_A_RANGE // SAMPLED].tolist()
+    if not bounds:
         raise ValueError("There are no edges: every partition is empty.")
+    ranges = [(place, len(parts), *ends) for ends in zip(bounds, [*bounds[1:], None], strict=True)]
+    found = runner.map("read, merge", _merged, ranges)
+    place.delete("seen-*")
+    vertices = Vertices(*(np.concatenate(column) for column in zip(*found, strict=True)))
     largest = float(vertices.degrees.max())
     if not largest <= LARGEST_WEIGHT or 0 < largest < 1 / LARGEST_WEIGHT:
         raise ValueError(f"The largest degree is {largest:g}; divide all weights by it, the clusters stay the same.")
     return vertices
 
 
-def _look_at(frame: pd.DataFrame, number: int) -> Survey:
+def _look_at(frame: pd.DataFrame, number: int, place: Level) -> np.ndarray:
+    """Keep what a partition says of its vertices; returns the first identifier and every so manieth."""
     i, j, weight = _checked(frame, number)
-    ends = np.concatenate([i, j])
-    ids, place, arcs = np.unique(ends, return_inverse=True, return_counts=True)
+    ids, at, arcs = np.unique(np.concatenate([i, j]), return_inverse=True, return_counts=True)
     proper = np.where(i == j, 0.0, weight)
-    return ids, arcs, np.bincount(place, np.concatenate([proper, proper]), len(ids))
+    degrees = np.bincount(at, np.concatenate([proper, proper]), len(ids))
+    place.save(**{f"seen-{number}-ids": ids, f"seen-{number}-arcs": arcs, f"seen-{number}-degrees": degrees})
+    return ids[::SAMPLED]
 
 
-def _merged(surveys: list[Survey]) -> Survey:
-    ids, place = np.unique(np.concatenate([survey[0] for survey in surveys]), return_inverse=True)
-    arcs, degrees = (np.concatenate([survey[column] for survey in surveys]) for column in (1, 2))
-    return ids, np.bincount(place, arcs, len(ids)).astype(np.int64), np.bincount(place, degrees, len(ids))
+def _merged(place: Level, n_parts: int, first: int, stop: int | None) -> Survey:
+    """What all partitions say of the vertices first, ..., stop - 1."""
+    pieces = []
+    for number in range(n_parts):
+        columns = place.arrays(*(f"seen-{number}-{name}" for name in ("ids", "arcs", "degrees")))
+        start, end = np.searchsorted(columns[0], [first, MOST if stop is None else stop]).tolist()
+        within = slice(start, None if stop is None else end)
+        pieces.append([column[within] for column in columns])
+    all_ids, arcs, degrees = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    ids, at = np.unique(all_ids, return_inverse=True)
+    return ids, np.bincount(at, arcs, len(ids)).astype(np.int64), np.bincount(at, degrees, len(ids))
 
 
 def _checked(frame: pd.DataFrame, number: int) -> Survey:

@@ -1,6 +1,6 @@
-"""A graph on disk: blocks of units with all their arcs, each a Parquet file, and arrays with an entry per unit.
+"""A graph on disk: blocks of units with all their arcs, and arrays with an entry per unit.
 
-Arcs are many and stay on disk but for the block that a task works on. Arrays with an entry per unit are few, and mapped
+Arcs are many and stay on disk but for the block that a task works on. Arrays with an entry per unit are few. Both are mapped
 into memory by whatever task needs them.
 """
 
@@ -14,6 +14,7 @@ from uuid import uuid4
 import numpy as np
 import scipy.sparse as sp
 
+from tightcut import _kernels as kernels
 from tightcut.distributed.running import Runner
 
 Block = tuple[int, np.ndarray, np.ndarray, np.ndarray]
@@ -65,75 +66,48 @@ class Level:
 
         Arcs from a unit to itself count in the sums and are not written.
         """
-        import pyarrow as pa
-        from pyarrow import parquet
-
         first, last = self.starts[number : number + 2].tolist()
-        pieces = [self._piece(run, first, last) for run in range(n_runs)]
-        i, j, weight = added_up(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
+        i, j, weight = self._pieces(n_runs, first, last)
         sums = np.bincount(i - first, weight, last - first)
-        kept = i != j
-        table = pa.table({"i": i[kept], "j": j[kept], "weight": weight[kept]})
-        unfinished = self.folder / f"{uuid4().hex}.unfinished"
-        parquet.write_table(table, unfinished, compression="lz4")
-        unfinished.replace(self._block_path(number))
-        return sums, np.bincount(i[kept] - first, minlength=last - first)
+        between = i != j
+        indptr, indices, weights = kernels.add_up_arcs(i[between] - first, j[between], weight[between], last - first)
+        self.save(**{f"indptr-{number}": indptr, f"indices-{number}": indices, f"weights-{number}": weights})
+        return sums, np.diff(indptr)
 
-    def _piece(self, run: int, first: int, last: int) -> list[np.ndarray]:
-        """The arcs of a run that start at units first, ..., last - 1."""
-        columns = self.arrays(*(f"run-{run}-{name}" for name in ("i", "j", "weight")))
-        place = slice(*np.searchsorted(columns[0], [first, last]).tolist())
-        return [np.array(column[place]) for column in columns]
+    def _pieces(self, n_runs: int, first: int, last: int) -> list[np.ndarray]:
+        """The arcs of all runs that start at units first, ..., last - 1."""
+        pieces = []
+        for run in range(n_runs):
+            columns = self.arrays(*(f"run-{run}-{name}" for name in ("i", "j", "weight")))
+            # Ends of another type would make numpy read and convert all of the column.
+            ends = np.array([first, last]).astype(columns[0].dtype)
+            within = slice(*np.searchsorted(columns[0], ends).tolist())
+            pieces.append([np.array(column[within]) for column in columns])  # copies: no run stays mapped
+        return [np.concatenate(column) for column in zip(*pieces, strict=True)]
 
-    def delete_runs(self) -> None:
-        for path in self.folder.glob("run-*"):
+    def delete(self, pattern: str) -> None:
+        for path in self.folder.glob(pattern):
             path.unlink()
 
     def read_block(self, number: int) -> Block:
         """First unit, indptr, indices and weights of a block."""
-        from pyarrow import parquet
-
-        first, last = self.starts[number : number + 2].tolist()
-        table = parquet.read_table(self._block_path(number))
-        i, j, weight = (table.column(name).to_numpy() for name in ("i", "j", "weight"))
-        indptr = np.searchsorted(i, np.arange(first, last + 1)).astype(np.int64)
-        return first, indptr, j, weight
+        return int(self.starts[number]), *self.arrays(f"indptr-{number}", f"indices-{number}", f"weights-{number}")
 
     def read(self) -> sp.csr_array:
         """All arcs in memory, symmetric to the last bit."""
-        blocks = [self.read_block(number) for number in range(self.n_blocks)]
-        lengths = np.concatenate([np.diff(indptr) for _, indptr, _, _ in blocks])
-        index = np.int32 if lengths.sum() < 2**31 else np.int64
-        indptr = np.append(0, np.cumsum(lengths)).astype(index)
-        indices = np.concatenate([block[2] for block in blocks]).astype(index)
-        weights = np.concatenate([block[3] for block in blocks])
-        upper = sp.csr_array((weights, indices, indptr), shape=(self.n_units, self.n_units))
-        upper = sp.triu(upper, 1, format="csr")  # sums of the same arcs in two orders differ in the last bit
-        whole = sp.csr_array(upper + upper.T)
-        whole.sort_indices()
-        return whole
-
-    def _block_path(self, number: int) -> Path:
-        return self.folder / f"arcs-{number:06d}.parquet"
-
-
-def added_up(i: np.ndarray, j: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Arcs in order of their ends, parallel ones added up, the lightest first: the order they come in makes no difference.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tightcut.distributed.levels import added_up
-    >>> [column.tolist() for column in added_up(np.array([1, 0, 1]), np.array([2, 1, 2]), np.array([3.0, 1.0, 4.0]))]
-    [[0, 1], [1, 2], [1.0, 7.0]]
-    """
-    order = np.lexsort((weight, j, i))
-    i, j, weight = (np.asarray(column)[order] for column in (i, j, weight))
-    new = np.ones(len(i), bool)
-    new[1:] = (i[1:] != i[:-1]) | (j[1:] != j[:-1])
-    starts = np.flatnonzero(new)
-    total = np.add.reduceat(weight, starts) if len(starts) else weight
-    return i[starts].astype(np.int32), j[starts].astype(np.int32), total.astype(np.float64)
+        n_arcs = self.array("n_arcs")
+        index = np.int32 if n_arcs.sum() < 2**31 else np.int64
+        indptr = np.append(0, np.cumsum(n_arcs)).astype(index)
+        indices, weights = np.empty(indptr[-1], index), np.empty(indptr[-1])
+        for number in range(self.n_blocks):
+            first, _, *columns = self.read_block(number)
+            start = indptr[first]
+            for whole, column in zip((indices, weights), columns, strict=True):
+                whole[start : start + len(column)] = column
+        found = sp.csr_array((weights, indices, indptr), shape=(self.n_units, self.n_units))
+        # Sums of the same arcs in two orders differ in the last bit.
+        found.data = (found.data + found.T.tocsr().data) / 2
+        return found
 
 
 def cut_into_blocks(arcs: np.ndarray, size: int) -> np.ndarray:
@@ -169,7 +143,7 @@ def write_level(runner: Runner, stage: str, runs: list[Any], level: Level) -> np
     level.folder.mkdir(parents=True, exist_ok=True)
     runner.compute(f"{stage}, sort", runs)
     found = runner.map(f"{stage}, add", _write_block, [(level, block, len(runs)) for block in range(level.n_blocks)])
-    level.delete_runs()
+    level.delete("run-*")
     sums, counts = (np.concatenate(column) for column in zip(*found, strict=True))
     level.save(n_arcs=counts)
     return sums

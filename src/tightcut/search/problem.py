@@ -34,6 +34,13 @@ class Contraction:
     lift: Callable[[np.ndarray], np.ndarray]
     project: Callable[[np.ndarray], np.ndarray]
 
+    def followed_by(self, smaller: Contraction) -> Contraction:
+        """Both contractions in one; the problem between them is forgotten."""
+        lift, project = self.lift, self.project
+        return Contraction(
+            smaller.problem, lambda state: lift(smaller.lift(state)), lambda state: smaller.project(project(state))
+        )
+
 
 class Problem(Protocol):
     """A graph to cut, with everything that a score depends on."""
