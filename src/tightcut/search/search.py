@@ -29,7 +29,9 @@ STARTS_KEPT = 4  # per random coarsening
 # Above this many units half as many starts are kept, and a batch that gains less than this share is the last.
 PATIENT_LIMIT, LEAST_BATCH_GAIN = 100_000, 0.005
 CYCLES, LEAST_GAIN = 3, 2e-4  # V-cycles at most, and what one must gain, as a share, for another to follow
-SKIPPED_LIMIT = 2_000_000  # units above which every second level is skipped: all of them take more memory than the graph
+SKIPPED_LIMIT = (
+    2_000_000  # units above which every second level is skipped: all of them take more memory than the graph
+)
 POPULATION = 12
 CHILDREN = 6  # per generation
 STALE = 3  # generations without progress before the search ends
