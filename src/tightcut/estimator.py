@@ -22,7 +22,8 @@ class COSC(Model, ClusterMixin, BaseEstimator):
     ----------
     n_clusters : int or "auto", default=2
         Number of clusters; none is empty. "auto" chooses from the graph and the constraints, never fewer than the
-        cannot-links need; `n_clusters_reason_` says why, and how certain that is.
+        cannot-links need: held-out pairs exclude numbers, and the eigenvalues of the graph rank the rest.
+        `n_clusters_reason_` says why, and how certain that is.
     criterion : {"ncut", "rcut"}, default="ncut"
         Normalized cut balances the clusters' total degree, ratio cut their number of points.
     affinity : {"knn", "precomputed"}, default="knn"
@@ -58,7 +59,7 @@ class COSC(Model, ClusterMixin, BaseEstimator):
     influence : float or "auto", default="auto"
         How strongly a cannot-link also counts for the neighbours of its two points. 0 returns the smallest cut, which
         may satisfy a few pairs by moving single points away from their neighbours, and leave two classes together.
-        Every constraint is satisfied in either case. "auto" is 0.5 for five clusters or more, unless the pairs show
+        Every constraint is satisfied in either case. "auto" is 1 for five clusters or more, unless the pairs show
         that neighbours have little in common, and 0 otherwise.
     connect : bool, default=True
         Join the components of a disconnected nearest-neighbour graph by their shortest links, with a warning; False

@@ -166,6 +166,7 @@ class Model(UpdateMixin, Prediction):
         self.affinity_matrix_, self.vertex_weights_ = made.graph.weights, made.graph.vertex_weights
         self.constraints_, self.choice_ = known, made.choice
         self._begin(result)
+        self._viewed = made.viewed
         return self
 
     def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:

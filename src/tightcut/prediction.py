@@ -26,6 +26,7 @@ class Prediction:
     choice_: Choice
     _training_points: Any
     _view: View | None
+    _viewed: Any = None  # the training points in that view, once they are needed
 
     def predict(self, X: Any) -> np.ndarray:
         """Clusters of new points, by the weighted vote of their nearest training points.
@@ -47,8 +48,8 @@ class Prediction:
             neighbor_weights = sp.csr_array(self._checked(X, accept_sparse="csr", ensure_non_negative=True))
         else:
             settings = knn_settings(self, self.choice_.setting.n_neighbors)
-            new, points = self._view.transform(self._read_new(X)), self._view.transform(self._training_points)
-            neighbor_weights = cross_affinity(new, points, settings)
+            new = self._view.transform(self._read_new(X))
+            neighbor_weights = cross_affinity(new, self._viewed_points(self._view), settings)
         ids, place = np.unique(self.labels_, return_inverse=True)
         members = sp.csr_array((np.ones(len(place)), (np.arange(len(place)), place)))
         return ids[np.asarray((neighbor_weights @ members).argmax(axis=1)).ravel()]
@@ -56,6 +57,11 @@ class Prediction:
     def _read_new(self, X: Any) -> Points:
         """New points, checked."""
         return check_points(X, self._checked)
+
+    def _viewed_points(self, view: View) -> Points:
+        if self._viewed is None:
+            self._viewed = view.transform(self._training_points)
+        return self._viewed
 
     def _checked(self, X: Any, **options: Any) -> Any:
         """Rows with as many columns as those of the fit; the parameters are those of `read_matrix`."""

@@ -75,8 +75,13 @@ def _steps_of_large_graphs(graph: Graph, constraints: Constraints) -> None:
 def _steps_of_resolving() -> None:
     from tightcut import _kernels as kernels
 
-    one = np.zeros(1, np.int32)
-    kernels.resolve_components(one, one, one, np.zeros(1), one, one, 1, 1, 1)
+    one, none = np.zeros(1, np.int32), np.zeros(0, np.int32)
+    graph, groups = (one, one, np.zeros(1)), (one, one)
+    labels, costs = kernels.join_components(one, graph, groups, 1)
+    kernels.improve_components(none, one, graph, groups, 1, labels, costs)
+    kernels.solve_components(none, one, graph, groups, 1, labels, costs, costs)
+    kernels.solve_parts(none, one, graph, groups, labels)
+    kernels.bound_components(none, one, graph, groups, 1, costs, costs)
     kernels.weigh_branches(one, one, np.zeros(1), 1)
 
 

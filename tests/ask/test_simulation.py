@@ -9,8 +9,10 @@ from sklearn.metrics import adjusted_rand_score
 
 import tightcut
 from tightcut import cluster
-from tightcut.ask import Session, simulate
+from tightcut.ask import Question, Session, questions, simulate
 from tightcut.ask.cutting import cut_from
+from tightcut.ask.evidence import COMPARE
+from tightcut.ask.questions import CHECK, EXPLORE, Placing, groups_to_compare
 
 
 @pytest.mark.parametrize(("kind", "n", "floor"), [("pair", 100, 0.9), ("pick", 50, 0.9)])
@@ -42,15 +44,44 @@ def test_repeatable(iris):
     assert all(np.array_equal(a.labels, b.labels) for a, b in zip(one, other, strict=True))
 
 
-def test_a_point_founds_a_group_after_the_eight_likeliest_have_denied_it():
+def test_a_point_founds_a_group_after_the_four_likeliest_have_denied_it():
     y = np.repeat(np.arange(12), 25)
     corners = np.random.default_rng(0).normal(size=(12, 4)) * 20
     X = corners[y] + np.random.default_rng(1).normal(size=(300, 4))
     session = Session(X, random_state=0)
     rounds = simulate(session, y, 100)
-    denials = Counter(answer.first for answer in session.answers if answer.choice == "different")
-    assert max(denials.values()) == 8
+    explored = {answer.first for answer in session.answers if answer.reason == EXPLORE}
+    placing = [a for a in session.answers if a.first in explored and a.choice == "different" and a.reason != COMPARE]
+    assert max(Counter(answer.first for answer in placing).values()) == 4
     assert adjusted_rand_score(y, rounds[-1].labels) == 1
+
+
+def test_a_group_is_compared_with_the_nearest_however_large(monkeypatch):
+    """Two halves of a class, of which each was told apart from another class and never from the other half."""
+    monkeypatch.setattr(questions, "DENIALS", 1)
+    monkeypatch.setattr(questions, "LATE", 1.0)
+    lump = np.repeat([0, 1, 2], 40)
+    X = np.c_[np.array([0.0, 3.0, 30.0])[lump], np.zeros(120)] + np.random.default_rng(0).normal(size=(120, 2))
+    session = Session(X, random_state=0)
+    anchor = int(session._journal.header["anchor"])
+    assert lump[anchor] == 2
+    for number, first in enumerate((0, 40)):
+        session.answer(Question(number, "pair", first, anchor, (), EXPLORE), "different")
+    assert len(session.groups) == 3
+    found = groups_to_compare(session._beliefs, session._leading, Placing(session._beliefs))
+    assert {lump[rows[0]] for rows in found} == {0, 1}
+
+
+@pytest.mark.slow
+def test_second_answers_are_asked_where_answers_were_wrong(digits):
+    X, y = digits
+    checks = []
+    for error_rate in (0.0, 0.05):
+        session = Session(X, random_state=0)
+        simulate(session, y, 130, error_rate=error_rate, random_state=1)
+        checks.append(sum(answer.reason == CHECK for answer in session.answers))
+    assert checks[0] < 8
+    assert checks[1] > checks[0]
 
 
 def test_coarse_parts_are_met_before_fine_ones():

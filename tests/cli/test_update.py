@@ -207,3 +207,16 @@ def test_groups_named_in_answers_name_clusters(days, run):
     labels = COSC.load(days / "model.tcut").labels_
     assert names[int(labels[0])] == "upper"
     assert names[int(labels[30])] == "lower"
+
+
+def test_columns_that_the_model_names_are_not_called_options(run, folder):
+    (folder / "old.csv").write_text("name,x,y\n" + "".join(f"p{i},{i % 3},{i % 5}\n" for i in range(30)))
+    (folder / "new.csv").write_text("name,x,z\nq,1,2\n")
+    (folder / "other.csv").write_text("who,x,y\nq,1,2\n")
+    assert run("cluster old.csv --id name -k 2 --save old.tcut -q")[0] == 0
+    code, _, err = run("predict old.tcut new.csv")
+    assert code == 1
+    assert "new.csv has no column 'y', which the model was fitted to; its columns are" in err
+    assert "'name', which names the rows of the model; --id names another" in run("predict old.tcut other.csv")[2]
+    assert "(--id)" in run("predict old.tcut other.csv --id nom")[2]
+    assert run("predict old.tcut other.csv --id who")[0] == 0

@@ -60,6 +60,27 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
             run_commands(text, capsys)
 
 
+@pytest.mark.slow
+def test_bertopic_takes_the_clusterer_of_the_page(tmp_path, monkeypatch):
+    """Not a dependency of the tests, since it brings PyTorch along; with embeddings at hand it works without:
+
+    pip install --no-deps bertopic umap-learn hdbscan pynndescent plotly
+    """
+    pytest.importorskip("bertopic", reason="BERTopic is not installed; the docstring says how")
+    monkeypatch.chdir(tmp_path)
+    text = (DOCS / "howto" / "text.md").read_text(encoding="utf-8")
+    namespace = {}
+    for block in re.findall(r"^```py(?:thon)?\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL):
+        exec(compile(block, "text.md", "exec"), namespace)
+    truth, found = namespace["truth"], namespace["found"]
+    assert len(set(zip(truth.tolist(), found, strict=True))) == 4  # one topic for each class
+    assert list(namespace["tomorrow"]) == list(found[:5])
+    assert namespace["clusterer"].n_violations_ == 0
+    assert {"apples", "buses", "dogs", "red"} <= set(
+        "_".join(namespace["topic_model"].get_topic_info()["Name"]).split("_")
+    )
+
+
 def run_commands(text, capsys):
     for command in re.findall(r"^\$ tightcut (.*)$", text, flags=re.MULTILINE):
         pytest.importorskip("click")

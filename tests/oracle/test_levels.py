@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, make_blobs, make_m
 from sklearn.preprocessing import StandardScaler
 from toys import nearest_neighbour_graph
 
-from tightcut import Constraints, Graph, cluster, knn_affinity
+from tightcut import Constraints, Graph, cluster, knn_affinity, pixel_affinity
 from tightcut.datasets import sample_constraints
 from tightcut.search import search
 from tightcut.search.constrained_graph import ConstrainedGraph
@@ -137,11 +137,11 @@ def test_solutions_that_agree_are_left_alone():
 def test_batches_are_joined_with_the_best_so_far(n_jobs, graph, monkeypatch):
     """Made a few at a time, or all at once where there are threads for them."""
     made, joined, reported = [], [], []
-    scores = (5, 3, 4, 2)
+    scores = (5, 9, 3, 8, 4, 7, 2, 9)
 
     def make(_, __, generators):
         made.append(len(generators))
-        return [[(scores[generator.bit_generator.seed_seq.spawn_key[0] // 2], np.zeros(1))] for generator in generators]
+        return [[(scores[generator.bit_generator.seed_seq.spawn_key[0]], np.zeros(1))] for generator in generators]
 
     def join(_, __, ___, population):
         joined.append(len(population))
@@ -156,6 +156,64 @@ def test_batches_are_joined_with_the_best_so_far(n_jobs, graph, monkeypatch):
     assert joined == [2, 4, 6, 6]
     assert best[0][0] == min(scores)
     assert reported == [("join", 4 * options.generations, 4 * options.generations, best[0][0])]
+
+
+@pytest.mark.parametrize(
+    ("scores", "effort", "n_batches"),
+    [
+        ([(5, 5.1), (4, 4.1), (4, 4.2), (3, 3.1)], 1, 3),  # the third gains nothing
+        ([(5, 5.1), (4, 9), (4, 9), (3, 3.1)], 1, 4),  # starts differ
+        ([(5, 5.1), (4, 4.1), (4, 4.2), (3, 3.1)], 2, 4),  # who asks for more gets all
+        ([(0, 0), (0, 0), (0, 0), (0, 0)], 1, 1),
+    ],
+)
+def test_batches_end_where_starts_agree_and_gain_nothing(scores, effort, n_batches, graph, monkeypatch):
+    made, cycles = [], []
+
+    def make(_, __, generators):
+        made.append(scores[len(made)])
+        return [[(score, np.zeros(1))] for score in made[-1][: len(generators)]]
+
+    def cycled(_, __, ___, population):
+        cycles.append(len(population))
+        return population
+
+    def join(_, __, ___, population):  # finds a little below the best
+        return sorted((0.99 * score if len(made) < 3 else score, state) for score, state in population)
+
+    monkeypatch.setattr(search, "_solutions", make)
+    monkeypatch.setattr(search, "join", join)
+    monkeypatch.setattr(search, "cycled", cycled)
+    problem, options = TwoClusters(SignedGraph.from_graph(graph)), SearchOptions(effort, n_jobs=1)
+    search._search_in_batches(problem, np.random.default_rng(0), options, [])
+    assert len(made) == n_batches
+    assert len(cycles) == (n_batches < 4)
+
+
+def test_two_halves_with_weak_edges_between_them_are_not_merged():
+    """A grid of strong edges, with weak ones along a line: coarsening keeps to the two sides of it."""
+    image = np.zeros((30, 40))
+    image[:, 20:] = 1
+    weights = pixel_affinity(image, contrast=0.3)
+    weights.data *= np.random.default_rng(0).uniform(0.3, 1, weights.nnz)
+    weights = sp.csr_array(weights.maximum(weights.T))
+    problem = four_clusters(Graph.from_affinity(weights))
+    truth = (image.ravel() > 0).astype(np.int32)
+    labels = truth
+    for level in search.coarsen(problem, 40, np.random.default_rng(1)):
+        labels = level.project(labels)
+        assert level.problem.graph.cut(labels, 2) == pytest.approx(problem.graph.cut(truth, 2), rel=1e-9)
+
+
+@pytest.mark.slow
+def test_the_outline_in_a_large_image():
+    """The image of the how-to on scribbles: 76,800 pixels, no stroke. The search once ended at four times the outline."""
+    row, column = np.mgrid[:240, :320]
+    disc = np.hypot(row - 112, column - 136) < 64
+    image = 0.35 * disc + np.random.default_rng(0).normal(0.3, 0.08, disc.shape)
+    graph = Graph.from_affinity(pixel_affinity(image))
+    outline = TwoClusters(SignedGraph.from_graph(graph)).judge(np.where(disc.ravel(), 1, -1).astype(np.int8))[0]
+    assert cluster(graph, random_state=0, effort=0.3).cut < outline
 
 
 @pytest.fixture

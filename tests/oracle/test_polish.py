@@ -87,12 +87,12 @@ def test_a_problem_solved_level_by_level_is_as_good_and_respects_its_pairs(known
     assert found.cut <= whole.cut * 1.02
     assert all(later < earlier for earlier, later in itertools.pairwise(found.history))
     order = list(dict.fromkeys(stage for stage, _, _ in stages))
-    assert order == ["start", "refine", "join", "polish"]
+    assert order in (["start", "refine", "join", "polish"], ["start", "refine", "join", "cycle", "polish"])
     for stage in order:
         done = [(done, total) for name, done, total in stages if name == stage]
         assert done == sorted(done)
-        # Not every coarsening gives as many solutions as are counted on.
-        assert done[-1][0] == done[-1][1] or stage == "refine"
+        # Not every coarsening gives as many solutions as are counted on, and starts end where they agree.
+        assert done[-1][0] == done[-1][1] or stage == "refine" or (stage == "start" and "cycle" in order)
 
 
 @pytest.mark.parametrize("n_units", [1, 3, 150])

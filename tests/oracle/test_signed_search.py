@@ -19,6 +19,7 @@ from strategies import (
 
 from tightcut import Graph, cluster, tradeoff_path
 from tightcut import _kernels as kernels
+from tightcut._kernels.coarsening import WEAKEST
 from tightcut.relaxation.objective import normalized_cut, penalized_cut
 from tightcut.search.options import SearchOptions
 from tightcut.search.search import coarsen, coarsest, search, uncoarsen
@@ -148,6 +149,8 @@ def test_heavy_edge_matching(drawn, random, share, n_apart):
         assert sign[i] * sign[j] == np.sign(coupling[i, j]) != 0, "tied the way their coupling wants them"
         assert signed.vertex_weights[members].sum() <= heaviest
         assert not apart[i, j]
+        strongest = np.abs(coupling[members]).max(axis=1).min()
+        assert abs(coupling[i, j]) >= WEAKEST * strongest, "weak for both"
     merger = signed.merge(unit, sign)
     assert merger.graph.vertex_weights.sum() == pytest.approx(signed.vertex_weights.sum())
 

@@ -10,10 +10,11 @@ from scipy.sparse.csgraph import connected_components
 from scipy.stats import rankdata
 from sklearn.datasets import make_blobs
 
-from tightcut import COSC, Constraints, InconsistentConstraintsError, knn_affinity
+from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError, knn_affinity
 from tightcut.choosing import Setting, fit_scale, judge_columns
 from tightcut.choosing.held_out import hold_out
 from tightcut.choosing.setting import PAPER
+from tightcut.choosing.short import short_search
 from tightcut.datasets import sample_constraints
 from tightcut.neighbors import KnnSettings, check_points, find_neighbors
 from tightcut.neighbors.diffusion import diffused
@@ -210,7 +211,16 @@ def test_pairs_overrule_the_columns_where_these_are_wrong():
     assert "more than the default" in choice.reason
     frame = choice.to_dataframe()
     assert frame["chosen"].sum() == 1
-    assert len(frame) == len(choice.candidates) == 6
+    assert len(frame) == len(choice.candidates)
+    assert_three_scales_and_learned_distances_for_the_best(choice)
+
+
+def assert_three_scales_and_learned_distances_for_the_best(choice):
+    plain = [one for one in choice.candidates if not one.setting.learn_distances]
+    learned = {one.setting.scale for one in choice.candidates if one.setting.learn_distances}
+    assert sorted(one.setting.scale for one in plain) == ["none", "quantile", "standard"]
+    best = max(plain, key=lambda one: one.gain)
+    assert learned == {plain[0].setting.scale, best.setting.scale}
 
 
 @pytest.mark.slow
@@ -270,7 +280,7 @@ def test_many_clusters_have_influence_unless_neighbours_tell_nothing():
     quick = {"n_clusters": 5, "effort": 0.1, "random_state": 0, "scale": "none", "learn_distances": False}
     clear = 4 * rng.normal(size=(5, 4))[y] + rng.normal(size=(200, 4))
     noise = rng.normal(size=(200, 4))
-    assert COSC(**quick).fit(clear, constraints=known).choice_.setting.influence == 0.5
+    assert COSC(**quick).fit(clear, constraints=known).choice_.setting.influence == 1
     choice = COSC(**quick).fit(noise, constraints=known).choice_
     assert choice.setting.influence == 0
     assert "hardly more than chance" in choice.reason
@@ -293,7 +303,7 @@ def test_known_classes_choose_too():
     X, y = mixed_units()
     labels = np.where(np.arange(len(y)) < 60, y, -1)
     choice = COSC(3, effort=0.1, random_state=0).fit(X, partial_labels=labels).choice_
-    assert len(choice.candidates) == 6
+    assert_three_scales_and_learned_distances_for_the_best(choice)
 
 
 @pytest.mark.slow
@@ -302,9 +312,20 @@ def test_many_points_are_compared_on_a_sample(monkeypatch):
     X, y = mixed_units()
     known = sample_constraints(y, 150, random_state=0)
     model = COSC(3, effort=0.1, random_state=0).fit(X, constraints=known)
-    assert len(model.choice_.candidates) == 6
+    assert_three_scales_and_learned_distances_for_the_best(model.choice_)
     assert len(model.labels_) == 240
     assert model.n_violations_ == 0
+
+
+@pytest.mark.parametrize(("k", "influence"), [(2, 0.0), (2, 1.0), (3, 0.0), (5, 1.0)])
+def test_short_searches_satisfy_what_is_known(k, influence):
+    y = np.arange(120) % k
+    X = np.random.default_rng(0).normal(size=(120, 3)) + y[:, None]
+    known = sample_constraints(y, 60, random_state=0)
+    labels = short_search(Graph.from_affinity(knn_affinity(X)), known, k, influence, 0, 0)
+    assert np.unique(labels).tolist() == list(range(k))
+    assert (labels[known.must_link[:, 0]] == labels[known.must_link[:, 1]]).all()
+    assert (labels[known.cannot_link[:, 0]] != labels[known.cannot_link[:, 1]]).all()
 
 
 def test_verbose_says_what_was_chosen(capsys):

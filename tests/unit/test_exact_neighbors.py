@@ -227,7 +227,7 @@ def test_sparse_points_need_the_sparse_search(neighbors):
 
 @pytest.mark.parametrize("metric", ["cosinus", None, 1])
 def test_a_wrong_metric_is_named(metric):
-    with pytest.raises(ValueError, match="metric must be one of 'euclidean', 'cosine'; got"):
+    with pytest.raises(ValueError, match="metric must be one of 'euclidean', 'cosine', 'precomputed'; got"):
         knn_affinity(np.eye(3), 1, metric=metric)
 
 

@@ -171,6 +171,24 @@ def test_without_any_folder_it_works_and_one_warning_says_so(kernels, monkeypatc
     assert "is not kept: every new process compiles again" in message
 
 
+@pytest.mark.parametrize("named", [False, True])
+def test_the_current_folder_is_used_only_if_it_is_named(kernels, monkeypatch, named):
+    """Where no folder for temporary files can be written, as in a read-only container, Python takes the current one."""
+    refuse(kernels / "package/kernels/__pycache__")
+    refuse(kernels / "home")
+    monkeypatch.chdir(kernels / "temporary")
+    for variable in ("TMPDIR", "TEMP", "TMP"):
+        monkeypatch.delenv(variable, raising=False)
+    if named:
+        monkeypatch.setenv("TEMP", str(kernels / "temporary"))
+    value, hits, (message,) = run()
+    assert (value, hits) == (7, 0)
+    assert ("is kept in" in message) == named
+    assert ("is not kept" in message) != named
+    assert len(files(kernels)) == (2 if named else 0)
+    assert any((kernels / "temporary").iterdir()) == named
+
+
 def test_a_full_disk_ends_nothing_and_leaves_no_scraps(kernels, monkeypatch):
     def write_half(file, content):
         with file.open("wb") as stream:

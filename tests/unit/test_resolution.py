@@ -1,12 +1,17 @@
 """Scored pairs in, clusters out: tables of every kind, rules, and what the result promises."""
 
 import itertools
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tightcut
 from tightcut import InconsistentConstraintsError, Resolution, resolve
 from tightcut.files import InputError
 from tightcut.resolution import Columns
@@ -412,3 +417,47 @@ def test_long_tables_are_shown_in_part():
     assert shown.splitlines()[0] == " number  share"
     assert shown.splitlines()[-1] == " ... 2,000 rows"
     assert len(shown.splitlines()) == 8
+
+
+def test_compiling_is_said_once(monkeypatch, caplog):
+    from tightcut._support import compiling
+    from tightcut.resolution import result
+
+    def solve(*problem):
+        compiling.report_compiling()
+        return solved(*problem)
+
+    solved = result.solve
+    monkeypatch.setattr(result, "solve", solve)
+    compiling._log_once.cache_clear()
+    resolve([("a", "b", 0.9)])
+    assert [record.message for record in caplog.records if "compiling once" in record.message]
+    compiling._log_once.cache_clear()
+    caplog.clear()
+    heard = []
+    with compiling.compiling_reported(lambda *report: heard.append(report)):
+        resolve([("a", "b", 0.9)])
+    assert [stage for stage, *_ in heard] == ["compiling"]
+    assert not caplog.records
+
+
+@pytest.mark.slow
+def test_the_warm_up_compiles_all_that_is_needed():
+    """In a process of its own, whose kernels have the types of the warm-up alone."""
+    program = """
+import numpy as np
+from tightcut import _kernels as kernels, resolve
+from tightcut.warmup import warmup
+warmup()
+names = ["join_components", "improve_components", "solve_components", "solve_parts", "bound_components", "weigh_branches"]
+before = {name: len(getattr(kernels, name).signatures) for name in names}
+rng = np.random.default_rng(0)
+for n in (3, 12, 60):
+    ends, scores = rng.integers(0, n, (8 * n, 2)), rng.random(8 * n)
+    pairs = [(int(a), int(b), float(p)) for (a, b), p in zip(ends, scores) if a != b]
+    resolve(pairs, groups={i: i % 5 for i in range(n)})
+    resolve(pairs)
+assert {name: len(getattr(kernels, name).signatures) for name in names} == before == dict.fromkeys(names, 1), before
+"""
+    environment = os.environ | {"PYTHONPATH": str(Path(tightcut.__file__).parents[1])}
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment)

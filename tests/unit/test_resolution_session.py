@@ -201,6 +201,7 @@ def test_progress_says_how_many_decisions_are_open():
         session.answer(question, "same")
     last = session.progress()
     assert last.settled == 1
+    assert session.n_doubtful_ == 0
     assert last.expected_accuracy > first.expected_accuracy
     assert last.next_50 == 0
     assert session.doubtful().tolist() == []

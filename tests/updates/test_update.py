@@ -286,3 +286,22 @@ def test_clusters_keep_the_numbers_of_init():
     assert model.update([[0.5]], cannot_link=[(0, 6), (3, 6)], keep="all").labels_[6] == 10
     assert COSC(3, n_neighbors=3, random_state=0).fit(X, init=[5, 5, 5, 1, 1, 1]).labels_.max() == 6
     assert COSC(n_neighbors=3, random_state=0).fit(X, init=list("bbbaaa")).labels_.tolist() == [0, 0, 0, 1, 1, 1]
+
+
+@pytest.mark.parametrize("settings", [{"scale": "quantile"}, {"learn_distances": True}])
+def test_points_are_scaled_once_and_seen_as_by_a_model_from_a_file(settings, tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = np.abs(rng.normal(size=(90, 4))) * [1, 10, 100, 1000]
+    model = COSC(3, random_state=0, **settings).fit(X[:70], must_link=[(0, 1), (2, 3), (4, 5)])
+    model.save(tmp_path / "model.tcut")
+    from tightcut.choosing import View
+
+    rows, transform = [], View.transform
+    monkeypatch.setattr(View, "transform", lambda view, points: rows.append(len(points)) or transform(view, points))
+    for start in (70, 80):
+        model.update(X[start : start + 10])
+    model.predict(X[:5])
+    assert rows == [10, 10, 5]
+    loaded = COSC.load(tmp_path / "model.tcut").update(X[70:80]).update(X[80:])
+    assert abs(loaded.affinity_matrix_ - model.affinity_matrix_).max() < 1e-12
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))

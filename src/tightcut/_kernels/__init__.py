@@ -3,6 +3,7 @@
 from importlib import import_module
 
 _NAMES = {
+    "agglomeration": "agglomerate",
     "blocks": "add_up_arcs best_moves best_neighbours confirmed_moves join_units leaving_shares make_moves measure_block "
     "spread_shares",
     "coarsening": "connected_regions contract heavy_edge_matching",
@@ -10,8 +11,8 @@ _NAMES = {
     "fista": "fista_steps",
     "front": "enter_front walk_front",
     "minimum_cut": "UNREACHED reverse_arcs route_excess total_variation_prox",
-    "partition": "agglomerate measure_partition near_boundary refine_partition relation_inside",
-    "resolving": "resolve_components",
+    "partition": "measure_partition near_boundary refine_partition relation_inside",
+    "resolving": "bound_components improve_components join_components resolve_components solve_components solve_parts",
     "spins": "measure near_the_cut refine tabu_search",
     "splitting": "weigh_branches",
     "thresholding": "cut_changes total_variation",

@@ -160,7 +160,10 @@ def _temporary_folder(*, create: bool) -> Iterator[Path]:
     """
     user = os.getuid() if hasattr(os, "getuid") else None  # temporary files on Windows are the user's anyway
     try:
-        folder = Path(tempfile.gettempdir()) / f"tightcut-kernels-{user}"
+        temporary = Path(tempfile.gettempdir())
+        if temporary == Path.cwd() and temporary not in _folders_for_temporary_files():
+            return
+        folder = temporary / f"tightcut-kernels-{user}"
         if create:
             folder.mkdir(mode=0o700, exist_ok=True)
         status = folder.lstat()
@@ -169,6 +172,12 @@ def _temporary_folder(*, create: bool) -> Iterator[Path]:
     private = status.st_uid == user and not stat.S_IMODE(status.st_mode) & 0o077
     if stat.S_ISDIR(status.st_mode) and (user is None or private):
         yield folder
+
+
+def _folders_for_temporary_files() -> set[Path]:
+    """Those that are meant for it; where none can be written, Python takes the current folder, the user's data maybe."""
+    named = filter(None, map(os.environ.get, ("TMPDIR", "TEMP", "TMP")))
+    return {Path(folder).absolute() for folder in (*named, "/tmp", "/var/tmp", "/usr/tmp")}  # noqa: S108 - only compared
 
 
 @cache

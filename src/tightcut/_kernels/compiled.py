@@ -39,6 +39,8 @@ def compiled(function, **options):
 
 # A sum in any order, so that it can be made in vector registers.
 compiled_sum = partial(compiled, fastmath={"reassoc"})
+# Copied into every kernel that calls it: for what is called for single vertices with many arrays.
+compiled_inline = partial(compiled, forceinline=True)
 
 
 @contextmanager

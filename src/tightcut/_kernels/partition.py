@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tightcut._kernels.compiled import compiled
-from tightcut._kernels.heap import ABSENT, LOCKED, heapify, pop, renew, sift_down
+from tightcut._kernels.compiled import compiled, compiled_inline
+from tightcut._kernels.heap import ABSENT, LOCKED, heapify, pop, renew, sift_down, sift_up
 
 
 @compiled
@@ -81,26 +81,26 @@ def near_boundary(indptr, indices, labels, a, b, rel_indptr, limit):
     return np.sort(queue[:found])
 
 
-@compiled
+@compiled_inline
 def _best_move(v, graph, price, state, towards, clash):
     """The cluster that vertex v should move to and the change of the objective; (-1, inf) if it cannot move."""
     indptr, indices, weights, mass, degree, rel_indptr, rel_indices, rel_weights = graph
-    labels, leaving, volume, count = state
+    labels, leaving, volume, ratio, count = state
     own, k = labels[v], len(leaving)
     if count[own] == 1:
         return -1, np.inf
-    towards[:] = 0.0
-    clash[:] = 0.0
+    for c in range(k):
+        towards[c], clash[c] = 0.0, 0.0
     for a in range(indptr[v], indptr[v + 1]):
         towards[labels[indices[a]]] += weights[a]
     for a in range(rel_indptr[v], rel_indptr[v + 1]):
         clash[labels[rel_indices[a]]] += rel_weights[a]
-    gain = (leaving[own] - degree[v] + 2 * towards[own]) / (volume[own] - mass[v]) - leaving[own] / volume[own]
+    gain = (leaving[own] - degree[v] + 2 * towards[own]) / (volume[own] - mass[v]) - ratio[own]
     best, best_change = -1, np.inf
     for c in range(k):
         if c == own:
             continue
-        change = (leaving[c] + degree[v] - 2 * towards[c]) / (volume[c] + mass[v]) - leaving[c] / volume[c]
+        change = (leaving[c] + degree[v] - 2 * towards[c]) / (volume[c] + mass[v]) - ratio[c]
         change += price * (clash[c] - clash[own])
         if change < best_change:
             best, best_change = c, change
@@ -108,36 +108,158 @@ def _best_move(v, graph, price, state, towards, clash):
 
 
 @compiled
-def _enter_boundary(graph, price, state, towards, clash, key, heap, place):
-    """Fill the heap with every vertex that has a neighbour in another cluster, or a relation; returns its size."""
-    indptr, indices, _, _, _, rel_indptr, _, _ = graph
-    labels = state[0]
+def _enter_boundary(graph, state, key, heap, place):
+    """Measure the clusters and list the vertices that have a neighbour in another one, or a relation; returns how many.
+
+    The key of each is the weight of its edges to other clusters. One pass over the arcs.
+    """
+    indptr, indices, weights, mass, _, rel_indptr, _, _ = graph
+    labels, leaving, volume, ratio, count = state
+    for c in range(len(leaving)):
+        leaving[c], volume[c], count[c] = 0.0, 0.0, 0
     size = 0
     for v in range(len(labels)):
         place[v] = ABSENT
+        own, crossing = labels[v], 0.0
         boundary = rel_indptr[v] < rel_indptr[v + 1] or indptr[v] == indptr[v + 1]
         for a in range(indptr[v], indptr[v + 1]):
-            if boundary:
-                break
-            boundary = labels[indices[a]] != labels[v]
+            if labels[indices[a]] != own:
+                crossing += weights[a]
+                boundary = True
+        leaving[own] += crossing
+        volume[own] += mass[v]
+        count[own] += 1
         if boundary:
-            _, key[v] = _best_move(v, graph, price, state, towards, clash)
-            heap[size] = v
-            place[v] = size
+            heap[size], place[v], key[v] = v, size, crossing
             size += 1
-    heapify(heap, size, key, place)
+    for c in range(len(leaving)):
+        ratio[c] = leaving[c] / volume[c]
     return size
 
 
 @compiled
-def _update_neighbours(v, indptr, indices, graph, price, state, towards, clash, key, heap, place, size):
-    """Renew the keys of v's neighbours in one of the two graphs; those not in the heap enter it. Returns its size."""
+def _bound_keys(graph, price, state, towards, clash, key, heap, place, size):
+    """Turn the weights that `_enter_boundary` has left as keys into lower bounds of the change by a move, and sort.
+
+    With x the weight of v's edges to other clusters, moving it to cluster c changes that one's share of the objective by
+    (degree - 2 towards_c - mass ratio_c) / (volume_c + mass), where towards_c is at most x.
+    """
+    _, _, _, mass, degree, rel_indptr, _, _ = graph
+    labels, leaving, volume, ratio, count = state
+    largest, highest = 0, 0.0
+    for c in range(len(leaving)):
+        largest = c if volume[c] > volume[largest] else largest
+        highest = max(highest, ratio[c])
+    second = 0.0
+    for c in range(len(leaving)):
+        second = max(second, volume[c]) if c != largest else second
+    for t in range(size):
+        v = heap[t]
+        own, crossing = labels[v], key[v]
+        kept = degree[v] - 2 * crossing
+        least = kept - mass[v] * highest
+        if least <= 0.0 or count[own] == 1 or rel_indptr[v] < rel_indptr[v + 1]:
+            _, key[v] = _best_move(v, graph, price, state, towards, clash)
+        else:
+            key[v] = (leaving[own] + kept) / (volume[own] - mass[v]) - ratio[own]
+            key[v] += least / ((second if own == largest else volume[largest]) + mass[v])
+    heapify(heap, size, key, place)
+
+
+@compiled
+def _move(v, target, graph, state, towards):
+    """Move a vertex to another cluster; `towards` holds its edge weight to each."""
+    mass, degree = graph[3], graph[4]
+    labels, leaving, volume, ratio, count = state
+    own = labels[v]
+    leaving[own] += 2 * towards[own] - degree[v]
+    leaving[target] += degree[v] - 2 * towards[target]
+    volume[own] -= mass[v]
+    volume[target] += mass[v]
+    count[own] -= 1
+    count[target] += 1
+    ratio[own], ratio[target] = leaving[own] / volume[own], leaving[target] / volume[target]
+    labels[v] = target
+
+
+@compiled
+def _renew_neighbours(v, source, graph, price, state, towards, clash, key, heap, place, size):
+    """Renew the keys around a vertex that came from cluster `source`; returns the size of the heap, which may grow.
+
+    Neighbours in v's new cluster want to stay the more and keep their key. For others it falls by what the edge adds to
+    a move after v, which is exact if that is their best one: keys are lower bounds, and corrected when they come first.
+    """
+    indptr, indices, weights, mass, _, rel_indptr, rel_indices, _ = graph
+    labels, volume, target = state[0], state[2], state[0][v]
     for a in range(indptr[v], indptr[v + 1]):
         u = indices[a]
         if place[u] == LOCKED:
             continue
-        _, key[u] = _best_move(u, graph, price, state, towards, clash)
-        size = renew(u, heap, size, key, place)
+        if place[u] == ABSENT or key[u] == np.inf:
+            _, key[u] = _best_move(u, graph, price, state, towards, clash)
+            size = renew(u, heap, size, key, place)
+        elif labels[u] != target:
+            key[u] -= 2 * weights[a] / (volume[target] + mass[u])
+            if labels[u] == source:
+                key[u] -= 2 * weights[a] / (volume[source] - mass[u])
+            sift_up(heap, key, place, place[u])
+    for a in range(rel_indptr[v], rel_indptr[v + 1]):
+        u = rel_indices[a]
+        if place[u] != LOCKED:
+            _, key[u] = _best_move(u, graph, price, state, towards, clash)
+            size = renew(u, heap, size, key, place)
+    return size
+
+
+@compiled
+def _one_pass(graph, price, state, towards, clash, key, heap, place, size, touched, origin, current, patience):
+    """Make the best move, be it bad, and lock its vertex, until `patience` moves brought no new best state.
+
+    Returns the best objective, the number of moves until then, the number of moves, and the size of the heap.
+    """
+    labels = state[0]
+    n_touched, n_best, best = 0, 0, current
+    while size > 0 and n_touched - n_best < patience:
+        v = heap[0]
+        target, fresh = _best_move(v, graph, price, state, towards, clash)
+        if fresh > key[v] + 1e-12 * abs(current):
+            key[v] = fresh
+            sift_down(heap, size, key, place, 0)
+            continue
+        if target < 0:  # no vertex of the heap can move
+            break
+        size = pop(heap, size, key, place)
+        touched[n_touched], origin[n_touched] = v, labels[v]
+        n_touched += 1
+        _move(v, target, graph, state, towards)
+        current += fresh
+        if current < best - 1e-12 * abs(best):
+            best, n_best = current, n_touched
+        size = _renew_neighbours(v, origin[n_touched - 1], graph, price, state, towards, clash, key, heap, place, size)
+    return best, n_best, n_touched, size
+
+
+@compiled
+def _end_pass(graph, price, state, towards, clash, key, heap, place, size, touched, origin, n_touched, n_best):
+    """Undo the moves after the best state, the last one first, and put what was locked into the heap again.
+
+    Returns the size of the heap.
+    """
+    indptr, indices, weights = graph[0], graph[1], graph[2]
+    labels = state[0]
+    for t in range(n_touched - 1, n_best - 1, -1):
+        v, source = touched[t], labels[touched[t]]
+        for c in range(len(towards)):
+            towards[c] = 0.0
+        for a in range(indptr[v], indptr[v + 1]):
+            towards[labels[indices[a]]] += weights[a]
+        _move(v, origin[t], graph, state, towards)
+        size = _renew_neighbours(v, source, graph, price, state, towards, clash, key, heap, place, size)
+    for t in range(n_touched):
+        v = touched[t]
+        place[v] = ABSENT
+        _, key[v] = _best_move(v, graph, price, state, towards, clash)
+        size = renew(v, heap, size, key, place)
     return size
 
 
@@ -145,117 +267,29 @@ def _update_neighbours(v, indptr, indices, graph, price, state, towards, clash, 
 def refine_partition(
     indptr, indices, weights, mass, degree, rel_indptr, rel_indices, rel_weights, price, labels, k, patience, max_passes
 ):  # fmt: skip
-    """Fiduccia-Mattheyses passes on k clusters; changes `labels` in place, never empties a cluster.
+    """Fiduccia-Mattheyses passes on k clusters; changes `labels` in place, never empties a cluster. Never worse.
 
-    Returns the objective (up to the constant of the must-links). Never worse than the start.
+    Only the first pass looks at all arcs. Vertices that a pass has not moved are still in the heap when it ends, and the
+    next one begins there.
     """
     n = len(labels)
-    leaving, volume, count = np.empty(k), np.empty(k), np.empty(k, np.int64)
-    towards, clash = np.empty(k), np.empty(k)
-    key = np.empty(n)
+    leaving, volume, ratio, count = np.empty(k), np.empty(k), np.empty(k), np.empty(k, np.int64)
+    towards, clash, key = np.empty(k), np.empty(k), np.empty(n)
     heap, place = np.empty(n, np.int32), np.empty(n, np.int32)
     touched, origin = np.empty(n, np.int32), np.empty(n, np.int32)
     graph = (indptr, indices, weights, mass, degree, rel_indptr, rel_indices, rel_weights)
-    state = (labels, leaving, volume, count)
-    best = np.inf
+    state = (labels, leaving, volume, ratio, count)
+    size = _enter_boundary(graph, state, key, heap, place)
+    current = _sum_of_ratios(leaving, volume) + price * relation_inside(rel_indptr, rel_indices, rel_weights, labels)
+    _bound_keys(graph, price, state, towards, clash, key, heap, place, size)
     for _ in range(max_passes):
-        measure_partition(indptr, indices, weights, mass, labels, leaving, volume, count)
-        current = _sum_of_ratios(leaving, volume)
-        current += price * relation_inside(rel_indptr, rel_indices, rel_weights, labels)
-        before = current
-        size = _enter_boundary(graph, price, state, towards, clash, key, heap, place)
-        n_touched, n_best, since_best, best = 0, 0, 0, current
-        while size > 0 and since_best < patience:
-            v = heap[0]
-            target, fresh = _best_move(v, graph, price, state, towards, clash)
-            if fresh > key[v] + 1e-12 * abs(current):
-                key[v] = fresh
-                sift_down(heap, size, key, place, 0)
-                continue
-            size = pop(heap, size, key, place)
-            if target < 0:
-                continue
-            own = labels[v]
-            leaving[own] += 2 * towards[own] - degree[v]
-            leaving[target] += degree[v] - 2 * towards[target]
-            volume[own] -= mass[v]
-            volume[target] += mass[v]
-            count[own] -= 1
-            count[target] += 1
-            labels[v] = target
-            current += fresh
-            touched[n_touched], origin[n_touched] = v, own
-            n_touched += 1
-            since_best += 1
-            if current < best - 1e-12 * abs(best):
-                best, n_best, since_best = current, n_touched, 0
-            size = _update_neighbours(v, indptr, indices, graph, price, state, towards, clash, key, heap, place, size)
-            size = _update_neighbours(
-                v, rel_indptr, rel_indices, graph, price, state, towards, clash, key, heap, place, size
-            )
-        for t in range(n_touched - 1, n_best - 1, -1):
-            labels[touched[t]] = origin[t]
-        if not best < before - 1e-12 * abs(before):
+        current, n_best, n_touched, size = _one_pass(
+            graph, price, state, towards, clash, key, heap, place, size, touched, origin, current, patience
+        )
+        if n_best == 0:
+            for t in range(n_touched):
+                labels[touched[t]] = origin[t]
             break
-    return best
-
-
-@compiled
-def agglomerate(joint, leaving, volume, relation, price, k):
-    """Merge clusters greedily, best change of the objective first, until k are left; returns their labels.
-
-    `joint` and `relation` are dense symmetric matrices between the m initial clusters and are used up. Every cluster
-    remembers its best partner among those after it, and looks for another only when that one is merged: about O(m^2).
-    """
-    m = len(leaving)
-    labels, alive = np.empty(m, np.int32), np.empty(m, np.bool_)
-    partner, change = np.empty(m, np.int32), np.empty(m)
-    for a in range(m):
-        labels[a], alive[a] = a, True
-    for a in range(m):
-        partner[a], change[a] = _best_partner(a, alive, joint, leaving, volume, relation, price)
-    for _ in range(m - k):
-        a, least = -1, np.inf
-        for c in range(m):
-            if alive[c] and change[c] < least:
-                a, least = c, change[c]
-        b = partner[a]
-        leaving[a] += leaving[b] - 2 * joint[a, b]
-        volume[a] += volume[b]
-        for c in range(m):
-            joint[a, c] += joint[b, c]
-            joint[c, a] = joint[a, c]
-            relation[a, c] += relation[b, c]
-            relation[c, a] = relation[a, c]
-        alive[b] = False
-        for t in range(m):
-            if labels[t] == b:
-                labels[t] = a
-        for c in range(b):
-            if not alive[c]:
-                continue
-            if c == a or partner[c] == a or partner[c] == b:
-                partner[c], change[c] = _best_partner(c, alive, joint, leaving, volume, relation, price)
-            elif c < a:
-                found = _change_by_merging(c, a, joint, leaving, volume, relation, price)
-                if found < change[c] or (found == change[c] and a < partner[c]):
-                    partner[c], change[c] = a, found
-    return labels
-
-
-@compiled
-def _best_partner(a, alive, joint, leaving, volume, relation, price):
-    """The cluster after a that it merges with best, the first of equals, and the change; (-1, inf) if there is none."""
-    best, least = -1, np.inf
-    for b in range(a + 1, len(alive)):
-        if alive[b]:
-            change = _change_by_merging(a, b, joint, leaving, volume, relation, price)
-            if change < least:
-                best, least = b, change
-    return best, least
-
-
-@compiled
-def _change_by_merging(a, b, joint, leaving, volume, relation, price):
-    merged = (leaving[a] + leaving[b] - 2 * joint[a, b]) / (volume[a] + volume[b])
-    return merged - leaving[a] / volume[a] - leaving[b] / volume[b] + price * relation[a, b]
+        size = _end_pass(
+            graph, price, state, towards, clash, key, heap, place, size, touched, origin, n_touched, n_best
+        )

@@ -1,4 +1,4 @@
-"""All components of a signed graph, one after the other in one call: most are tiny, and each costs microseconds."""
+"""All components of a signed graph, one after the other in each stage: most are tiny, and each costs microseconds."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from tightcut._kernels.neighbourhoods import solve_neighbourhoods
 from tightcut._kernels.packing import pack_cycles
 
 EPSILON = 1e-9
+TINY = 8  # vertices up to which branch and bound needs no better start than greedy clusters
 
 
-@compiled
 def resolve_components(starts, indptr, indices, weights, group_starts, group_values, n_groups, exact_size, most_nodes):
     """Clusters of each component, numbered from 0 in each; also their costs and lower bounds of these.
+
+    Not compiled itself: each stage is a kernel of its own for all components that it concerns, compiled when there is one.
 
     Parameters
     ----------
@@ -31,32 +33,83 @@ def resolve_components(starts, indptr, indices, weights, group_starts, group_val
         0, no part of a component is solved in this way, either.
     """
     graph, groups = (indptr, indices, weights), (group_starts, group_values)
+    labels, costs = join_components(starts, graph, groups, n_groups)
+    bounds, sizes = np.zeros(len(costs)), np.diff(starts)
+
+    def left(*others):
+        """Components whose cost may be too high, among those for which all else holds."""
+        return np.flatnonzero(np.logical_and.reduce([costs > bounds + EPSILON, *others])).astype(np.int32)
+
+    tiny = sizes <= min(exact_size, TINY)
+    chosen = left(~tiny)
+    if len(chosen):
+        improve_components(chosen, starts, graph, groups, n_groups, labels, costs)
+    chosen = left(sizes <= exact_size)
+    if len(chosen):
+        solve_components(chosen, starts, graph, groups, most_nodes, labels, costs, bounds)
+    chosen = left(np.full(len(costs), exact_size > 0))
+    if len(chosen):
+        chosen = chosen[solve_parts(chosen, starts, graph, groups, labels) > 0]
+        improve_components(chosen, starts, graph, groups, n_groups, labels, costs)
+    chosen = left()
+    if len(chosen):
+        bound_components(chosen, starts, graph, groups, n_groups, costs, bounds)
+    return labels, costs, bounds
+
+
+@compiled
+def join_components(starts, graph, groups, n_groups):
+    """Greedy clusters of all components, and their costs."""
     count = len(starts) - 1
-    labels = filled(starts[count], 0)
-    costs, bounds = np.zeros(count), np.zeros(count)
-    mark = filled(n_groups, 0)
+    labels, costs, mark = filled(starts[count], 0), np.zeros(count), filled(n_groups, 0)
     for c in range(count):
         first, n = starts[c], starts[c + 1] - starts[c]
         if n <= 2:  # what holds a component of two together is a positive edge
             continue
         label = contract_greedily(first, n, graph, groups, mark)
-        cost = _cost(first, n, graph, label)
-        if cost > EPSILON:
-            improve_clusters(first, n, graph, groups, mark, label)
-            cost = _cost(first, n, graph, label)
-            bound = 0.0
-            if n <= exact_size:
-                cost, bound = _solve_exactly(first, n, graph, groups, label, cost, most_nodes)
-            if cost > bound + EPSILON and exact_size > 0:
-                if solve_neighbourhoods(first, n, graph, groups, label):
-                    improve_clusters(first, n, graph, groups, mark, label)
-                    cost = _cost(first, n, graph, label)
-            if cost > bound + EPSILON:
-                bound = max(bound, min(cost, pack_cycles(first, n, graph, groups, mark)))
-            costs[c], bounds[c] = cost, bound
+        costs[c] = _cost(first, n, graph, label)
         for v in range(n):
             labels[first + v] = label[v]
-    return labels, costs, bounds
+    return labels, costs
+
+
+@compiled
+def improve_components(chosen, starts, graph, groups, n_groups, labels, costs):
+    """Improve the clusters of some components by moves and exchanges."""
+    mark = filled(n_groups, 0)
+    for c in chosen:
+        first, n = starts[c], starts[c + 1] - starts[c]
+        label = labels[first : first + n]
+        improve_clusters(first, n, graph, groups, mark, label)
+        costs[c] = _cost(first, n, graph, label)
+
+
+@compiled
+def solve_components(chosen, starts, graph, groups, most_nodes, labels, costs, bounds):
+    """Solve some small components by branch and bound."""
+    for c in chosen:
+        first, n = starts[c], starts[c + 1] - starts[c]
+        costs[c], bounds[c] = _solve_exactly(first, n, graph, groups, labels[first : first + n], costs[c], most_nodes)
+
+
+@compiled
+def solve_parts(chosen, starts, graph, groups, labels):
+    """Solve parts of some components exactly; returns which of these have changed."""
+    changed = filled(len(chosen), 0)
+    for at in range(len(chosen)):
+        first, n = starts[chosen[at]], starts[chosen[at] + 1] - starts[chosen[at]]
+        if solve_neighbourhoods(first, n, graph, groups, labels[first : first + n]):
+            changed[at] = 1
+    return changed
+
+
+@compiled
+def bound_components(chosen, starts, graph, groups, n_groups, costs, bounds):
+    """Lower bounds for some components by packing."""
+    mark = filled(n_groups, 0)
+    for c in chosen:
+        first, n = starts[c], starts[c + 1] - starts[c]
+        bounds[c] = max(bounds[c], min(costs[c], pack_cycles(first, n, graph, groups, mark)))
 
 
 @compiled

@@ -95,64 +95,96 @@ def near_the_cut(indptr, indices, coupling, spins, limit):
 
 
 @compiled
+def _flip_and_renew(u, graph, totals, state, key, heap, place, size):
+    """Flip unit u, and renew the keys of its neighbours; those not in the heap enter it. Returns its size.
+
+    `totals` are those after the flip.
+    """
+    indptr, indices, coupling, moment, external, volume, outside = graph
+    cut, imbalance, tilt = totals
+    spins, field = state
+    _flip(u, indptr, indices, coupling, spins, field)
+    for a in range(indptr[u], indptr[u + 1]):
+        v = indices[a]
+        if place[v] != LOCKED:
+            key[v] = _ratio_after(v, cut, imbalance, tilt, spins, field, moment, external, volume, outside)
+            size = renew(v, heap, size, key, place)
+    return size
+
+
+@compiled
+def _one_pass(graph, totals, n_plus, two_sided, state, key, heap, place, size, touched, patience):
+    """Flip the best unit even if it hurts, and lock it, until `patience` flips brought no new best ratio.
+
+    Returns the number of flips until the best, the totals and the number of plus units then, the number of all flips,
+    and the size of the heap.
+    """
+    _, _, _, moment, external, volume, outside = graph
+    spins, field = state
+    cut, imbalance, tilt = totals
+    n_touched, n_best, best = 0, 0, _ratio(cut, imbalance, tilt, volume, outside)
+    best_totals, best_plus = totals, n_plus
+    while size > 0 and n_touched - n_best < patience:
+        u = heap[0]
+        fresh = _ratio_after(u, cut, imbalance, tilt, spins, field, moment, external, volume, outside)
+        # Keys age as the balance moves; one that was too low goes back to its place.
+        if fresh > key[u] * (1 + 1e-12):
+            key[u] = fresh
+            sift_down(heap, size, key, place, 0)
+            if heap[0] != u:
+                continue
+        size = pop(heap, size, key, place)
+        if not two_sided and (n_plus == 1 if spins[u] > 0 else n_plus == len(spins) - 1):
+            continue
+        cut += field[u]
+        imbalance -= 2 * moment[u] * spins[u]
+        tilt -= 2 * external[u] * spins[u]
+        n_plus -= spins[u]
+        touched[n_touched] = u
+        n_touched += 1
+        if fresh < best * (1 - 1e-13):
+            best, n_best = fresh, n_touched
+            best_totals, best_plus = (cut, imbalance, tilt), n_plus
+        size = _flip_and_renew(u, graph, (cut, imbalance, tilt), state, key, heap, place, size)
+    return n_best, best_totals, best_plus, n_touched, size
+
+
+@compiled
 def refine(
     indptr, indices, coupling, moment, external, offset, volume, outside, two_sided, spins, patience, max_passes
 ):
     """Fiduccia-Mattheyses passes: flip the best unit even if it hurts, lock it, keep the best prefix of the pass.
 
-    Changes `spins` in place and returns the ratio reached. Never worse than the start. O(arcs log n) per pass at
-    most; only units at the cut enter the heap, so a pass over a good cut costs far less.
+    Changes `spins` in place and returns the ratio reached. Never worse than the start. Only the first pass looks at all
+    arcs: what it has not flipped is still in the heap when it ends, and the next one begins there.
     """
     n = len(spins)
     field, key = np.empty(n), np.empty(n)
     heap, place, touched = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
-    before = np.inf
-    for done in range(max_passes + 1):
-        cut, imbalance, tilt, n_plus = measure(indptr, indices, coupling, moment, external, spins, field)
-        cut += offset
-        current = _ratio(cut, imbalance, tilt, volume, outside)
-        if done == max_passes or not current < before * (1 - 1e-12):
-            break
-        before = current
-        size = 0
+    graph, state = (indptr, indices, coupling, moment, external, volume, outside), (spins, field)
+    cut, imbalance, tilt, n_plus = measure(indptr, indices, coupling, moment, external, spins, field)
+    totals, size = (cut + offset, imbalance, tilt), 0
+    for u in range(n):
+        place[u] = LOCKED if _at_the_cut(u, indptr, indices, coupling, spins) else ABSENT
+    for _ in range(max_passes):
         for u in range(n):
-            place[u] = ABSENT
-            if _at_the_cut(u, indptr, indices, coupling, spins):
-                key[u] = _ratio_after(u, cut, imbalance, tilt, spins, field, moment, external, volume, outside)
+            if place[u] == LOCKED:
                 heap[size], place[u] = u, size
                 size += 1
+        for t in range(size):
+            key[heap[t]] = _ratio_after(heap[t], *totals, spins, field, moment, external, volume, outside)
         heapify(heap, size, key, place)
-        n_touched, n_best, since_best, best = 0, 0, 0, current
-        while size > 0 and since_best < patience:
-            u = heap[0]
-            fresh = _ratio_after(u, cut, imbalance, tilt, spins, field, moment, external, volume, outside)
-            # Keys age as the balance moves; one that was too low goes back to its place.
-            if fresh > key[u] * (1 + 1e-12):
-                key[u] = fresh
-                sift_down(heap, size, key, place, 0)
-                if heap[0] != u:
-                    continue
-            size = pop(heap, size, key, place)
-            if not two_sided and (n_plus == 1 if spins[u] > 0 else n_plus == n - 1):
-                continue
-            cut += field[u]
-            imbalance -= 2 * moment[u] * spins[u]
-            tilt -= 2 * external[u] * spins[u]
-            n_plus -= spins[u]
-            _flip(u, indptr, indices, coupling, spins, field)
-            touched[n_touched] = u
-            n_touched += 1
-            since_best += 1
-            if fresh < best * (1 - 1e-13):
-                best, n_best, since_best = fresh, n_touched, 0
-            for a in range(indptr[u], indptr[u + 1]):
-                v = indices[a]
-                if place[v] != LOCKED:
-                    key[v] = _ratio_after(v, cut, imbalance, tilt, spins, field, moment, external, volume, outside)
-                    size = renew(v, heap, size, key, place)
-        for t in range(n_best, n_touched):
-            spins[touched[t]] = -spins[touched[t]]
-    return current
+        n_best, totals, n_plus, n_touched, size = _one_pass(
+            graph, totals, n_plus, two_sided, state, key, heap, place, size, touched, patience
+        )
+        if n_best == 0:
+            for t in range(n_touched):
+                spins[touched[t]] = -spins[touched[t]]
+            break
+        for t in range(n_touched - 1, n_best - 1, -1):
+            _flip(touched[t], indptr, indices, coupling, spins, field)
+    cut, imbalance, tilt, n_plus = measure(indptr, indices, coupling, moment, external, spins, field)
+    return _ratio(cut + offset, imbalance, tilt, volume, outside)
 
 
 @compiled

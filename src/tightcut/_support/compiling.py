@@ -15,7 +15,9 @@ _listeners: list[Callable[[], None]] = []
 
 @contextmanager
 def compiling_reported(progress: Callable[[str, int, int, float], None] | None) -> Iterator[None]:
-    """Call ``progress("compiling", 0, 1, inf)`` as soon as a kernel must be compiled, once; without progress, log it.
+    """Call ``progress("compiling", 0, 1, inf)`` as soon as a kernel must be compiled, once.
+
+    Without progress it is logged, unless somebody else hears of it.
 
     Examples
     --------
@@ -29,7 +31,8 @@ def compiling_reported(progress: Callable[[str, int, int, float], None] | None) 
     def listener() -> None:
         nonlocal reported
         if progress is None:
-            _log_once()
+            if len(_listeners) == 1:
+                _log_once()
         elif not reported:
             reported = True
             progress("compiling", 0, 1, float("inf"))

@@ -50,6 +50,11 @@ class Beliefs:
         return self.answered.argmax(axis=1)
 
     @cached_property
+    def erring(self) -> bool:
+        """Whether an answer was found to be wrong."""
+        return bool((truth_of(self.evidence, self.answered) < 0.5).any())
+
+    @cached_property
     def shares(self) -> np.ndarray:
         """Beliefs about every point, of shape (n, k + 1), by the mixture of all predictors."""
         return self._mixture(self.opinions)
@@ -83,7 +88,7 @@ def believe(spreadings: Sequence[Spreading], evidence: Evidence, teacher: Teache
     """
     graphs = [Harmonic(spreading, evidence.points) for spreading in spreadings]
     beliefs = _settle(graphs, evidence, teacher, in_order=True)
-    if (truth_of(evidence, beliefs.answered) > 0.5).all():
+    if not beliefs.erring:
         return beliefs
     # Answers contradict each other or the graph: an early error may have led all that followed astray.
     other = _settle(graphs, evidence, teacher, in_order=False)

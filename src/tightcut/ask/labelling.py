@@ -49,18 +49,20 @@ def columns_lead(beliefs: Beliefs, coarse: np.ndarray) -> bool:
         return False
     answered = beliefs.answered[:, :-1]
     learned = answered[np.arange(len(answered)), lessons[0].out_of_bag[:, :-1].argmax(axis=1)].mean()
-    return bool(learned > hit_rate(beliefs, coarse))
+    return bool(learned > hit_rate(beliefs, coarse, 0.3, 1.0))
 
 
-def hit_rate(beliefs: Beliefs, coarse: np.ndarray, right: float = 1.0, of: float = 1.0) -> float:
+def hit_rate(beliefs: Beliefs, coarse: np.ndarray, right: float, of: float, among: np.ndarray | None = None) -> float:
     """How often the commonest group of the other answered points in a coarse part was the right one.
 
-    To begin with, as if `right` of `of` cases had been seen.
+    To begin with, as if `right` of `of` cases had been seen. `among` chooses the answered points that count.
     """
     answered, part = beliefs.answered[:, :-1], coarse[beliefs.evidence.points]
     count = np.zeros((int(coarse.max()) + 1, answered.shape[1]))
     np.add.at(count, part, answered)
     others = count[part] - answered
     heard = others.sum(axis=1) > 0.5
+    if among is not None:
+        heard &= among
     hits = answered[np.arange(len(part)), others.argmax(axis=1)][heard].sum()
     return float((hits + right) / (heard.sum() + of))

@@ -40,9 +40,10 @@ class Planner:
         """Up to n pairs: points not placed yet, answers worth checking, groups that may be one, new points."""
         for row in self.placing.unplaced()[:n]:
             self._place(row, PLACE)
-        if len(self.items) < n and not exploring(self.spreading, self.unknown):
+        if len(self.items) < n:
             for row, group in self.placing.worth_checking()[:n]:
                 self._add(row, self.placing.partners(group, row), CHECK)
+        if len(self.items) < n and not exploring(self.spreading, self.unknown):
             two = groups_to_compare(self.beliefs, self.spreading, self.placing)
             if two is not None:
                 first = self._one_of(two[0])
@@ -65,7 +66,7 @@ class Planner:
     def _place(self, row: int, reason: str) -> None:
         step = self.placing.step(row)
         if step.groups:
-            self._add(row, self.placing.partners(step.groups[0], row), CHECK if step.again else reason)
+            self._add(row, self.placing.partners(step.groups[0], row), reason)
 
     def _add(self, row: int, partners: list[int], reason: str) -> None:
         if row not in {item[0] for item in self.items}:

@@ -6,42 +6,74 @@ import numpy as np
 
 from tightcut.ask.beliefs import Beliefs
 from tightcut.ask.evidence import SURE
+from tightcut.ask.labelling import columns_lead, hit_rate, unknown_points
+from tightcut.ask.questions import EXPLORE
 from tightcut.ask.records import Progress
 from tightcut.ask.weighing import heard, weigh
 
 POWERS = (1.0, 2.0, 3.0, 4.0, 6.0)
 FLOOR = 0.02  # smallest probability of being wrong
+ATYPICAL = 0.1  # weight of an answered point that was chosen because it is doubtful
+PURE, PARTS = 3.0, 4.0  # parts of a plain cut: so many of so many are expected to be of one group
+HITS, CASES = 1.5, 2.0  # forecasts from columns: so many of so many are expected to be right
 ROWS_AT_ONCE = 8192
 
 
-def measure(beliefs: Beliefs, degrees: np.ndarray, unknown: np.ndarray, hit_rate: float) -> Progress:
-    """Settled volume, and the accuracy that the beliefs lead to expect.
+def measure(beliefs: Beliefs, degrees: np.ndarray, coarse: np.ndarray) -> Progress:
+    """Settled volume, and the accuracy that the answers so far lead to expect.
 
-    Harmonic beliefs are cautious: a group with a share of one half is mostly the right one. They are raised to the power
-    under which the answers that were foreseen without a point's own answers were likeliest. With few answers, or where
-    many groups have not been met yet, the estimate can be far too high; the interval reflects only how few answered
-    points there are.
+    The session itself shows how often labels are right: every answered point had a forecast without its own answers.
+    Points that were asked about in the middle of a region stand for the points around them. Points at the smallest margins
+    stand for few others, and count little.
 
     Parameters
     ----------
     beliefs : Beliefs
     degrees : ndarray of shape (n,)
-    unknown : bool ndarray of shape (n,)
-        Where the labels are those of the plain cut.
-    hit_rate : float
-        How often the plain cut was right about answered points.
+    coarse : int ndarray of shape (n,)
+        The plain cut, which gives the labels where nothing is known.
     """
-    evidence, shares = beliefs.evidence, beliefs.shares
+    shares, points = beliefs.shares, beliefs.evidence.points
     settled = float(degrees[shares[:, :-1].max(axis=1) > SURE].sum() / degrees.sum())
-    power = _likeliest_power(heard(beliefs.foreseen), weigh(evidence))
-    blocks = range(0, len(shares), ROWS_AT_ONCE)
-    top = np.concatenate([sharpened(heard(shares[i : i + ROWS_AT_ONCE]), power).max(axis=1) for i in blocks])
-    top[unknown] = hit_rate
-    top[evidence.points] = beliefs.answered.max(axis=1)
-    expected = float(top.mean())
-    spread = 1.64 * float(np.sqrt(expected * (1 - expected) / (1 + len(evidence.points))))
+    typical = asked_in_the_middle(beliefs)
+    right = _right_by_columns(beliefs, typical) if columns_lead(beliefs, coarse) else _right_by_graph(beliefs, typical)
+    unknown, met = unknown_points(beliefs, coarse), np.isin(coarse, coarse[points])
+    right[unknown] = hit_rate(beliefs, coarse, PURE, PARTS, typical)
+    right[unknown & ~met] *= (beliefs.evidence.n_groups + 0.5) / (len(points) + 1)  # a part may belong to a known group
+    right[points] = beliefs.answered.max(axis=1)
+    expected = float(right.mean())
+    # The points in the middle of regions say as much as half as many random ones.
+    spread = 1.64 * float(np.sqrt(expected * (1 - expected) / (1 + typical.sum() / 2)))
     low, high = max(0.0, expected - spread), min(1.0, expected + spread)
-    return Progress(settled, expected, low, high, _gain(expected, len(evidence.points), len(evidence.answers)))
+    return Progress(settled, expected, low, high, _gain(expected, len(points), len(beliefs.evidence.answers)))
+
+
+def asked_in_the_middle(beliefs: Beliefs) -> np.ndarray:
+    """Which of the answered points were chosen in the middle of an unknown region, not because they were doubtful."""
+    explored = {answer.first for answer in beliefs.evidence.answers if answer.reason == EXPLORE}
+    middle = np.array([row in explored for row in beliefs.evidence.points.tolist()])
+    middle[0] = True  # the first point of the first group
+    return middle
+
+
+def _right_by_columns(beliefs: Beliefs, typical: np.ndarray) -> np.ndarray:
+    """Probability that the label of each point is right, where a forest gives the labels: its hits so far."""
+    hits = beliefs.answered[np.arange(len(typical)), beliefs.foreseen[:, :-1].argmax(axis=1)][typical]
+    return np.full(len(beliefs.shares), min(1.0, (hits.sum() + HITS) / (len(hits) + CASES)))
+
+
+def _right_by_graph(beliefs: Beliefs, typical: np.ndarray) -> np.ndarray:
+    """Probability that the label of each point is right, where the graph gives the labels.
+
+    Harmonic beliefs are cautious: a group with a share of one half is mostly the right one. They are raised to the power
+    under which the forecasts of the answered points were likeliest.
+    """
+    target, shares = weigh(beliefs.evidence), beliefs.shares
+    alone = target[:, :-1].sum(axis=0) < 1.5  # nobody could have foreseen a group of one point
+    weight = np.where(typical, 1.0, ATYPICAL) * ~np.append(alone, False)[target.argmax(axis=1)]
+    power = _likeliest_power(heard(beliefs.foreseen), target, weight)
+    blocks = range(0, len(shares), ROWS_AT_ONCE)
+    return np.concatenate([sharpened(heard(shares[i : i + ROWS_AT_ONCE]), power).max(axis=1) for i in blocks])
 
 
 def sharpened(shares: np.ndarray, power: float) -> np.ndarray:
@@ -58,8 +90,8 @@ def sharpened(shares: np.ndarray, power: float) -> np.ndarray:
     return (1 - FLOOR) * raised + FLOOR / shares.shape[1]
 
 
-def _likeliest_power(foreseen: np.ndarray, target: np.ndarray) -> float:
-    scores = [np.log((sharpened(foreseen, power) * target).sum(axis=1)).sum() for power in POWERS]
+def _likeliest_power(foreseen: np.ndarray, target: np.ndarray, weight: np.ndarray) -> float:
+    scores = [weight @ np.log((sharpened(foreseen, power) * target).sum(axis=1)) for power in POWERS]
     return POWERS[int(np.argmax(scores))]
 
 

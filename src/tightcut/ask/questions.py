@@ -14,17 +14,17 @@ import scipy.sparse as sp
 from tightcut.ask.beliefs import Beliefs
 from tightcut.ask.evidence import COMPARE, SURE, Evidence
 from tightcut.ask.spreading import Spreading
-from tightcut.ask.weighing import ERRING, tally
+from tightcut.ask.weighing import tally
 
 EXPLORED = 0.02  # share of the volume that may stay unknown before margins are asked about
 PLACE = "not placed yet"
 EXPLORE = "in the middle of what is not known yet"
 COMPARISONS, NEAREST = 9, 4  # of two groups at most; groups that a small one is compared with several times
 CHECK = "an earlier answer may be wrong"
-WORTH = 5e-4  # share of the volume that may be misplaced before it is worth a question
-FORESEEN = 0.5  # an answer that was believed so much before it came needs no second one
+WORTH = 0.15  # a second answer must protect this share of what an answer about a new point decides
+RECENT = 10  # new points from which that is learned
 TRIES = 4  # times that one point is compared with one group
-DENIALS = 8  # groups, the likeliest, that must deny a point before it may found one
+DENIALS = 4  # groups, the likeliest, that must deny a point before it may found one
 LATE = 0.25  # a point founds a group when the chance that a group not asked yet would take it is below this
 
 
@@ -39,14 +39,11 @@ class Step:
         The groups still in question, likeliest first; empty if none is left.
     open : bool
         Whether anything is left to ask about it.
-    again : bool
-        Whether a second answer is wanted for what a first one has said.
     """
 
     row: int
     groups: tuple[int, ...]
     open: bool
-    again: bool = False
 
 
 class Placing:
@@ -92,21 +89,13 @@ class Placing:
             return Step(row, (), False)
         own, asked = self.beliefs.answered[i], self.yes[i] + self.no[i]
         placed = self.yes[i].any() or i in self.founders
-        if asked.sum() > 2 * len(asked) + TRIES:
+        if asked.sum() > 2 * len(asked) + TRIES or (placed and own[:-1].max() > SURE):
             return Step(row, (), False)
-        if placed and own[:-1].max() > SURE:
-            return self._confirmation(row, i, int(own[:-1].argmax()))
         # What an answer says of a group is asked again, with another member, only while it is in doubt.
         new = placed or (row in self.explorers and self._enough(int((self.no[i] > 0).sum())))
         again = [(asked[g] > 0 or placed) and own[g] > 1 - SURE and asked[g] < TRIES for g in alive]
         left = [g for g, doubted in zip(alive, again, strict=True) if doubted or (asked[g] == 0 and not new)]
         return Step(row, tuple(left), bool(left) or not placed)
-
-    def _confirmation(self, row: int, i: int, group: int) -> Step:
-        """A second answer for a point that speaks for a whole region, if its neighbours had not foreseen the first."""
-        alone = row in self.explorers and self.yes[i, group] == 1 and self.yes[i].sum() == 1 and self.no[i, group] == 0
-        again = alone and self.beliefs.foreseen[i, group] < FORESEEN and bool(self.partners(group, row))
-        return Step(row, (group,) if again else (), again, again)
 
     def _enough(self, denials: int) -> bool:
         """Whether so many groups have denied a point that it probably belongs to none of the others either.
@@ -125,22 +114,31 @@ class Placing:
     def worth_checking(self) -> list[tuple[int, int]]:
         """Rows that a wrong answer may have misplaced, and their groups; those that would mislead most first.
 
-        A row with one answer for its group, which much of the volume follows, is worth a second one where answers were
-        found to be wrong.
+        How sure the answers about a row are depends on how many of this person's answers were found to be wrong, and on
+        what its neighbours say. A second answer is worth asking for if the volume that follows the row, times the
+        probability that the row is misplaced, is not small against what an answer about a new point decides.
         """
-        if self.beliefs.doubt < ERRING:
-            return []
         points, k = self.beliefs.evidence.points, self.beliefs.evidence.n_groups
         risk = (1 - self.sureness) * self.beliefs.reach
         risk[0] = 0
+        worth = WORTH * self._value_of_new_point()
         rows = []
         for i in np.argsort(-risk, kind="stable").tolist():
-            if risk[i] < WORTH:
+            if risk[i] <= worth:
                 break
             row, g = int(points[i]), int(self.group[i])
             if g < k and self.yes[i, g] + self.no[i, g] < TRIES and self.partners(g, row):
                 rows.append((row, g))
         return rows
+
+    def _value_of_new_point(self) -> float:
+        """Share of the volume about which the last few new points have decided: what followed them unforeseen."""
+        m = len(self.group)
+        last = np.arange(max(1, m - RECENT), m)
+        if not len(last):
+            return 1.0
+        unforeseen = 1 - self.beliefs.foreseen[last, self.group[last]]
+        return float(np.mean(unforeseen * self.beliefs.reach[last]))
 
     def partners(self, group: int, row: int) -> list[int]:
         """Members of a group to compare a row with: nobody is asked about the same two things twice."""
@@ -240,9 +238,10 @@ def _apart(score: np.ndarray, weights: sp.csr_array, taken: set[int], n: int, *,
 
 
 def groups_to_compare(beliefs: Beliefs, spreading: Spreading, placing: Placing) -> tuple[list[int], list[int]] | None:
-    """Members of a small group, and of one that it touches and may belong to; None if there is nothing left to ask.
+    """Members of a group, and of one that it touches and may belong to; None if there is nothing left to ask.
 
-    A small group is told apart from every other; where answers were found to be wrong, several times from the nearest.
+    A small group is told apart from every other; where answers were found to be wrong, several times from the nearest. A
+    larger one is told apart from the nearest.
     """
     k = beliefs.evidence.n_groups
     shares = beliefs.shares[:, :k]
@@ -250,12 +249,11 @@ def groups_to_compare(beliefs: Beliefs, spreading: Spreading, placing: Placing) 
     touch = shares.T @ (spreading.weights @ shares) / (volume[:, None] * volume + 1e-9)
     alive = sorted(placing.members)
     one, two = tally(beliefs.evidence, beliefs.answered)
-    erring = beliefs.doubt >= ERRING
     for g in sorted(alive, key=lambda g: volume[g]):
-        if volume[g] > spreading.degrees.sum() / len(alive) / 2:
-            return None
-        for rank, h in enumerate(sorted(set(alive) - {g}, key=lambda h: -touch[g, h])):
-            denials = 3 if erring and rank < NEAREST else 1
+        small = volume[g] <= spreading.degrees.sum() / len(alive) / 2
+        nearest = sorted(set(alive) - {g}, key=lambda h: -touch[g, h])
+        for rank, h in enumerate(nearest if small else nearest[:1]):
+            denials = 3 if small and beliefs.erring and rank < NEAREST else 1
             if two[g, h] - one[g, h] < denials and one[g, h] + two[g, h] < COMPARISONS:
                 first = [i for i in placing.members[g] if placing.partners(h, i)]
                 if first:

@@ -18,7 +18,7 @@ from tightcut.ask.evidence import COMPARE, believed_constraints, judge, truth_of
 from tightcut.ask.galleries import doubtful_rows, typical_members, typical_rows
 from tightcut.ask.history import answer_event, largest, standing, to_answer
 from tightcut.ask.journal import Event, Journal, fingerprint, now
-from tightcut.ask.labelling import hit_rate, leading_cut, unknown_points
+from tightcut.ask.labelling import leading_cut
 from tightcut.ask.landscape import survey
 from tightcut.ask.planning import Item, Planner
 from tightcut.ask.progress import measure
@@ -243,8 +243,7 @@ class Session(State):
     def progress(self) -> Progress:
         """How much is settled, and what more answers would bring."""
         coarse = leading_cut(self._beliefs, self._landscape.cuts)
-        unknown = unknown_points(self._beliefs, coarse)
-        return measure(self._beliefs, self._leading.degrees, unknown, hit_rate(self._beliefs, coarse, 2, 4))
+        return measure(self._beliefs, self._leading.degrees, coarse)
 
     def typical(self, group: int, n: int = 20) -> np.ndarray:
         """Up to n rows of a group that are most surely in it."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import scipy.sparse as sp
 
 from tightcut.ask.evidence import SURE, Evidence, truth_of
 
@@ -21,7 +22,6 @@ MOST_DOUBT = 0.06  # where the columns and the graph know little, true answers l
 DOUBT, STRENGTH = 0.02, 25  # share of wrong answers to begin with, as if seen in so many answers
 LEAST_DOUBT = 0.02  # neighbours are never certain
 PATIENCE = 3.0  # errors of the neighbours, as expected, to begin with
-ERRING = 0.012  # share of wrong answers from which on groups are compared several times
 SWEEPS = 10
 
 
@@ -66,11 +66,10 @@ def weigh(
     if start is None:
         start = _in_order(evidence, base, doubt) if in_order else normalize(base)
     belief = start
-    one, other, same = evidence.pairs.T
+    to, by, same = np.r_[evidence.pairs, evidence.pairs[:, [1, 0, 2]]].T
+    received = sp.csr_array((np.ones(len(to)), (to, np.arange(len(to)))), shape=(m, len(to)))
     for _ in range(SWEEPS):
-        log = base.copy()
-        for to, by in ((one, other), (other, one)):
-            np.add.at(log, to, _message(belief[by], same[:, None], doubt))
+        log = base + received @ _message(belief[by], same[:, None], doubt)
         # All at once and undamped, two points that deny each other would change sides forever.
         belief = normalize((log + np.log(belief + 1e-12)) / 2)
     return belief

@@ -1,8 +1,9 @@
 """The choice of settings: a default that suits most data, replaced only where the pairs clearly favour another setting.
 
 1. The scale is chosen from the columns (`judge_columns`). Everything else has a default.
-2. Candidates for the distances, by scale and with or without distances learned from must-links, are compared by four-fold
-   cross-validation: short searches without a quarter of the pairs, scored on those pairs (`hold_out`).
+2. Candidates for the distances are compared by four-fold cross-validation: short searches without a quarter of the pairs,
+   scored on those pairs (`hold_out`). First come the three scales, then, for the default scale and the best one, distances
+   learned from must-links.
 3. The best candidate that agrees with more held-out pairs than the default, by more than a standard error, replaces it.
 4. Where even the best agrees hardly more than chance, neighbours are often of different classes, and cannot-links should
    not count for them: influence is 0.
@@ -10,15 +11,15 @@
 Fewer neighbours and graphs without diffusion are not candidates: held-out pairs did not identify the cases where they are
 better.
 
-All candidates together take less time than a few fits: a search of effort 0 is a single start, and large data are
-represented by a sample of `SAMPLE` points.
+All candidates together take the time of a few fits: a short search is a single start, and large data are represented by a
+sample of `SAMPLE` points.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -29,9 +30,9 @@ from tightcut._support.parallel import run_tasks
 from tightcut.choosing.choice import CandidateScore, Choice
 from tightcut.choosing.held_out import Fold, HeldOut, hold_out
 from tightcut.choosing.scales import SCALED_TO, SCALES, judge_columns
-from tightcut.choosing.setting import AUTO, INFLUENCE, INFLUENCE_FROM, PAPER, Setting
+from tightcut.choosing.setting import AUTO, PAPER, Setting, default_influence
+from tightcut.choosing.short import short_search
 from tightcut.choosing.views import DistanceGraphs, GivenGraph, PointGraphs
-from tightcut.clustering import cluster
 from tightcut.constraints import Constraints
 from tightcut.exceptions import DisconnectedGraphWarning, InconsistentConstraintsError
 from tightcut.graph import Graph
@@ -42,7 +43,7 @@ FEWEST = 15  # held-out pairs of each kind that are needed for a choice
 CLEAR = 1.0  # standard errors by which a candidate must be better than the default
 TELLING = 0.6  # share of held-out pairs, chance being 1/2, below which there is no influence
 REPEATS = 3  # short searches of each fold, for candidates that the first does not rule out
-SAMPLE = 5_000  # points on which candidates are compared
+SAMPLE = 3_000  # points on which candidates are compared
 MOST_LEARNED = 300  # features up to which learned distances are tried: the map is a matrix of their number squared
 
 
@@ -66,15 +67,15 @@ class Problem:
     vertex_weights: Any = "degree"
     max_violations: Any = 0
 
-    def sample(self, rng: np.random.Generator) -> Problem:
-        """The same problem on at most `SAMPLE` points, those with pairs first."""
+    def sample(self, rng: np.random.Generator, size: int) -> Problem:
+        """The same problem on at most `size` points, those with pairs first."""
         n = self.graphs.n_points
-        if n <= SAMPLE:
+        if n <= size:
             return self
         paired = np.zeros(n, dtype=bool)
         paired[self.constraints.must_link] = paired[self.constraints.cannot_link] = True
         order = np.lexsort((rng.random(n), ~paired))
-        chosen = np.sort(order[:SAMPLE])
+        chosen = np.sort(order[:size])
         weights = self.vertex_weights
         return replace(
             self,
@@ -93,7 +94,7 @@ def default_setting(wanted: Mapping[str, Any], graphs: Graphs, n_clusters: int) 
         Attributes of `Setting`, any of which may be "auto".
     """
     given = {name: value for name, value in wanted.items() if value != AUTO}
-    own: dict[str, Any] = {"influence": INFLUENCE if n_clusters >= INFLUENCE_FROM else 0.0}
+    own: dict[str, Any] = {"influence": default_influence(n_clusters)}
     reason = ""
     if wanted["scale"] == AUTO and isinstance(graphs, PointGraphs):
         if graphs.knn.metric == "cosine":
@@ -123,117 +124,113 @@ def choose(problem: Problem, wanted: Mapping[str, Any], rng: np.random.Generator
         Candidates to try in parallel, as in joblib. The choice does not depend on it.
     """
     default, reason = default_setting(wanted, problem.graphs, problem.n_clusters)
-    others = _alternatives(problem, wanted, default) if problem.n_clusters > 1 else []
+    n_columns = _n_columns(problem.graphs) if problem.n_clusters > 1 else 0
+    scalable = wanted["scale"] == AUTO and n_columns > 0
+    scales = [replace(default, scale=scale) for scale in SCALES if scalable and scale != default.scale]
+    learnable = (
+        wanted["learn_distances"] == AUTO and 0 < n_columns <= MOST_LEARNED and problem.constraints.n_must_link > 0
+    )
     fading = wanted["influence"] == AUTO and default.influence > 0
-    if not others and not fading:
+    if not scales and not learnable and not fading:
         return Choice(default, reason or "Nothing was left to choose.")
     if problem.constraints.is_empty:
         return Choice(default, _joined(reason, "No pairs were given: the rest are defaults."))
-    small = problem.sample(rng)
+    small = problem.sample(rng, SAMPLE)
     if small.constraints.conflict_witness() is not None and problem.max_violations == 0:
         return Choice(default, _joined(reason, "The pairs contradict each other: the rest are defaults."))
     held = hold_out(small.constraints, rng)
     if min(held.n_must, held.n_cannot) < FEWEST:
         few = f"{held.n_must} must-links and {held.n_cannot} cannot-links that others do not imply"
         return Choice(default, _joined(reason, f"There are too few pairs to choose by ({few}): the rest are defaults."))
+    trials = _Trials(small, held, default, int(rng.integers(2**31)), n_jobs)
     try:
-        tried = _tried(small, held, [default, *others], int(rng.integers(2**31)), n_jobs)
+        trials.run([default, *scales])
+        best = max([default, *scales], key=lambda setting: trials.score(setting).gain)
+        if learnable:
+            trials.run([replace(setting, learn_distances=True) for setting in dict.fromkeys([default, best])])
     except InconsistentConstraintsError:
         return Choice(default, _joined(reason, "The pairs contradict each other: the rest are defaults."))
-    return _decide(tried, reason, held, fading=fading)
+    return _decide(trials.scores(), reason, held, fading=fading)
 
 
-def _alternatives(problem: Problem, wanted: Mapping[str, Any], default: Setting) -> list[Setting]:
-    """Settings with other distances than the default."""
-    graphs = problem.graphs
+def _n_columns(graphs: Graphs) -> int:
+    """The number of columns, 0 where they cannot be scaled."""
     if not isinstance(graphs, PointGraphs) or sp.issparse(graphs.points) or graphs.knn.metric != "euclidean":
-        return []
-    scales = SCALES if wanted["scale"] == AUTO else (default.scale,)
-    learnable = graphs.points.shape[1] <= MOST_LEARNED and problem.constraints.n_must_link > 0
-    learned = (False, True) if wanted["learn_distances"] == AUTO and learnable else (default.learn_distances,)
-    found = [replace(default, scale=scale, learn_distances=flag) for flag in learned for scale in scales]
-    return [setting for setting in found if setting != default]
+        return 0
+    return int(graphs.points.shape[1])
 
 
-def _tried(
-    problem: Problem, held: HeldOut, settings: list[Setting], seed: int, n_jobs: int | None
-) -> list[CandidateScore]:
-    """How well each setting agrees with the held-out pairs; the first is the default."""
-    agreements: dict[Setting, list[np.ndarray]] = {setting: [] for setting in settings}
-    graphs: dict[tuple[Setting, int], Graph] = {}
-    # Searches that may violate some pairs take longer and are not repeated.
-    for repeat in range(REPEATS if problem.max_violations == 0 else 1):
-        hopeful = [one for one in settings if repeat == 0 or not _ruled_out(held, agreements, one, settings[0])]
-        for setting, agrees in zip(
-            hopeful, _agreement(problem, held, hopeful, graphs, seed + 1000 * repeat, n_jobs), strict=True
-        ):
-            agreements[setting].append(agrees)
-        if hopeful == settings[:1]:
-            break
-    return [_scored(held, agreements, setting, settings[0]) for setting in settings]
+@dataclass(eq=False)
+class _Trials:
+    """How well settings agree with the held-out pairs, compared with a default, which is tried first."""
 
+    problem: Problem
+    held: HeldOut
+    default: Setting
+    seed: int
+    n_jobs: int | None
+    agreements: dict[Setting, list[np.ndarray]] = field(default_factory=dict)
+    graphs: dict[tuple[Setting, int], Graph] = field(default_factory=dict)
 
-def _ruled_out(held: HeldOut, agreements: dict[Setting, list[np.ndarray]], setting: Setting, default: Setting) -> bool:
-    """Whether the searches so far are clearly worse, or all the same."""
-    if setting == default:
-        return False
-    score = _scored(held, agreements, setting, default)
-    return score.gain < -score.standard_error or score.gain == score.standard_error == 0
+    def run(self, settings: list[Setting]) -> None:
+        """Try settings, those that the first searches do not rule out several times."""
+        # Searches that may violate some pairs take longer and are not repeated.
+        for repeat in range(REPEATS if self.problem.max_violations == 0 else 1):
+            hopeful = [one for one in settings if one != self.default and not self._is_ruled_out(one)]
+            if repeat > 0 and not hopeful:
+                break
+            if len(self.agreements.get(self.default, [])) <= repeat:
+                hopeful.insert(0, self.default)
+            for setting, agrees in zip(hopeful, self._agreement(hopeful, self.seed + 1000 * repeat), strict=True):
+                self.agreements.setdefault(setting, []).append(agrees)
 
+    def score(self, setting: Setting) -> CandidateScore:
+        """The mean over the searches that were made for both the setting and the default."""
+        count = min(len(self.agreements[setting]), len(self.agreements[self.default]))
+        own, others = (np.mean(self.agreements[one][:count], axis=0) for one in (setting, self.default))
+        return CandidateScore(setting, self.held.score(own), *self.held.compare(own, others))
 
-def _scored(
-    held: HeldOut, agreements: dict[Setting, list[np.ndarray]], setting: Setting, other: Setting
-) -> CandidateScore:
-    """The mean over the searches that were made for both."""
-    count = min(len(agreements[setting]), len(agreements[other]))
-    own, others = (np.mean(agreements[one][:count], axis=0) for one in (setting, other))
-    return CandidateScore(setting, held.score(own), *held.compare(own, others))
+    def scores(self) -> list[CandidateScore]:
+        return [self.score(setting) for setting in self.agreements]
 
+    def _is_ruled_out(self, setting: Setting) -> bool:
+        """Whether the searches so far are clearly worse, or all the same."""
+        if setting not in self.agreements:
+            return False
+        score = self.score(setting)
+        return score.gain < -score.standard_error or score.gain == score.standard_error == 0
 
-def _agreement(
-    problem: Problem,
-    held: HeldOut,
-    settings: list[Setting],
-    graphs: dict[tuple[Setting, int], Graph],
-    seed: int,
-    n_jobs: int | None,
-) -> list[np.ndarray]:
-    """For each setting, whether it agrees with each held-out pair. Graphs are kept for the next call."""
-    keys = list(product(settings, range(len(held.folds))))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DisconnectedGraphWarning)
-        for setting, fold in keys:
-            if not setting.learn_distances:  # neighbours are then found here, once for all folds
-                graphs.setdefault((setting, fold), _graph(problem, setting, problem.constraints))
-        tasks = [
-            (problem, held.folds[fold], setting, graphs.get((setting, fold)), seed + fold) for setting, fold in keys
-        ]
-        found = list(run_tasks(_cut, tasks, n_jobs))
-    agrees = {setting: np.zeros(len(held.pairs)) for setting in settings}
-    for (setting, number), (graph, labels) in zip(keys, found, strict=True):
-        graphs[setting, number] = graph
-        out = held.folds[number]
-        agrees[setting][out.asked] = held.agreement(out, labels)
-    return list(agrees.values())
+    def _agreement(self, settings: list[Setting], seed: int) -> list[np.ndarray]:
+        """For each setting, whether it agrees with each held-out pair. Graphs are kept for the next call."""
+        keys = list(product(settings, range(len(self.held.folds))))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DisconnectedGraphWarning)
+            for setting in settings:
+                if not setting.learn_distances and (setting, 0) not in self.graphs:  # the same for all folds
+                    graph = graph_of(self.problem, setting, self.problem.constraints)
+                    self.graphs |= {(setting, fold): graph for fold in range(len(self.held.folds))}
+            tasks = [
+                (self.problem, self.held.folds[fold], setting, self.graphs.get((setting, fold)), seed + fold)
+                for setting, fold in keys
+            ]
+            found = list(run_tasks(_cut, tasks, self.n_jobs))
+        agrees = {setting: np.zeros(len(self.held.pairs)) for setting in settings}
+        for (setting, number), (graph, labels) in zip(keys, found, strict=True):
+            self.graphs[setting, number] = graph
+            out = self.held.folds[number]
+            agrees[setting][out.asked] = self.held.agreement(out, labels)
+        return list(agrees.values())
 
 
 def _cut(problem: Problem, fold: Fold, setting: Setting, graph: Graph | None, seed: int) -> tuple[Graph, np.ndarray]:
     """The graph of a setting, and the labels of a short search without the held-out pairs of the fold."""
-    graph = graph if graph is not None else _graph(problem, setting, fold.known)
-    found = cluster(
-        graph,
-        fold.known,
-        problem.n_clusters,
-        max_violations=problem.max_violations,
-        effort=0,
-        influence=setting.influence,
-        n_jobs=1,
-        random_state=seed,
-    )
-    return graph, found.labels
+    graph = graph if graph is not None else graph_of(problem, setting, fold.known)
+    found = short_search(graph, fold.known, problem.n_clusters, setting.influence, problem.max_violations, seed)
+    return graph, found
 
 
-def _graph(problem: Problem, setting: Setting, known: Constraints) -> Graph:
+def graph_of(problem: Problem, setting: Setting, known: Constraints) -> Graph:
+    """The graph of a setting; learned distances know the given constraints only."""
     return Graph.from_affinity(problem.graphs.affinity(setting, known), problem.vertex_weights)
 
 

@@ -8,7 +8,7 @@ classes, points are held out instead, with all pairs that are implied.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -46,8 +46,9 @@ class HeldOut:
     must : bool ndarray of shape (m,)
     group : int ndarray of shape (m,)
         Pairs of one group are not independent.
-    weight : ndarray of shape (m,)
-        Adds up to 1/2 over the must-links that are asked about, and to 1/2 over the cannot-links; 0 for the others.
+    belief, weight : ndarray of shape (m,)
+        The weight is in proportion to the belief and adds up to 1/2 over the must-links that are asked about, and to 1/2
+        over the cannot-links; it is 0 for the others.
     n_must, n_cannot : int
         How many are asked about.
     """
@@ -55,6 +56,7 @@ class HeldOut:
     pairs: np.ndarray
     must: np.ndarray
     group: np.ndarray
+    belief: np.ndarray
     weight: np.ndarray
     n_must: int
     n_cannot: int
@@ -68,6 +70,11 @@ class HeldOut:
     def score(self, agrees: np.ndarray) -> float:
         """The mean of the share of satisfied must-links and that of satisfied cannot-links."""
         return float(self.weight @ agrees)
+
+    def as_given(self) -> HeldOut:
+        """The same with must-links and cannot-links in the proportion in which they were given."""
+        weight = self.belief * (self.weight > 0)
+        return replace(self, weight=weight / max(weight.sum(), np.finfo(float).tiny))
 
     def compare(self, agrees: np.ndarray, other: np.ndarray) -> tuple[float, float]:
         """By how much the score of `agrees` exceeds that of `other`, and the standard error of that."""
@@ -119,7 +126,7 @@ def _weighed(constraints: Constraints, folds: list[Fold], group: np.ndarray) -> 
     for kind in (must, ~must):
         weight[kind] /= 2 * max(weight[kind].sum(), np.finfo(float).tiny)
     n_must, n_cannot = (int(np.count_nonzero(asked[kind])) for kind in (must, ~must))
-    return HeldOut(pairs, must, group, weight, n_must, n_cannot, tuple(folds))
+    return HeldOut(pairs, must, group, belief, weight, n_must, n_cannot, tuple(folds))
 
 
 def _pairs(constraints: Constraints) -> tuple[np.ndarray, np.ndarray]:

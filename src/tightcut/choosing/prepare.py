@@ -10,15 +10,16 @@ import numpy as np
 
 from tightcut.choosing.choice import Choice
 from tightcut.choosing.choose import Graphs, Problem, choose, default_setting, paper_setting
+from tightcut.choosing.number import admitted_by_pairs
 from tightcut.choosing.parameters import knn_settings
-from tightcut.choosing.setting import N_NEIGHBORS, Setting
+from tightcut.choosing.setting import AUTO, N_NEIGHBORS, Setting, default_influence
 from tightcut.choosing.views import DistanceGraphs, GivenGraph, PointGraphs, View
 from tightcut.graph import Graph
 from tightcut.inputs import read_similarities
 from tightcut.neighbors import GIVEN, KnnGraph, check_distances, check_points
 from tightcut.neighbors.points import Points
 from tightcut.neighbors.threads import Progress
-from tightcut.search.choose_k import choose_n_clusters
+from tightcut.search.choose_k import ClusterCount, choose_n_clusters
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +35,8 @@ class Prepared:
         How points are seen; None for a given graph and for given distances.
     points : ndarray, csr_array or None
         The points of the fit, as they were given.
+    viewed : ndarray, csr_array or None
+        The points in that view.
     found : KnnGraph or None
         Their neighbours, in that view.
     """
@@ -44,6 +47,7 @@ class Prepared:
     n_clusters_reason: str
     view: View | None = None
     points: Points | None = None
+    viewed: Points | None = None
     found: KnnGraph | None = None
 
 
@@ -75,26 +79,51 @@ def prepare(
     wanted : mapping
         Attributes of `Setting`, any of which may be "auto".
     n_clusters : int or "auto"
-        With "auto" the eigengap of the default graph says how many clusters the candidates are tried with, and that of
-        the chosen graph how many there will be.
+        With "auto" the number is chosen on the default graph, the other settings for this number, and the number anew if
+        these make another graph.
     by_the_paper : bool
         Take the paper's settings for those that are "auto".
     """
-    if isinstance(n_clusters, str):
-        first = paper_setting(wanted) if by_the_paper else default_setting(wanted, problem.graphs, 2)[0]
-        tried = choose_n_clusters(_made(problem, first)[0], problem.constraints).n_clusters
-    else:
-        tried = int(n_clusters)
-    problem = replace(problem, n_clusters=tried)
-    if by_the_paper:
-        choice = Choice(paper_setting(wanted), 'The settings of the paper, because of method="paper".')
-    else:
-        choice = choose(problem, wanted, rng, n_jobs)
-    graph, *seen = _made(problem, choice.setting)
-    if isinstance(n_clusters, str):
-        count = choose_n_clusters(graph, problem.constraints)
-        return Prepared(graph, choice, count.n_clusters, count.reason, *seen)
-    return Prepared(graph, choice, tried, "n_clusters was given.", *seen)
+
+    def chosen(number: int) -> Choice:
+        if by_the_paper:
+            return Choice(paper_setting(wanted), 'The settings of the paper, because of method="paper".')
+        return choose(replace(problem, n_clusters=number), wanted, rng, n_jobs)
+
+    if not isinstance(n_clusters, str):
+        choice = chosen(int(n_clusters))
+        graph, *seen = _made(problem, choice.setting)
+        return Prepared(graph, choice, int(n_clusters), "n_clusters was given.", *seen)
+    first = paper_setting(wanted) if by_the_paper else default_setting(wanted, problem.graphs, 2)[0]
+    graph, *seen = _made(problem, first)
+    number_rng = rng.spawn(1)[0]
+    by_number = wanted["influence"] == AUTO and not by_the_paper
+    count = _counted(problem, first, graph, number_rng, n_jobs, by_number=by_number)
+    choice = chosen(count.n_clusters)
+    if replace(choice.setting, influence=first.influence) != first:
+        graph, *seen = _made(problem, choice.setting)
+        count = _counted(problem, choice.setting, graph, number_rng, n_jobs, by_number=by_number)
+    return Prepared(graph, choice, count.n_clusters, count.reason, *seen)
+
+
+def _counted(
+    problem: Problem,
+    setting: Setting,
+    graph: Graph,
+    rng: np.random.Generator,
+    n_jobs: int | None,
+    *,
+    by_number: bool,
+) -> ClusterCount:
+    """The number of clusters on the graph of a setting; its influence may depend on the number."""
+
+    def setting_for(number: int) -> Setting:
+        return replace(setting, influence=default_influence(number)) if by_number else setting
+
+    def admit(numbers: np.ndarray) -> tuple[np.ndarray, str] | None:
+        return admitted_by_pairs(problem, setting_for, numbers, rng, n_jobs)
+
+    return choose_n_clusters(graph, problem.constraints, admit=admit)
 
 
 def _made(problem: Problem, setting: Setting) -> tuple[Any, ...]:
@@ -103,6 +132,6 @@ def _made(problem: Problem, setting: Setting) -> tuple[Any, ...]:
         return (Graph.from_affinity(graphs.matrix, problem.vertex_weights),)
     if isinstance(graphs, DistanceGraphs):
         known = graphs.make(setting)
-        return Graph.from_affinity(known.affinity, problem.vertex_weights), None, None, known
-    view, _, found = graphs.make(setting, problem.constraints)
-    return Graph.from_affinity(found.affinity, problem.vertex_weights), view, graphs.points, found
+        return Graph.from_affinity(known.affinity, problem.vertex_weights), None, None, None, known
+    view, viewed, found = graphs.make(setting, problem.constraints)
+    return Graph.from_affinity(found.affinity, problem.vertex_weights), view, graphs.points, viewed, found

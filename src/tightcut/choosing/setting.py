@@ -8,7 +8,7 @@ from tightcut.choosing.scales import SCALED_TO
 
 AUTO = "auto"
 N_NEIGHBORS, SYMMETRIZE, DIFFUSION = 10, "mean", 2
-INFLUENCE = 0.5
+INFLUENCE = 1.0
 INFLUENCE_FROM = 5  # clusters
 
 
@@ -41,6 +41,11 @@ class Setting:
             f"columns {SCALED_TO[self.scale]}{learned}; {self.n_neighbors} neighbours, {self.symmetrize}{steps}; "
             f"influence {self.influence:g}"
         )
+
+
+def default_influence(n_clusters: int) -> float:
+    """The influence that suits this many clusters, unless pairs show that neighbours have little in common."""
+    return INFLUENCE if n_clusters >= INFLUENCE_FROM else 0.0
 
 
 PAPER = Setting("none", learn_distances=False, n_neighbors=10, symmetrize="maximum", diffusion=0, influence=0.0)

@@ -47,7 +47,10 @@ def ask_about(found: Resolution, edges: Path, options: dict[str, Any], console: 
     things = _things(found, options)
     session = found.session(journal)
     note_journal(journal, console)
-    console.note(f"{found.doubtful.n_rows:,} doubtful decisions; those that hang on least are asked about first.")
+    count = session.n_doubtful_
+    console.note(
+        f"{count:,} {'decision is' if count == 1 else 'decisions are'} doubtful; the least certain is asked about first."
+    )
     if options["in_terminal"]:
         from tightcut.ask.page.terminal import converse
 

@@ -86,6 +86,12 @@ def read_model(path: Path) -> Model:
         raise InputError(str(error)) from error
 
 
+def _told_by_the_model(message: str, *, own_id: bool) -> str:
+    """A message about a column that the model names, not an option of the command."""
+    message = message.replace(" (--columns)", ", which the model was fitted to")
+    return message.replace(" (--id)", ", which names the rows of the model; --id names another") if own_id else message
+
+
 def read_new(path: Path, model: Model, rows: Rows, options: dict[str, Any], console: Console) -> tuple[Data, Any]:
     """New rows of a model: the file, and what `COSC.update` and `predict` take."""
     from tightcut.files import DataOptions, InputError, read_data
@@ -97,16 +103,17 @@ def read_new(path: Path, model: Model, rows: Rows, options: dict[str, Any], cons
         )
     named = options["id"] or (None if rows.id_name == "row" else rows.id_name)
     table = path.suffix.lower() not in {".npy", ".npz"}
-    data = read_data(
-        path,
-        DataOptions(
-            id=named if table else None,
-            columns=rows.columns or () if table else (),
-            graph=False,
-            header=options["header"],
-            decimal=options["decimal"],
-        ),
+    reading = DataOptions(
+        id=named if table else None,
+        columns=rows.columns or () if table else (),
+        graph=False,
+        header=options["header"],
+        decimal=options["decimal"],
     )
+    try:
+        data = read_data(path, reading)
+    except InputError as error:
+        raise InputError(_told_by_the_model(str(error), own_id=options["id"] is None)) from None
     for note in data.notes:
         console.note(f"Note: {note}")
     if data.points is None or data.points.shape[1] != model.n_features_in_:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tightcut._support.compiling import compiling_reported
 from tightcut.resolution.columns import Columns
 from tightcut.resolution.edges import Evidence
 from tightcut.resolution.review import Review
@@ -129,8 +130,9 @@ class ScoredPairs:
     def solved(self) -> Resolution:
         evidence, rules = self.evidence, self.rules
         between = edges_between_units(evidence, rules)
-        solution = solve(between, rules)
-        cut_edges, doubtful = Review(self.ids, solution.labels, evidence, rules, between).tables()
+        with compiling_reported(None):
+            solution = solve(between, rules)
+            cut_edges, doubtful = Review(self.ids, solution.labels, evidence, rules, between).tables()
         together = np.equal(*solution.labels[evidence.pairs].T)
         disagreement = float(np.abs(evidence.weight[together != (evidence.weight > 0)]).sum())
         return Resolution(

@@ -37,6 +37,8 @@ class ResolutionSession:
         The records; questions are about their positions.
     labels_ : ndarray of shape (n,)
         The cluster of each record, numbered by its first member; as `resolve` finds them with the answers as rules.
+    n_doubtful_ : int
+        Decisions that are doubtful now, those that a person was unsure about among them.
     n_answers_, n_actions_ : int
         Answers that count, and everything that was done.
 
@@ -147,6 +149,10 @@ class ResolutionSession:
     @property
     def n_actions_(self) -> int:
         return len(self._journal.events)
+
+    @property
+    def n_doubtful_(self) -> int:
+        return sum(doubts.n_rows for doubts in self._doubts.values())
 
     @property
     def constraints_(self) -> Constraints:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import scipy.linalg
@@ -20,9 +22,13 @@ from tightcut.search.feasibility import conflict_graph, find_clique, find_colour
 MAX_CLUSTERS = 20
 DENSE_LIMIT = 500
 NEARLY = 0.8  # of the largest gap: fewer clusters are preferred among gaps as large as this
+NEAR_ZERO = 0.1  # of the last root of an eigenvalue: relative gaps between smaller ones are not told apart
 LARGEST_SMALL, SMALLEST_SMALL = 10.0, 1.25  # mean numbers of points of "small clusters"
 LEVELS = 100  # of the tree that are compared by their violated pairs
 EXACT_ARCS = 50_000  # conflicts up to which numbers below the greedy colouring are tried one by one
+
+# From numbers of clusters to those that may be right and the reason in words; None where this cannot be told.
+Admit: TypeAlias = Callable[[np.ndarray], tuple[np.ndarray, str] | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +41,9 @@ class ClusterCount:
     reason : str
         Readable sentences: the rule that decided, how clearly, and the next best number.
     eigenvalues : ndarray or None
-        The smallest eigenvalues of the graph with must-linked points merged, where these decided. The sum of the first k
-        is a lower bound on the cut into k clusters, so a gap after the k-th says that cluster k + 1 would be expensive.
+        The smallest eigenvalues of the graph, where these decided; with must-linked points merged, unless held-out pairs
+        took part. The sum of the first k is a lower bound on the cut into k clusters, so a gap after the k-th says that
+        cluster k + 1 would be expensive.
     at_least : int
         Fewest clusters the cannot-links allow, as far as was found.
     """
@@ -47,7 +54,9 @@ class ClusterCount:
     at_least: int
 
 
-def choose_n_clusters(graph: Graph, constraints: Constraints, max_clusters: int = MAX_CLUSTERS) -> ClusterCount:
+def choose_n_clusters(
+    graph: Graph, constraints: Constraints, max_clusters: int = MAX_CLUSTERS, admit: Admit | None = None
+) -> ClusterCount:
     """Take the number of clusters that the graph and the constraints suggest, at least 2.
 
     Never fewer than the cannot-links can be satisfied with, as far as a colouring was found. Of three rules the first
@@ -60,7 +69,17 @@ def choose_n_clusters(graph: Graph, constraints: Constraints, max_clusters: int 
        cannot-linked, each violated one stands for 1 / p wrong pairs. The level of the same tree with most right minus wrong
        pairs decides, if it has more than `max_clusters`.
     3. *The eigengap* (of square roots) up to `max_clusters`; among gaps of at least four fifths of the largest the one with
-       the fewest clusters. It warns where the number chosen is the last one tried.
+       the fewest clusters. It warns where the number chosen is the last one tried. With `admit`, only the numbers that it
+       admits are compared, by the gap relative to the larger eigenvalue.
+
+    Parameters
+    ----------
+    graph : Graph
+    constraints : Constraints
+    max_clusters : int, default=20
+    admit : callable, optional
+        Called by the third rule with an array of numbers of clusters; returns those that may be right and the reason in
+        words, or None where it cannot tell. See `tightcut.choosing.number.admitted_by_pairs`.
 
     Examples
     --------
@@ -96,7 +115,12 @@ def choose_n_clusters(graph: Graph, constraints: Constraints, max_clusters: int 
     if small is not None:
         k, reason = small
         return ClusterCount(k, f"{reason} ({why}).", None, at_least)
-    return _by_eigengap(merged, at_least, why, max(max_clusters, at_least))
+    most = max(max_clusters, at_least)
+    numbers = np.arange(at_least, min(most, count - 1) + 1)
+    told = admit(numbers) if admit is not None and len(numbers) > 1 else None
+    if told is not None:
+        return _by_relative_gap(graph, *told, at_least, most)
+    return _by_eigengap(merged, at_least, why, most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +220,22 @@ def _by_eigengap(merged: Graph, at_least: int, why: str, most: int) -> ClusterCo
             "know about how many."
         )
     return ClusterCount(k, f"{reason} (searched from {at_least} to {allowed[-1]}; {why}).", eigenvalues, at_least)
+
+
+def _by_relative_gap(graph: Graph, admitted: np.ndarray, told: str, at_least: int, most: int) -> ClusterCount:
+    """Of the admitted numbers the one after which the eigenvalues rise most, relative to where they rise to."""
+    if len(admitted) == 1:
+        return ClusterCount(int(admitted[0]), f"{told}.", None, at_least)
+    eigenvalues = smallest_eigenvalues(graph, min(most + 1, graph.n_vertices))
+    root = np.sqrt(eigenvalues)
+    # Parts of the graph that are hardly connected have eigenvalues near 0, whose ratios say nothing.
+    gaps = np.diff(root) / np.maximum(root[1:] + NEAR_ZERO * root[-1], np.finfo(float).tiny)
+    own = gaps[admitted - 1]
+    k = int(admitted[np.argmax(own >= NEARLY * own.max())])
+    reason = f"{told}. Of these the relative eigengap (of square roots) decides: after {k} it is {gaps[k - 1]:.3g}"
+    others = admitted[admitted != k]
+    rival = int(others[np.argmax(gaps[others - 1])])
+    return ClusterCount(k, f"{reason}, after {rival} {gaps[rival - 1]:.3g}.", eigenvalues, at_least)
 
 
 def smallest_eigenvalues(graph: Graph, count: int) -> np.ndarray:

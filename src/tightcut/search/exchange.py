@@ -6,12 +6,12 @@ weight; the constraints that hold now are kept.
 
 from __future__ import annotations
 
+from hashlib import sha256
 from itertools import combinations
 
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.graph import without_diagonal
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.options import QUICK, SearchOptions
 from tightcut.search.search import search
@@ -20,17 +20,26 @@ from tightcut.search.two_clusters import TwoClusters
 
 
 def resplit_pairs(
-    graph: ConstrainedGraph, labels: np.ndarray, k: int, rng: np.random.Generator, options: SearchOptions = QUICK
+    graph: ConstrainedGraph,
+    labels: np.ndarray,
+    k: int,
+    rng: np.random.Generator,
+    options: SearchOptions = QUICK,
+    tried: set[bytes] | None = None,
 ) -> np.ndarray:
     """Split each two adjacent clusters anew, most strongly joined first; keeps what lowers the cut.
 
-    Pairs without a cluster in common do not depend on each other and are split side by side.
+    Pairs without a cluster in common do not depend on each other and are split side by side. Two clusters that are among
+    those `tried` are left as they are; those that are split here enter.
     """
-    labels = labels.copy()
+    labels, tried = labels.copy(), set() if tried is None else tried
     joint = graph.joint_weights(labels, k)
     pairs = sorted(combinations(range(k), 2), key=lambda pair: -joint[pair])
     for wave in waves([pair for pair in pairs if joint[pair] > 0]):
-        tasks = [(graph, labels, *pair, child) for pair, child in zip(wave, rng.spawn(len(wave)), strict=True)]
+        names = [_name(labels, *pair) for pair in wave]
+        children = zip(wave, rng.spawn(len(wave)), names, strict=True)
+        tasks = [(graph, labels, *pair, child) for pair, child, name in children if name not in tried]
+        tried.update(names)
         for members, split in options.map(_resplit, tasks):
             labels[members] = split
     return labels
@@ -55,6 +64,11 @@ def waves(pairs: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
     return groups
 
 
+def _name(labels: np.ndarray, *clusters: int) -> bytes:
+    """Equal for equal clusters, whatever their numbers."""
+    return b"".join(sorted(sha256(np.flatnonzero(labels == c).tobytes()).digest() for c in clusters))
+
+
 def _resplit(
     graph: ConstrainedGraph, labels: np.ndarray, a: int, b: int, rng: np.random.Generator
 ) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -73,19 +87,21 @@ def split_and_merge(
     k: int,
     rng: np.random.Generator,
     options: SearchOptions = QUICK,
+    splits: dict[bytes, list] | None = None,
 ) -> np.ndarray | None:
     """Split one cluster and merge two others, if that lowers the cut.
 
-    This repairs what recursion gets wrong: a class cut in two while two classes share a cluster.
+    This repairs what recursion gets wrong: a class cut in two while two classes share a cluster. A cluster whose best
+    split is among the `splits` is not split again; those that are enter.
     """
     leaving, volume = np.bincount(labels, graph.degrees, k), np.bincount(labels, graph.vertex_weights, k)
     joint = graph.joint_weights(labels, k)
     leaving = leaving - np.diag(joint)
     np.fill_diagonal(joint, 0)
     clash = graph.joint_relations(labels, k)
-    tasks = [(graph, labels, c, child) for c, child in enumerate(rng.spawn(k))]
     halves = {
-        c: (ratio - leaving[c] / volume[c], members, side) for c, ratio, members, side in options.map(_halves, tasks)
+        c: (ratio - leaving[c] / volume[c], members, side)
+        for c, ratio, members, side in _all_halves(graph, labels, k, rng, options, {} if splits is None else splits)
     }
     best, move = 0.0, None
     for a, b in combinations(range(k), 2):
@@ -104,6 +120,24 @@ def split_and_merge(
     _, members, side = halves[c]
     labels[members[side]] = b
     return labels
+
+
+def _all_halves(
+    graph: ConstrainedGraph,
+    labels: np.ndarray,
+    k: int,
+    rng: np.random.Generator,
+    options: SearchOptions,
+    splits: dict[bytes, list],
+) -> list[tuple[int, float, np.ndarray, np.ndarray]]:
+    """The halves of every cluster that can be split; those not among the `splits` enter."""
+    names = [_name(labels, c) for c in range(k)]
+    children = enumerate(rng.spawn(k))
+    tasks = [(graph, labels, c, child) for c, child in children if names[c] not in splits]
+    splits.update({names[c]: [] for _, _, c, _ in tasks})
+    for c, *found in options.map(_halves, tasks):
+        splits[names[c]] = found
+    return [(c, *splits[name]) for c, name in enumerate(names) if splits[name]]
 
 
 def _halves(
@@ -126,13 +160,26 @@ def units_of(graph: ConstrainedGraph, labels: np.ndarray, members: np.ndarray) -
     The labels themselves orient the units: no colouring is needed.
     """
     n = len(members)
-    couplings = without_diagonal(graph.weights[members][:, members])
-    relations = graph.relations[members][:, members].tocoo()
+    couplings, relations = _among(graph.weights, members), _among(graph.relations, members).tocoo()
     external = np.maximum(graph.degrees[members] - couplings.sum(axis=1), 0)
+    signed = SignedGraph.from_couplings(couplings, graph.vertex_weights[members], external)
     own = labels[members]
     holds = (own[relations.row] == own[relations.col]) == (relations.data < 0)
+    if not holds.any():
+        return SignedContraction(signed, np.arange(n, dtype=np.int32), np.ones(n, np.int8))
     ends = relations.row[holds], relations.col[holds]
     _, unit = sp.csgraph.connected_components(sp.coo_array((holds[holds], ends), shape=(n, n)), directed=False)
     first = np.unique(unit, return_index=True)[1]
     sign = np.where(own == own[first[unit]], 1, -1).astype(np.int8)
-    return SignedGraph.from_couplings(couplings, graph.vertex_weights[members], external).merge(unit, sign)
+    return signed.merge(unit, sign)
+
+
+def _among(matrix: sp.csr_array, members: np.ndarray) -> sp.csr_array:
+    """The entries between some vertices, given in rising order."""
+    place = np.full(matrix.shape[0], -1, np.int32)
+    place[members] = np.arange(len(members), dtype=np.int32)
+    rows = matrix[members]
+    columns = place[rows.indices]
+    inside = columns >= 0
+    indptr = np.append(0, np.cumsum(inside))[rows.indptr].astype(matrix.indptr.dtype)
+    return sp.csr_array((rows.data[inside], columns[inside], indptr), shape=(len(members), len(members)))

@@ -6,7 +6,8 @@
 
 In a larger graph, where every child costs passes over all of it, starts are made a few at a time and joined with the best
 so far: everything on which all agree is merged once, and the generations pass in the small problem that is left. Each
-random coarsening merges a few units across the best cut, but not the same ones as the others.
+random coarsening merges a few units across the best cut, but not the same ones as the others. Where starts are much alike,
+as on MNIST, the first that gain next to nothing are the last, and V-cycles on the best follow.
 
 A generation's children depend only on the population before it and on their own seeds, so the result is the same
 for every number of threads.
@@ -28,10 +29,10 @@ BATCH = 2  # random coarsenings whose starts are joined at a time
 STARTS_KEPT = 4  # per random coarsening
 # Above this many units half as many starts are kept, and a batch that gains less than this share is the last.
 PATIENT_LIMIT, LEAST_BATCH_GAIN = 100_000, 0.005
+# Where half of the starts are within this factor of the best, a batch that gains less than this share is the last.
+ALIKE, LEAST_GAIN_OF_ALIKE = 1.1, 0.001
 CYCLES, LEAST_GAIN = 3, 2e-4  # V-cycles at most, and what one must gain, as a share, for another to follow
-SKIPPED_LIMIT = (
-    2_000_000  # units above which every second level is skipped: all of them take more memory than the graph
-)
+SKIPPED_LIMIT = 2_000_000  # units above which every second level is skipped: all levels take more memory than the graph
 POPULATION = 12
 CHILDREN = 6  # per generation
 STALE = 3  # generations without progress before the search ends
@@ -149,7 +150,7 @@ def _carried(problem: Problem, levels: list[Contraction], state: np.ndarray) -> 
 def _search_in_batches(
     problem: Problem, rng: np.random.Generator, options: SearchOptions, population: list[Solution]
 ) -> list[Solution]:
-    """Make solutions by a few random coarsenings at a time and join them with the best so far.
+    """Make solutions by a few random coarsenings at a time and join them with the best so far, as long as it pays.
 
     Where there are threads for more than a batch, all are made at once; the result is the same.
     """
@@ -161,14 +162,25 @@ def _search_in_batches(
         part, now = options.part(number, count), slice(number * BATCH, (number + 1) * BATCH)
         if not ahead:
             made += _solutions(problem, part, generators[now])
-        before = population[0][0] if population else np.inf
-        population = join(problem, rng, part, population[:STARTS_KEPT] + list(chain.from_iterable(made[now])))
-        gained = population[0][0] < (1 - LEAST_BATCH_GAIN) * before
-        if number > 0 and problem.size > PATIENT_LIMIT and not gained:
+        fresh = list(chain.from_iterable(made[now]))
+        before = population[0][0] if number > 0 else min(score for score, _ in population + fresh)
+        population = join(problem, rng, part, population[:STARTS_KEPT] + fresh)
+        if _settled(problem, options, number, [score for score, _ in fresh], before, population[0][0]):
             break
     everything = count * options.generations
     options.report("join", everything, everything, population[0][0])
-    return population
+    # V-cycles gain most of what further batches would have gained, in less time.
+    return cycled(problem, rng, options, population) if number + 1 < count else population
+
+
+def _settled(
+    problem: Problem, options: SearchOptions, number: int, fresh: list[float], before: float, best: float
+) -> bool:
+    """Whether further batches would gain too little, by what this one gained and how far apart its starts are."""
+    if number > 0 and problem.size > PATIENT_LIMIT and not best < (1 - LEAST_BATCH_GAIN) * before:
+        return True
+    alike = float(np.median(fresh)) <= ALIKE * best
+    return alike and options.effort <= 1 and not best < (1 - LEAST_GAIN_OF_ALIKE) * before
 
 
 def _solutions(
@@ -222,7 +234,8 @@ def join(
     return select(problem, population + lifted)
 
 
-# V-cycles, of the search on a GPU: on the CPU they left Shuttle's, letter's and Covertype's cuts larger than batches do
+# V-cycles: of the search on a GPU, and where batches end early. In place of batches they leave larger cuts of Shuttle, letter
+# and Covertype, whose starts differ much.
 
 
 def cycled(

@@ -32,6 +32,7 @@ class Growth:
     points: Any
     neighbourhoods: Neighbourhoods | None = None
     plain: sp.csr_array | None = None  # the graph before its diffusion
+    viewed: Any = None  # the points as distances see them
 
 
 def grown(model: UpdateMixin, X_new: Any, vertex_weights: Any) -> Growth:
@@ -57,8 +58,8 @@ def grown(model: UpdateMixin, X_new: Any, vertex_weights: Any) -> Growth:
 
 def _grown_affinity(
     model: UpdateMixin, X_new: Any
-) -> tuple[sp.csr_array, Any, Neighbourhoods | None, sp.csr_array | None]:
-    """The graph of all points, the points, their neighbourhoods and, where the graph is diffused, the plain one."""
+) -> tuple[sp.csr_array, Any, Neighbourhoods | None, sp.csr_array | None, Any]:
+    """The graph of all points, and the further attributes of `Growth`."""
     old = model._training_points
     if model._view is None and model.metric == GIVEN:
         raise ValueError(
@@ -66,7 +67,7 @@ def _grown_affinity(
             "the others. Or fit again to all distances; tightcut.align numbers the new clusters like the old ones."
         )
     if model._view is None:
-        return _with_new_rows(model.affinity_matrix_, X_new), None, None, None
+        return _with_new_rows(model.affinity_matrix_, X_new), None, None, None, None
     if is_memory_mapped(old):
         raise ValueError(
             "The model was fitted to points that are read from a file in blocks; update holds all points in memory. "
@@ -76,14 +77,20 @@ def _grown_affinity(
     from tightcut.neighbors.extension import Neighbourhoods, extended_affinity
 
     new, setting = model._read_new(X_new), model.choice_.setting
-    points = sp.csr_array(sp.vstack([old, new])) if sp.issparse(old) else np.concatenate([old, new])
+    points = _stacked(old, new)
+    seen = model._viewed_points(model._view)
+    viewed = points if seen is old else _stacked(seen, model._view.transform(new))
     settings = replace(knn_settings(model, setting.n_neighbors), symmetrize=setting.symmetrize)
     known = None if model._scales is None else Neighbourhoods(model._scales, model._index)
     plain = model.affinity_matrix_ if model._plain_affinity is None else model._plain_affinity
-    affinity, known = extended_affinity(plain, model._view.transform(points), old.shape[0], settings, known)
+    affinity, known = extended_affinity(plain, viewed, old.shape[0], settings, known)
     if model._plain_affinity is None:
-        return affinity, points, known, None
-    return extend_diffused(model.affinity_matrix_, affinity, setting.diffusion), points, known, affinity
+        return affinity, points, known, None, viewed
+    return extend_diffused(model.affinity_matrix_, affinity, setting.diffusion), points, known, affinity, viewed
+
+
+def _stacked(old: Any, new: Any) -> Any:
+    return sp.csr_array(sp.vstack([old, new])) if sp.issparse(old) else np.concatenate([old, new])
 
 
 def for_all_points(values: Any, n_old: int, n: int, name: str) -> Any:

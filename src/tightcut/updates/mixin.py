@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tightcut.neighbors.projected import ProjectedNeighbors
 
 KEEP = ("named", "all", "none")
-TRANSIENT = ("_index", "_neighbors_found")  # not written, since it can be computed again
+TRANSIENT = ("_index", "_neighbors_found", "_viewed")  # not written, since it can be computed again
 
 
 class UpdateMixin:
@@ -68,8 +68,11 @@ class UpdateMixin:
 
         choice_: Choice
         _view: View | None
+        _viewed: Any
 
         def _read_new(self, X: Any) -> Any: ...
+
+        def _viewed_points(self, view: View) -> Any: ...
 
     def update(
         self,
@@ -310,7 +313,7 @@ class UpdateMixin:
         graph = growth.graph
         if growth.neighbourhoods is not None:
             self._scales, self._index = growth.neighbourhoods.scales, growth.neighbourhoods.index
-            self._plain_affinity = growth.plain
+            self._plain_affinity, self._viewed = growth.plain, growth.viewed
         ids, codes = np.unique(labels, return_inverse=True)
         if len(ids) != self.n_clusters_:
             self.n_clusters_reason_ = f"{len(ids)} are left after an update; the fit had {self.n_clusters_}."
