@@ -143,7 +143,7 @@ def cluster_graph(
     borders between the clusters are searched once more, at full resolution: the vertices with most weight towards other
     clusters, up to `n_units`, with the inside of every cluster as one unit.
 
-    Arcs are on disk, but arrays with an entry per vertex are in the memory of this process, about 50 bytes each, and
+    Arcs are on disk, but arrays with an entry per vertex are in the memory of this process, about 80 bytes each, and
     are mapped into that of the workers.
 
     Examples
