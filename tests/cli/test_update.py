@@ -135,8 +135,8 @@ def test_a_model_of_rows_without_names_and_of_arrays(days, run):
         ("update model.tcut", "nothing to do"),
         ("update moons.csv tuesday.csv", "not a model"),
         ("update missing.tcut tuesday.csv", "missing.tcut"),
-        ("update model.tcut tuesday.csv -o model.tcut", "named twice"),
-        ("update model.tcut tuesday.csv --save tuesday.csv", "named twice"),
+        ("update model.tcut tuesday.csv -o model.tcut", "would be overwritten"),
+        ("update model.tcut tuesday.csv --save tuesday.csv", "would be overwritten"),
         ("update model.tcut tuesday.csv --save monday_labels.csv", "--force"),
         ("update model.tcut tuesday.csv -o - --json", "choose one"),
         ("update model.tcut pairs.csv", "column"),
@@ -145,7 +145,7 @@ def test_a_model_of_rows_without_names_and_of_arrays(days, run):
         ("predict pairs.csv tuesday.csv", "not a model"),
         ("cluster moons.csv -k 2 --id name --drop class --init monday_labels.csv", "no cluster for 'm24'"),
         ("cluster moons.csv -k 2 --id name --drop class --init pairs.csv", "column named cluster"),
-        ("cluster monday.csv -k 2 --id name --drop class --save monday.csv", "named twice"),
+        ("cluster monday.csv -k 2 --id name --drop class --save monday.csv", "would be overwritten"),
     ],
 )
 def test_what_cannot_be_done_is_said(days, run, line, message):

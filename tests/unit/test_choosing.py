@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from sklearn.datasets import make_blobs
 
 from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError, knn_affinity
-from tightcut.choosing import Setting, fit_scale, judge_columns
+from tightcut.choosing import GivenGraph, Problem, Setting, fit_scale, judge_columns
 from tightcut.choosing.held_out import hold_out
 from tightcut.choosing.setting import PAPER
 from tightcut.choosing.short import short_search
@@ -326,6 +326,19 @@ def test_short_searches_satisfy_what_is_known(k, influence):
     assert np.unique(labels).tolist() == list(range(k))
     assert (labels[known.must_link[:, 0]] == labels[known.must_link[:, 1]]).all()
     assert (labels[known.cannot_link[:, 0]] != labels[known.cannot_link[:, 1]]).all()
+
+
+def test_a_sample_keeps_chains_of_pairs_whole():
+    pairs = np.random.default_rng(0).permutation(1000)[:400].reshape(-1, 2)
+    known = Constraints.from_pairs(1000, must_link=pairs[:80], cannot_link=pairs[80:])
+    problem = Problem(GivenGraph(sp.eye_array(1000, format="csr")), known, 2, np.arange(1, 1001))
+    small = problem.sample(np.random.default_rng(1), 100)
+    assert small.constraints.n_pairs == 50
+    assert len(np.unique(np.concatenate([small.constraints.must_link, small.constraints.cannot_link]))) == 100
+    assert len(small.vertex_weights) == small.graphs.n_points == 100
+    most = problem.sample(np.random.default_rng(1), 700)
+    assert most.constraints.n_pairs == 200
+    assert problem.sample(np.random.default_rng(1), 1000) is problem
 
 
 def test_verbose_says_what_was_chosen(capsys):

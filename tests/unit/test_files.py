@@ -111,7 +111,7 @@ class TestTables:
         [
             ("", "is empty"),
             ("\n \n", "only blank lines"),
-            ("a,b\n", "a header and no rows.*--no-header"),
+            ("a,b\n", "a header and no rows"),
             ("a,a\n1,2\n", "two columns named 'a'; rename"),
             ("a,b\n1,2\n3\n", r"line 3: 1 cell where line 1 has 2 \(separated by ','\)"),
             ("a,b\n1,2\n3,4,5\n", r"line 3: 3 cells .* Quote cells that contain the separator"),
@@ -159,9 +159,9 @@ class TestTables:
         n = 40_000
         row = ",".join(["1"] * n)
         path = save("\n".join([",".join(f"c{i}" for i in range(n)), row, row]))
-        started = time.perf_counter()
+        started = time.process_time()  # not the clock's, which a busy machine slows
         assert read_data(path).points.shape == (2, n)
-        assert time.perf_counter() - started < 10  # 31 s before, 0.5 s now
+        assert time.process_time() - started < 10  # 31 s before, 0.5 s now
 
 
 class TestUnreadableFiles:

@@ -25,6 +25,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from tightcut._support.parallel import run_tasks
 from tightcut.choosing.choice import CandidateScore, Choice
@@ -68,13 +69,15 @@ class Problem:
     max_violations: Any = 0
 
     def sample(self, rng: np.random.Generator, size: int) -> Problem:
-        """The same problem on at most `size` points, those with pairs first."""
+        """The same problem on at most `size` points: those with pairs first, chains of pairs as whole as possible."""
         n = self.graphs.n_points
         if n <= size:
             return self
-        paired = np.zeros(n, dtype=bool)
-        paired[self.constraints.must_link] = paired[self.constraints.cannot_link] = True
-        order = np.lexsort((rng.random(n), ~paired))
+        pairs = np.concatenate([self.constraints.must_link, self.constraints.cannot_link])
+        links = sp.csr_array((np.ones(len(pairs)), tuple(pairs.T)), shape=(n, n))
+        count, chain = connected_components(links, directed=False)
+        unpaired = np.bincount(chain, minlength=count)[chain] == 1
+        order = np.lexsort((rng.random(n), rng.random(count)[chain], unpaired))
         chosen = np.sort(order[:size])
         weights = self.vertex_weights
         return replace(

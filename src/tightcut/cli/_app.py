@@ -47,16 +47,16 @@ class LazyGroup(click.Group):
         return getattr(import_module(f"tightcut.cli.{COMMANDS[cmd_name]}"), cmd_name)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        try:
+        name = args[0]
+        if name in COMMANDS or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
-        except click.UsageError:
-            if os.path.exists(args[0]):  # noqa: PTH110 (pathlib costs more than the whole help)
-                raise click.UsageError(
-                    f"No such command {args[0]!r}. Did you mean: tightcut cluster {args[0]} -k K", ctx
-                ) from None
+        if os.path.exists(name):  # noqa: PTH110 (pathlib costs more than the whole help)
+            hint = f" Did you mean: tightcut cluster {name} -k K"
+        else:
             from tightcut._support.choices import did_you_mean
 
-            raise click.UsageError(f"No such command {args[0]!r}.{did_you_mean(args[0], COMMANDS)}", ctx) from None
+            hint = did_you_mean(name, COMMANDS)
+        raise click.UsageError(f"No such command {name!r}.{hint}", ctx)
 
 
 @click.group(cls=LazyGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})

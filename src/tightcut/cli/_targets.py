@@ -40,9 +40,14 @@ def check_targets(
     from tightcut.files.writing import check_table_writable, check_writable
 
     tables, others = ([path for path in paths if path is not None] for paths in (tables, others))
-    real = [path.resolve() for path in (*sources, *tables, *others) if path is not None]
-    if len(set(real)) < len(real):
-        raise click.UsageError("The same file is named twice; input and output files must differ.")
+    read = {path.resolve() for path in sources if path is not None}
+    written: set[Path] = set()
+    for path in (*tables, *others):
+        if path.resolve() in read:
+            raise click.UsageError(f"{path} is an input, and would be overwritten; name another output file.")
+        if path.resolve() in written:
+            raise click.UsageError(f"{path} is named for two outputs; name two files.")
+        written.add(path.resolve())
     for path in tables:
         (check_table or check_table_writable)(path, force=force)
     for path in others:

@@ -164,7 +164,7 @@ class Table:
     def with_header(self) -> Table:
         """The same file with its first row as the names of the columns."""
         if self.n_rows == 1:
-            raise InputError(f"{self.path} holds a header and no rows. If its only line is data, use --no-header.")
+            raise InputError(f"{self.path} holds a header and no rows.")
         names = _column_names(self.path, [column[0] for column in self.cells])
         cells = tuple(column[1:] for column in self.cells)
         return replace(
