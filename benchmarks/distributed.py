@@ -33,11 +33,11 @@ COMMAND = "python -m benchmarks.distributed"
 K, TIES = 10, 6
 ROWS_OF_A_FILE = 2_000_000
 ROWS = {  # pairs, units and, of a planted graph, millions of edges
-    "mnist": [(0, 20_000, 0), (10_000, 20_000, 0), (0, 10_000, 0), (0, 5_000, 0)],
+    "mnist": [(0, 20_000, 0), (0, 5_000, 0), (10_000, 20_000, 0)],
     "extended_mnist": [(10_000, 100_000, 0)],
-    "planted": [(0, 100_000, 6)],
+    "planted": [(0, 200_000, 6)],
     "local": [(10_000, 100_000, 0)],
-    "growth": [(10_000, 50_000, 1.2), (10_000, 50_000, 4.8)],
+    "growth": [(1000, 20_000, 0.6), (1000, 20_000, 2.4)],
 }
 WORKERS_OF_GROWTH = (1, 2, 4)
 KEYS = ("graph", "pairs", "units", "edges", "workers", "GiB each")

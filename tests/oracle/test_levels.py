@@ -267,6 +267,37 @@ def test_cannot_links_between_all_points_of_three_groups(graph):
     np.testing.assert_array_equal(found.labels, np.arange(300) // 100)
 
 
+@pytest.mark.parametrize("k", [2, 3])
+def test_skipped_levels_keep_states_and_scores(k, graph, monkeypatch):
+    pairs = Constraints.from_pairs(300, cannot_link=[(2, 3), (4, 7), (3, 12)])
+    if k == 2:
+        problem = TwoClusters(reduce_to_units(graph, pairs).graph)
+    else:
+        problem = ManyClusters.of(ConstrainedGraph.from_graph(graph, pairs), k)
+    every = search.coarsen(problem, 20, np.random.default_rng(0))
+    monkeypatch.setattr(search, "SKIPPED_LIMIT", 60)
+    levels = search.coarsen(problem, 20, np.random.default_rng(0))
+    assert len(levels) < len(every)
+    larger = problem
+    for level in levels:
+        state = level.problem.start(np.random.default_rng(1))[1]
+        lifted = level.lift(state)
+        np.testing.assert_array_equal(level.project(lifted), state)
+        assert larger.judge(lifted)[0] == pytest.approx(level.problem.judge(state)[0])
+        larger = level.problem
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_limit")
+def test_skipped_levels_give_the_same_labels_on_any_number_of_threads(graph, monkeypatch):
+    monkeypatch.setattr(search, "SKIPPED_LIMIT", 60)
+    pairs = Constraints.from_pairs(300, [(0, 1), (5, 9)], [(2, 3), (4, 7), (3, 12)])
+    found = [cluster(graph, pairs, 3, random_state=0, n_jobs=n_jobs) for n_jobs in (1, 2, 4)]
+    assert found[0].n_violations == 0
+    for other in found[1:]:
+        np.testing.assert_array_equal(other.labels, found[0].labels)
+
+
 def bundled(name):
     """Points and classes that come with scikit-learn, 2000 or fewer."""
     if name == "moons":

@@ -143,7 +143,7 @@ def cluster_graph(
     borders between the clusters are searched once more, at full resolution: the vertices with most weight towards other
     clusters, up to `n_units`, with the inside of every cluster as one unit.
 
-    Arcs are on disk, but arrays with an entry per vertex are in the memory of this process, about 50 bytes each, and
+    Arcs are on disk, but arrays with an entry per vertex are in the memory of this process, about 80 bytes each, and
     are mapped into that of the workers.
 
     Examples
@@ -261,8 +261,10 @@ def _search_level(
 ) -> tuple[np.ndarray, float]:
     graph = Graph(level.read(), np.array(level.array("mass")))
     known = Constraints.from_pairs(level.n_units, cannot_link=cannot_link)
-    options = {"effort": settings.effort, "n_jobs": settings.n_jobs, "influence": 0.0, "random_state": rng}
-    found = cluster(graph, known, settings.n_clusters, init=init, **options)
+    effort, n_jobs = settings.effort, settings.n_jobs
+    found = cluster(
+        graph, known, settings.n_clusters, effort=effort, init=init, influence=0.0, n_jobs=n_jobs, random_state=rng
+    )
     return found.labels.astype(np.int32), found.cut
 
 

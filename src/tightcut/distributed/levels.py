@@ -91,7 +91,8 @@ class Level:
 
     def read_block(self, number: int) -> Block:
         """First unit, indptr, indices and weights of a block."""
-        return int(self.starts[number]), *self.arrays(f"indptr-{number}", f"indices-{number}", f"weights-{number}")
+        indptr, indices, weights = self.arrays(f"indptr-{number}", f"indices-{number}", f"weights-{number}")
+        return int(self.starts[number]), indptr, indices, weights
 
     def read(self) -> sp.csr_array:
         """All arcs in memory, symmetric to the last bit."""
