@@ -176,7 +176,7 @@ def write(
     lines = [
         f"# {name}",
         "",
-        f"Made by `{command}`, tightcut {__version__} ({_commit()}), {_python()}, {machine}.",
+        f"Made by `{command}`, tightcut {__version__} ({commit()}), {_python()}, {machine}.",
         "",
         *notes,
         "",
@@ -192,7 +192,8 @@ def quiet() -> None:
     warnings.filterwarnings("ignore", message=".*connected components.*")
 
 
-def _commit() -> str:
+def commit() -> str:
+    """The commit that is measured."""
     result = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
     return result.stdout.strip() or "no commit"
 

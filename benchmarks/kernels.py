@@ -83,7 +83,7 @@ def passes(graph: Graph) -> list[Pass]:
     order = rng.permutation(n).astype(np.int32)
     nothing = np.zeros(n + 1, np.int32), np.zeros(0, np.int32)
     heaviest = 3 * graph.volume / 20_000
-    match = partial(kernels.heavy_edge_matching, *csr, norm, order, heaviest, *nothing)
+    match = partial(kernels.heavy_edge_matching, *csr, norm, order, heaviest, 0.0, *nothing)
     unit, sign = match()
     units = int(unit.max()) + 1
     coarse = kernels.contract(*csr, unit, sign, units)

@@ -51,6 +51,7 @@ def warmup() -> None:
         quick(contradictory, n_clusters=3, max_violations="fewest")
         _steps_of_large_graphs(graph, constraints)
         _steps_of_resolving()
+        _trees_of_asking()
         _search_for_neighbors()
 
 
@@ -83,6 +84,14 @@ def _steps_of_resolving() -> None:
     kernels.solve_parts(none, one, graph, groups, labels)
     kernels.bound_components(none, one, graph, groups, 1, costs, costs)
     kernels.weigh_branches(one, one, np.zeros(1), 1)
+
+
+def _trees_of_asking() -> None:
+    from tightcut import _kernels as kernels
+
+    rows, all_rows = np.zeros((2, 1), np.float32), np.ones((1, 2), bool)
+    trees = kernels.grow_trees(rows, np.arange(2, dtype=np.int32), 2, all_rows, 1, np.ones(1, np.uint64))
+    kernels.average_votes(rows, *trees, all_rows)
 
 
 def _search_for_neighbors() -> None:

@@ -262,26 +262,6 @@ def test_split_and_merge_repairs_the_mistake_of_recursion():
     assert split_and_merge(plain, truth.astype(np.int32), 3, np.random.default_rng(0)) is None
 
 
-def test_clusters_that_did_not_change_are_not_split_again(monkeypatch):
-    graph = nearest_neighbour_graph(80)
-    plain = ConstrainedGraph.from_graph(graph, Constraints.from_pairs(80))
-    labels = np.random.default_rng(1).integers(4, size=80).astype(np.int32)
-    searched = []
-    genuine = exchange.search
-    monkeypatch.setattr(exchange, "search", lambda *given: searched.append(1) or genuine(*given))
-    tried, splits, rng = set(), {}, np.random.default_rng(0)
-    settled = resplit_pairs(plain, labels, 4, rng, tried=tried)
-    for _ in range(20):
-        settled = resplit_pairs(plain, settled, 4, rng, tried=tried)
-    assert plain.cut(settled, 4) < plain.cut(labels, 4)
-    first = split_and_merge(plain, settled, 4, rng, splits=splits)
-    searched.clear()
-    np.testing.assert_array_equal(resplit_pairs(plain, (settled + 1) % 4, 4, rng, tried=tried), (settled + 1) % 4)
-    again = split_and_merge(plain, settled, 4, rng, splits=splits)
-    assert searched == []
-    assert first is again is None or np.array_equal(first, again)
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_the_part_of_a_graph_among_some_vertices(seed):
     rng = np.random.default_rng(seed)

@@ -19,7 +19,6 @@ from strategies import (
 
 from tightcut import Graph, cluster, tradeoff_path
 from tightcut import _kernels as kernels
-from tightcut._kernels.coarsening import WEAKEST
 from tightcut.relaxation.objective import normalized_cut, penalized_cut
 from tightcut.search.options import SearchOptions
 from tightcut.search.search import coarsen, coarsest, search, uncoarsen
@@ -122,8 +121,8 @@ def test_weights_below_the_rounding_error_of_their_sum(seed):
     assert cluster(graph, random_state=seed).cut >= 0
 
 
-@given(oriented(), st.randoms(use_true_random=False), st.floats(0.1, 2), st.integers(0, 3))
-def test_heavy_edge_matching(drawn, random, share, n_apart):
+@given(oriented(), st.randoms(use_true_random=False), st.floats(0.1, 2), st.floats(0, 1), st.integers(0, 3))
+def test_heavy_edge_matching(drawn, random, share, weakest, n_apart):
     signed, n = drawn[0], drawn[0].n_units
     order = np.array(random.sample(range(n), n), dtype=np.int32)
     apart = np.zeros((n, n), dtype=bool)
@@ -135,7 +134,7 @@ def test_heavy_edge_matching(drawn, random, share, n_apart):
     heaviest = share * signed.vertex_weights.sum()
     c = signed.couplings
     unit, sign = kernels.heavy_edge_matching(
-        c.indptr, c.indices, c.data, signed.vertex_weights, order, heaviest, apart_indptr, apart_indices
+        c.indptr, c.indices, c.data, signed.vertex_weights, order, heaviest, weakest, apart_indptr, apart_indices
     )
     assert np.unique(unit).tolist() == list(range(unit.max() + 1))
     assert np.bincount(unit).max() <= 2
@@ -150,7 +149,7 @@ def test_heavy_edge_matching(drawn, random, share, n_apart):
         assert signed.vertex_weights[members].sum() <= heaviest
         assert not apart[i, j]
         strongest = np.abs(coupling[members]).max(axis=1).min()
-        assert abs(coupling[i, j]) >= WEAKEST * strongest, "weak for both"
+        assert abs(coupling[i, j]) >= weakest * strongest, "weak for both"
     merger = signed.merge(unit, sign)
     assert merger.graph.vertex_weights.sum() == pytest.approx(signed.vertex_weights.sum())
 

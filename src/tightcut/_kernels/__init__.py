@@ -16,6 +16,7 @@ _NAMES = {
     "spins": "measure near_the_cut refine tabu_search",
     "splitting": "weigh_branches",
     "thresholding": "cut_changes total_variation",
+    "trees": "average_votes grow_trees",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 

@@ -6,18 +6,15 @@ import numpy as np
 
 from tightcut._kernels.compiled import compiled
 
-# A unit waits for another level rather than be matched along an edge that has less than this share of its strongest one's
-# weight: pixels on two sides of an outline are such units. Without this the cut of an outline grows tenfold in a few levels.
-WEAKEST = 0.1
-
 
 @compiled
-def heavy_edge_matching(indptr, indices, coupling, mass, order, heaviest, apart_indptr, apart_indices):
+def heavy_edge_matching(indptr, indices, coupling, mass, order, heaviest, weakest, apart_indptr, apart_indices):
     """Match each unit with the neighbour it is tied to most tightly for its mass; returns (unit, sign).
 
     Two matched units get one number, in the order of the first of them, so that what is near stays near in memory; the
     sign is their relative orientation. No pair weighs more than `heaviest`, no two units that the second graph lists as
-    apart are matched (pass an empty graph if there are none), and none along an edge that is weak for the first of them.
+    apart are matched (pass an empty graph if there are none). Nor is a unit along an edge that has less than the share
+    `weakest` of its strongest one's weight; it waits for another unit to choose it.
     """
     n = len(mass)
     partner, forbidden = _unset(n), _unset(n)
@@ -37,7 +34,7 @@ def heavy_edge_matching(indptr, indices, coupling, mass, order, heaviest, apart_
             v = indices[a]
             if partner[v] < 0 and forbidden[v] != u and mass[u] + mass[v] <= heaviest:
                 rating = abs(coupling[a]) / mass[v]
-                if rating > best_rating and abs(coupling[a]) >= WEAKEST * strongest:
+                if rating > best_rating and abs(coupling[a]) >= weakest * strongest:
                     best, best_rating = v, rating
                     sign[u] = 1 if coupling[a] > 0 else -1
         partner[u], partner[best] = best, u

@@ -1,8 +1,8 @@
 """Predictions from the columns: a random forest trained on the answered points.
 
 Where distances between rows say little and single columns a lot, a forest predicts better than any graph. It is trained
-again when there are some more answered points. Every tree leaves out some of them, and what is predicted of an answered
-point is what the trees say that left it out.
+again when there are some more answered points. What it would have predicted of a point that it was trained on is what other
+trees say, each of which has not seen a fifth of the points.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from functools import cached_property
 import numpy as np
 
 FEWEST = 15  # answered points from which a forest can learn
-TREES = 128
-LEFT_OUT = 0.15  # share of the points that a tree does not see
+TREES = 100
+LEFT_OUT = 0.2
 KEPT = 4  # forests
 GROWTH = 1.07
 ROWS_AT_ONCE = 8192
+
+Trees = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,32 +68,38 @@ class Forest:
     """
 
     def __init__(self, X: np.ndarray, rows: np.ndarray, group: np.ndarray, seed: int) -> None:
-        from tightcut._kernels.trees import grow_trees
+        self.X, self.rows, self.seed = X, rows, seed
+        self.classes, self.code = np.unique(group, return_inverse=True)
+        seen = np.random.default_rng(seed).random((TREES, len(rows))) >= LEFT_OUT
+        seen |= ~seen.any(axis=1, keepdims=True)
+        self.inside = _votes(self._grown(seen), X[rows], ~seen)
 
-        self.X = X
-        self.classes, code = np.unique(group, return_inverse=True)
-        rng = np.random.default_rng(seed)
-        kept = rng.random((TREES, len(rows))) >= LEFT_OUT
-        kept |= ~kept.any(axis=1, keepdims=True)
-        state = rng.integers(1, 2**63, 1).astype(np.uint64)
-        tried = max(1, int(np.sqrt(X.shape[1])))
-        taught = np.ascontiguousarray(X[rows], np.float32)
-        self.trees = grow_trees(taught, code.astype(np.int32), len(self.classes), kept, tried, state)
-        self.inside = self._votes(taught, ~kept)
+    @cached_property
+    def trees(self) -> Trees:
+        return self._grown(np.ones((TREES, len(self.rows)), bool))
 
     @cached_property
     def everywhere(self) -> np.ndarray:
-        blocks = [self.X[i : i + ROWS_AT_ONCE] for i in range(0, len(self.X), ROWS_AT_ONCE)]
-        return np.concatenate([self._votes(block) for block in blocks])
+        blocks = range(0, len(self.X), ROWS_AT_ONCE)
+        return np.concatenate([_votes(self.trees, self.X[i : i + ROWS_AT_ONCE]) for i in blocks])
 
     def said_of(self, rows: np.ndarray) -> np.ndarray:
-        return self._votes(self.X[rows])
+        return _votes(self.trees, self.X[rows])
 
-    def _votes(self, rows: np.ndarray, counted: np.ndarray | None = None) -> np.ndarray:
-        from tightcut._kernels.trees import average_votes
+    def _grown(self, seen: np.ndarray) -> Trees:
+        from tightcut._kernels import grow_trees
 
-        counted = np.ones((TREES, len(rows)), bool) if counted is None else counted
-        return average_votes(np.ascontiguousarray(rows, np.float32), *self.trees, counted)
+        state = np.random.default_rng(self.seed).integers(1, 2**63, 1).astype(np.uint64)
+        taught = np.ascontiguousarray(self.X[self.rows], np.float32)
+        tried = max(1, int(np.sqrt(self.X.shape[1])))
+        return grow_trees(taught, self.code.astype(np.int32), len(self.classes), seen, tried, state)
+
+
+def _votes(trees: Trees, rows: np.ndarray, counted: np.ndarray | None = None) -> np.ndarray:
+    from tightcut._kernels import average_votes
+
+    counted = np.ones((TREES, len(rows)), bool) if counted is None else counted
+    return average_votes(np.ascontiguousarray(rows, np.float32), *trees, counted)
 
 
 class Teacher:

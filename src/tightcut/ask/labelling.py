@@ -7,6 +7,7 @@ import numpy as np
 from tightcut.ask.beliefs import Beliefs
 from tightcut.ask.columns import Lesson
 
+MOST = 0.5  # of the say
 LIKELY = 0.5  # a point that belongs to several groups says nothing about its part
 
 
@@ -43,13 +44,13 @@ def unknown_points(beliefs: Beliefs, coarse: np.ndarray) -> np.ndarray:
 
 
 def columns_lead(beliefs: Beliefs, coarse: np.ndarray) -> bool:
-    """Whether the forest predicted more of the answers than the commonest group of the other points in a coarse part."""
+    """Whether the forest predicted the answers better than the graphs, or than the commonest group in a coarse part."""
     lessons = [opinion for opinion in beliefs.opinions if isinstance(opinion, Lesson)]
     if not lessons:
         return False
     answered = beliefs.answered[:, :-1]
     learned = answered[np.arange(len(answered)), lessons[0].out_of_bag[:, :-1].argmax(axis=1)].mean()
-    return bool(learned > hit_rate(beliefs, coarse, 0.3, 1.0))
+    return bool(beliefs.say[-1] > MOST or learned > hit_rate(beliefs, coarse, 0.3, 1.0))
 
 
 def hit_rate(beliefs: Beliefs, coarse: np.ndarray, right: float, of: float, among: np.ndarray | None = None) -> float:

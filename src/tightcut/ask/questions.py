@@ -24,8 +24,8 @@ CHECK = "an earlier answer may be wrong"
 WORTH = 0.15  # a second answer must protect this share of what an answer about a new point decides
 RECENT = 10  # new points from which that is learned
 TRIES = 4  # times that one point is compared with one group
-DENIALS = 4  # groups, the likeliest, that must deny a point before it may found one
-LATE = 0.25  # a point founds a group when the chance that a group not asked yet would take it is below this
+DENIALS = 2  # groups, the likeliest, that must deny a point before it may found one
+LATE = 0.1  # a point founds a group when the chance that a group not asked yet would take it is below this
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,7 @@ class Placing:
         self.compared = {frozenset((a.first, a.second)) for a in evidence.answers if a.kind == "pair"}
         self.founders = set(evidence.founders.values())
         self.denials = denials_before_placed(evidence)
+        self.merged = k - len(set(evidence.home.tolist()))
         self.explorers = {a.first for a in evidence.answers if a.reason == EXPLORE}
 
     def step(self, row: int) -> Step:
@@ -101,9 +102,10 @@ class Placing:
         """Whether so many groups have denied a point that it probably belongs to none of the others either.
 
         Groups are asked in the order of their likelihood. How many of the points that found their group had been denied
-        as often before tells how far that order can be trusted.
+        as often before, and how many groups were founded that turned out to be one of the others, tells how far that
+        order can be trusted.
         """
-        late = sum(number >= denials for number in self.denials) + 0.5
+        late = sum(number >= denials for number in self.denials) + self.merged + 0.5
         return denials >= DENIALS and late < LATE * (late + len(self.founders) + 0.5)
 
     def unplaced(self) -> list[int]:
@@ -188,8 +190,9 @@ def points_to_ask(
         score = (score + weights @ (score / degrees)) / 2
     score[points] = 0
     rows = _middles(score, degrees * top, coarse, np.unique(coarse[points]), n)
-    if not rows:
-        rows = _apart(score, weights, set(points.tolist()), n, wide=True)
+    if len(rows) < n:
+        taken = {*points.tolist(), *rows, *weights[np.array(rows, int)].indices.tolist()}
+        rows += _apart(score, weights, taken, n - len(rows), wide=True)
     return [(i, EXPLORE) for i in rows]
 
 
@@ -240,8 +243,8 @@ def _apart(score: np.ndarray, weights: sp.csr_array, taken: set[int], n: int, *,
 def groups_to_compare(beliefs: Beliefs, spreading: Spreading, placing: Placing) -> tuple[list[int], list[int]] | None:
     """Members of a group, and of one that it touches and may belong to; None if there is nothing left to ask.
 
-    A small group is told apart from every other; where answers were found to be wrong, several times from the nearest. A
-    larger one is told apart from the nearest.
+    A small group is told apart from every other; where answers were found to be wrong, several times from the nearest.
+    Otherwise a larger one is told apart from the nearest, too.
     """
     k = beliefs.evidence.n_groups
     shares = beliefs.shares[:, :k]
@@ -252,8 +255,8 @@ def groups_to_compare(beliefs: Beliefs, spreading: Spreading, placing: Placing) 
     for g in sorted(alive, key=lambda g: volume[g]):
         small = volume[g] <= spreading.degrees.sum() / len(alive) / 2
         nearest = sorted(set(alive) - {g}, key=lambda h: -touch[g, h])
-        for rank, h in enumerate(nearest if small else nearest[:1]):
-            denials = 3 if small and beliefs.erring and rank < NEAREST else 1
+        for rank, h in enumerate(nearest if small else nearest[: 1 - beliefs.erring]):
+            denials = 3 if beliefs.erring and rank < NEAREST else 1
             if two[g, h] - one[g, h] < denials and one[g, h] + two[g, h] < COMPARISONS:
                 first = [i for i in placing.members[g] if placing.partners(h, i)]
                 if first:

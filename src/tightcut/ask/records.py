@@ -130,7 +130,7 @@ class Progress:
     expected_accuracy : float
         Expected share of points in the right group.
     low, high : float
-        The accuracy lies between these in about nine of ten sessions.
+        The accuracy lies between these in about nine of ten sessions; less often where the graph joins groups.
     next_50 : float
         What 50 more answers are expected to add to the accuracy.
     """

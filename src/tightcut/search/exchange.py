@@ -6,7 +6,6 @@ weight; the constraints that hold now are kept.
 
 from __future__ import annotations
 
-from hashlib import sha256
 from itertools import combinations
 
 import numpy as np
@@ -20,26 +19,17 @@ from tightcut.search.two_clusters import TwoClusters
 
 
 def resplit_pairs(
-    graph: ConstrainedGraph,
-    labels: np.ndarray,
-    k: int,
-    rng: np.random.Generator,
-    options: SearchOptions = QUICK,
-    tried: set[bytes] | None = None,
+    graph: ConstrainedGraph, labels: np.ndarray, k: int, rng: np.random.Generator, options: SearchOptions = QUICK
 ) -> np.ndarray:
     """Split each two adjacent clusters anew, most strongly joined first; keeps what lowers the cut.
 
-    Pairs without a cluster in common do not depend on each other and are split side by side. Two clusters that are among
-    those `tried` are left as they are; those that are split here enter.
+    Pairs without a cluster in common do not depend on each other and are split side by side.
     """
-    labels, tried = labels.copy(), set() if tried is None else tried
+    labels = labels.copy()
     joint = graph.joint_weights(labels, k)
     pairs = sorted(combinations(range(k), 2), key=lambda pair: -joint[pair])
     for wave in waves([pair for pair in pairs if joint[pair] > 0]):
-        names = [_name(labels, *pair) for pair in wave]
-        children = zip(wave, rng.spawn(len(wave)), names, strict=True)
-        tasks = [(graph, labels, *pair, child) for pair, child, name in children if name not in tried]
-        tried.update(names)
+        tasks = [(graph, labels, *pair, child) for pair, child in zip(wave, rng.spawn(len(wave)), strict=True)]
         for members, split in options.map(_resplit, tasks):
             labels[members] = split
     return labels
@@ -64,11 +54,6 @@ def waves(pairs: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
     return groups
 
 
-def _name(labels: np.ndarray, *clusters: int) -> bytes:
-    """Equal for equal clusters, whatever their numbers."""
-    return b"".join(sorted(sha256(np.flatnonzero(labels == c).tobytes()).digest() for c in clusters))
-
-
 def _resplit(
     graph: ConstrainedGraph, labels: np.ndarray, a: int, b: int, rng: np.random.Generator
 ) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -87,21 +72,19 @@ def split_and_merge(
     k: int,
     rng: np.random.Generator,
     options: SearchOptions = QUICK,
-    splits: dict[bytes, list] | None = None,
 ) -> np.ndarray | None:
     """Split one cluster and merge two others, if that lowers the cut.
 
-    This repairs what recursion gets wrong: a class cut in two while two classes share a cluster. A cluster whose best
-    split is among the `splits` is not split again; those that are enter.
+    This repairs what recursion gets wrong: a class cut in two while two classes share a cluster.
     """
     leaving, volume = np.bincount(labels, graph.degrees, k), np.bincount(labels, graph.vertex_weights, k)
     joint = graph.joint_weights(labels, k)
     leaving = leaving - np.diag(joint)
     np.fill_diagonal(joint, 0)
     clash = graph.joint_relations(labels, k)
+    tasks = [(graph, labels, c, child) for c, child in enumerate(rng.spawn(k))]
     halves = {
-        c: (ratio - leaving[c] / volume[c], members, side)
-        for c, ratio, members, side in _all_halves(graph, labels, k, rng, options, {} if splits is None else splits)
+        c: (ratio - leaving[c] / volume[c], members, side) for c, ratio, members, side in options.map(_halves, tasks)
     }
     best, move = 0.0, None
     for a, b in combinations(range(k), 2):
@@ -120,24 +103,6 @@ def split_and_merge(
     _, members, side = halves[c]
     labels[members[side]] = b
     return labels
-
-
-def _all_halves(
-    graph: ConstrainedGraph,
-    labels: np.ndarray,
-    k: int,
-    rng: np.random.Generator,
-    options: SearchOptions,
-    splits: dict[bytes, list],
-) -> list[tuple[int, float, np.ndarray, np.ndarray]]:
-    """The halves of every cluster that can be split; those not among the `splits` enter."""
-    names = [_name(labels, c) for c in range(k)]
-    children = enumerate(rng.spawn(k))
-    tasks = [(graph, labels, c, child) for c, child in children if names[c] not in splits]
-    splits.update({names[c]: [] for _, _, c, _ in tasks})
-    for c, *found in options.map(_halves, tasks):
-        splits[names[c]] = found
-    return [(c, *splits[name]) for c, name in enumerate(names) if splits[name]]
 
 
 def _halves(

@@ -176,14 +176,12 @@ class ManyClusters:
         return solution
 
     def _exchanged(self, solution: Solution, rng: np.random.Generator, options: SearchOptions) -> Solution:
-        """Moves between whole clusters as long as they pay; none is tried twice."""
-        tried: set[bytes] = set()
-        splits: dict[bytes, list] = {}
+        """Moves between whole clusters as long as they pay."""
         for done in range(MAX_EXCHANGES):
             options.report("exchange", done, MAX_EXCHANGES, solution[0])
-            moved = split_and_merge(self.graph, solution[1], self.k, rng, options, splits)
+            moved = split_and_merge(self.graph, solution[1], self.k, rng, options)
             labels = solution[1] if moved is None else moved
-            found = improve(self, resplit_pairs(self.graph, labels, self.k, rng, options, tried))
+            found = improve(self, resplit_pairs(self.graph, labels, self.k, rng, options))
             if found[0] >= solution[0] * (1 - 1e-12):
                 break
             solution = found

@@ -17,6 +17,9 @@ import scipy.sparse as sp
 from tightcut import _kernels as kernels
 from tightcut.graph import Graph
 
+# Units are not matched along an edge that has less than this share of the weight of the strongest one: pixels on two sides of
+# an outline are such units, and without this the cut of the outline grows tenfold in a few levels.
+WEAKEST = 0.1
 # Flips without a new best before a refinement pass ends, and passes per level.
 PATIENCE, PASSES = 50, 10
 
@@ -114,7 +117,8 @@ class SignedGraph:
     def matching(self, order: np.ndarray, heaviest: float) -> tuple[np.ndarray, np.ndarray]:
         """Pairs of tightly coupled units, as the new unit of each and its orientation there."""
         c, nothing = self.couplings, (np.zeros(self.n_units + 1, np.int32), np.zeros(0, np.int32))
-        return kernels.heavy_edge_matching(c.indptr, c.indices, c.data, self.vertex_weights, order, heaviest, *nothing)
+        arcs = c.indptr, c.indices, c.data
+        return kernels.heavy_edge_matching(*arcs, self.vertex_weights, order, heaviest, WEAKEST, *nothing)
 
     def satisfied_by(self, spins: np.ndarray) -> SignedGraph:
         """The same graph without the couplings that pull against the spins."""
