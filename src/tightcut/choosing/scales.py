@@ -144,7 +144,7 @@ def judge_columns(points: Points) -> tuple[str, str]:
     count, n_columns = float(variances.sum() ** 2 / np.square(variances).sum()), len(variances)
     if n_columns == 1:
         return "none", "only one column varies"
-    share = f"{count:.1f} of {n_columns} columns would dominate the distances"
+    share = f"distances depend on about {max(round(count), 1)} of {n_columns} columns"
     if count - 1 < LEAST_SHARE * (n_columns - 1) and variances.min() * LARGEST_RATIO**2 < 1:
         return "quantile", f"units differ: as they are, {share}"
     return "none", f"units are alike: {share}"
