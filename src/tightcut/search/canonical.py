@@ -17,9 +17,8 @@ from tightcut.constraints import Constraints
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.graph import Graph
 
-CANONICAL_LIMIT = (
-    5_000  # points; in a larger problem another order changes the cut no more than another random state does
-)
+# Points; in a larger problem another order changes the cut no more than another random state does.
+CANONICAL_LIMIT = 5_000
 ROUNDS = 3  # how many edges away a point is looked at
 BITS = 32  # of a sum that count: the last ones of 53 depend on the order in which it was made
 
