@@ -26,10 +26,13 @@ def test_true_answers(digits, kind, n, floor):
 
 @pytest.mark.parametrize("errors", ["random", "alike"])
 def test_wrong_answers(digits, errors):
+    """The median of three persons: one who errs in most of the first answers misleads for long."""
     X, y = digits
-    session = Session(X, random_state=0)
-    rounds = simulate(session, y, 120, error_rate=0.05, errors=errors, random_state=0)
-    assert adjusted_rand_score(y, rounds[-1].labels) > 0.75
+    scores = []
+    for seed in range(3):
+        rounds = simulate(Session(X, random_state=seed), y, 120, error_rate=0.05, errors=errors, random_state=seed)
+        scores.append(adjusted_rand_score(y, rounds[-1].labels))
+    assert np.median(scores) > 0.9
 
 
 def test_wrong_picks(digits):

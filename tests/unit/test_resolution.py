@@ -420,6 +420,7 @@ def test_long_tables_are_shown_in_part():
 
 
 def test_compiling_is_said_once(monkeypatch, caplog):
+    caplog.set_level("WARNING", logger="tightcut")  # --quiet of another test may have raised it
     from tightcut._support import compiling
     from tightcut.resolution import result
 

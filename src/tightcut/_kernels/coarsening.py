@@ -121,12 +121,13 @@ def contract(indptr, indices, coupling, unit, sign, n_units):
 
 @compiled
 def _some_negative(coupling, sign):
-    lowest = 0.0
     for value in coupling:
-        lowest = min(lowest, value)
+        if value < 0.0:
+            return True
     for s in sign:
-        lowest = min(lowest, s)
-    return lowest < 0.0
+        if s < 0:
+            return True
+    return False
 
 
 @compiled

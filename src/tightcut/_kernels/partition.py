@@ -152,7 +152,7 @@ def _bound_keys(graph, price, state, towards, clash, key, heap, place, size):
         highest = max(highest, ratio[c])
     second = 0.0
     for c in range(len(leaving)):
-        second = max(second, volume[c]) if c != largest else second
+        second = volume[c] if c != largest and volume[c] > second else second
     for t in range(size):
         v = heap[t]
         own, crossing = labels[v], key[v]
