@@ -121,13 +121,12 @@ def contract(indptr, indices, coupling, unit, sign, n_units):
 
 @compiled
 def _some_negative(coupling, sign):
+    found = False
     for value in coupling:
-        if value < 0.0:
-            return True
+        found |= value < 0.0
     for s in sign:
-        if s < 0:
-            return True
-    return False
+        found |= s < 0
+    return found
 
 
 @compiled
