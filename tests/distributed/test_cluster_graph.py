@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster, cluster_graph
 from tightcut.relaxation.objective import normalized_cut
 
+dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
@@ -129,6 +130,18 @@ def test_a_worker_that_dies_does_not_end_the_run(graph):
         assert set(client.run(os.getpid).values()) != set(processes.values())
     assert killed == ["join 2", "refine 0"]
     np.testing.assert_array_equal(clusters(found), clusters(expected))
+
+
+@pytest.mark.slow
+def test_a_search_that_ends_every_worker_says_what_to_do(graph, monkeypatch):
+    monkeypatch.setattr("tightcut.distributed.clustering._search_level", lambda *_: os._exit(1))
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(1, threads_per_worker=1, processes=True, dashboard_address=None) as one,
+        distributed.Client(one) as client,
+        pytest.raises(MemoryError, match="searched 2,000 units with .* arcs died, .* Lower n_units"),
+    ):
+        cluster_graph(graph[0], None, 4, client=client, **QUICK)
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ from tightcut.distributed.coarsening import coarsen, save_units
 from tightcut.distributed.edges import Vertices, read_edges, runs_of_arcs, survey
 from tightcut.distributed.levels import Level, cut_into_blocks, write_level
 from tightcut.distributed.refinement import refine
-from tightcut.distributed.running import Progress, Runner, find_client
+from tightcut.distributed.running import LostWorkersError, Progress, Runner, find_client
 from tightcut.graph import Graph
 from tightcut.relaxation.recursion import separate_sets
 from tightcut.result import number_by_appearance
@@ -114,7 +114,8 @@ def cluster_graph(
         Where the levels of the graph are kept while it is clustered, about twice the arcs; all workers must see it. By
         default a temporary folder of this machine.
     n_units : int, default=2_000_000
-        How many units one worker searches: enough for its memory. The graph is contracted until so few are left.
+        How many units one worker searches: few enough for its memory, which takes up to 130 bytes per arc between them. The
+        graph is contracted until so few are left.
     partition_size : int, default=4_000_000
         Arcs that a task works on at a time, about 100 bytes each.
     effort : float, default=1.0
@@ -166,6 +167,8 @@ def cluster_graph(
         known, vertices = _constraints_on(constraints, vertices)
         _check_counts(len(vertices), n_clusters)
         first, cannot_link = _first_level(runner, frame, vertices, known, settings, place)
+        ids = vertices.ids
+        del vertices  # with two more numbers per vertex that are not needed again
         seed = rng.spawn(1)[0].integers(2**63, dtype=np.uint64)
         levels, coarse_link = coarsen(runner, first, cannot_link, settings.n_units, settings.partition_size, seed)
         labels, cut = _search(runner, levels[-1], coarse_link, settings, rng)
@@ -177,7 +180,7 @@ def cluster_graph(
         labels = number_by_appearance(labels[Level(place / "points", first.starts).array("unit")])
         runner.report("done", 1, 1, cut)
     counts = tuple(level.n_units for level in levels)
-    return GraphClustering(_as_frame(vertices.ids, labels), cut, known.violations(labels), len(vertices), counts)
+    return GraphClustering(_as_frame(ids, labels), cut, known.violations(labels), len(ids), counts)
 
 
 @contextmanager
@@ -253,7 +256,14 @@ def _search(
     init: np.ndarray | None = None,
 ) -> tuple[np.ndarray, float]:
     """The ordinary search, on one worker."""
-    return runner.map("search", _search_level, [(level, cannot_link, settings, rng, init)])[0]
+    try:
+        return runner.map("search", _search_level, [(level, cannot_link, settings, rng, init)])[0]
+    except LostWorkersError as error:
+        n_arcs = int(level.array("n_arcs").sum())
+        raise MemoryError(
+            f"Every worker that searched {level.n_units:,} units with {n_arcs:,} arcs died, probably for want of memory: it "
+            "takes 40 to 130 bytes per arc. Lower n_units, or give workers more memory."
+        ) from error
 
 
 def _search_level(

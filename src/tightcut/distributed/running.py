@@ -16,6 +16,10 @@ Progress = Callable[[str, int, int, float], None]
 RETRIES = 3
 
 
+class LostWorkersError(RuntimeError):
+    """All workers that ran a task died."""
+
+
 @dataclass(frozen=True, eq=False)
 class Runner:
     """Runs tasks and says how many are done.
@@ -54,7 +58,7 @@ class Runner:
         return results
 
     def _on_workers(self, stage: str, tasks: Sequence[Any], best: float) -> list[Any]:
-        from distributed import as_completed
+        from distributed import KilledWorker, as_completed
 
         futures = self.client.compute(list(tasks), retries=RETRIES)
         try:
@@ -62,6 +66,8 @@ class Runner:
                 if done < len(futures):
                     self.report(stage, done, len(futures), best)
             return self.client.gather(futures)
+        except KilledWorker as error:
+            raise LostWorkersError(f"A task of the stage {stage!r} ended every worker that ran it: {error}") from error
         finally:
             self.client.cancel(futures)
 
