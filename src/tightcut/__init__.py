@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tightcut.alignment import align
     from tightcut.clustering import cluster, tradeoff_path
     from tightcut.constraints import Constraints
-    from tightcut.distributed import GraphClustering, cluster_graph
+    from tightcut.distributed import GraphClustering, NeighborEdges, cluster_graph, knn_edges
     from tightcut.estimator import COSC
     from tightcut.exceptions import InconsistentConstraintsError
     from tightcut.graph import Graph
@@ -40,12 +40,14 @@ __all__ = [
     "GraphClustering",
     "InconsistentConstraintsError",
     "MustLinkScaler",
+    "NeighborEdges",
     "Resolution",
     "__version__",
     "align",
     "cluster",
     "cluster_graph",
     "knn_affinity",
+    "knn_edges",
     "pixel_affinity",
     "resolve",
     "tradeoff_path",
@@ -59,11 +61,13 @@ _HOMES = {
     "GraphClustering": "tightcut.distributed",
     "InconsistentConstraintsError": "tightcut.exceptions",
     "MustLinkScaler": "tightcut.scaling",
+    "NeighborEdges": "tightcut.distributed",
     "Resolution": "tightcut.resolution",
     "align": "tightcut.alignment",
     "cluster": "tightcut.clustering",
     "cluster_graph": "tightcut.distributed",
     "knn_affinity": "tightcut.neighbors",
+    "knn_edges": "tightcut.distributed",
     "pixel_affinity": "tightcut.neighbors",
     "resolve": "tightcut.resolution",
     "tradeoff_path": "tightcut.clustering",

@@ -1,10 +1,14 @@
-"""`tightcut cluster --edges`: a folder of Parquet files in, a folder of Parquet files out."""
+"""`tightcut cluster --edges` and `--points`: a folder of Parquet files in, a folder of Parquet files out."""
 
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
+
+from tightcut import Graph, knn_affinity
+from tightcut.exceptions import DisconnectedGraphWarning
+from tightcut.relaxation.objective import normalized_cut
 
 pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
@@ -41,6 +45,29 @@ def test_labels_are_written_as_parquet(edges, run, processes):
     assert "join" in err
 
 
+@pytest.mark.slow
+def test_points_in_a_folder(folder, run):
+    """The same as the graph of `knn_affinity` gives; pairs name rows."""
+    X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [9, 9]], 30, axis=0)
+    (folder / "points").mkdir()
+    for part in range(3):
+        pd.DataFrame(X[part::3], columns=["x", "y"]).to_parquet(folder / "points" / f"{part}.parquet")
+    (folder / "rows.csv").write_text("a,b,type\n0,1,must\n0,19,cannot\n")
+    line = (
+        "cluster --points points -k 2 --constraints rows.csv --n-neighbors 5 --symmetrize mean --effort 0.3 --json -q"
+    )
+    code, out, err = run(f"{line} -o labels")
+    assert code == 0, err
+    facts = json.loads(out)
+    rows = np.concatenate([np.arange(part, 60, 3) for part in range(3)])
+    with pytest.warns(DisconnectedGraphWarning):
+        graph = Graph.from_affinity(knn_affinity(X[rows], 5, symmetrize="mean"))
+    labels = pd.read_parquet(folder / "labels")
+    assert labels["cluster"].tolist() == (rows >= 30).astype(int).tolist()
+    assert facts["cut"] == pytest.approx(normalized_cut(graph, labels["cluster"].to_numpy()), rel=1e-9)
+    assert (facts["n_edges"], facts["neighbor_recall"]) == (graph.n_edges, 1.0)
+
+
 def test_the_summary_as_json_and_replacing(edges, run):  # noqa: ARG001
     line = "cluster --edges edges -k 2 --effort 0.3 -o labels --json -q"
     code, out, _ = run(line)
@@ -59,7 +86,7 @@ def test_the_summary_as_json_and_replacing(edges, run):  # noqa: ARG001
     ("line", "message"),
     [
         ("cluster -k 2", "Missing argument 'DATA'"),
-        ("cluster moons.csv -k 2 --scheduler tcp://x:1", "--scheduler is about --edges"),
+        ("cluster moons.csv -k 2 --scheduler tcp://x:1", "--scheduler is about --edges and --points"),
         ("cluster moons.csv -k 2 --n-units 9", "--n-units is about --edges"),
         ("cluster moons.csv --edges edges -k 2", "DATA has no effect on --edges"),
         ("cluster --edges edges -k 2 --report r.html", "--report has no effect on --edges"),
@@ -68,6 +95,12 @@ def test_the_summary_as_json_and_replacing(edges, run):  # noqa: ARG001
         ("cluster --edges edges -k 2 -o labels.csv", "name a folder: -o labels"),
         ("cluster --edges edges -k 2 -o edges", "The same folder is named twice"),
         ("cluster --edges nowhere -k 2", "nowhere does not exist"),
+        ("cluster --edges edges -k 2 --shared-folder nowhere", "nowhere is not a folder"),
+        ("cluster --edges edges --points edges -k 2", "--edges and --points are two sources"),
+        ("cluster --edges edges -k 2 --metric cosine", "--metric has no effect on --edges"),
+        ("cluster --points edges -k 2 --metric precomputed", "--points needs a metric between points"),
+        ("cluster --points edges -k 2 --neighbors tree", "--neighbors tree has no effect on --points"),
+        ("cluster --points edges -k 2 --scale standard", "--scale has no effect on --points"),
     ],
 )
 def test_command_lines_that_cannot_be_understood(edges, run, line, message):  # noqa: ARG001

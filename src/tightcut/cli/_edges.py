@@ -1,4 +1,4 @@
-"""`tightcut cluster --edges`: a folder of edges, clustered on a Dask cluster."""
+"""`tightcut cluster --edges` and `--points`: a folder of edges or of points, clustered on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,11 +18,12 @@ from tightcut.cli._console import Console, print_facts, print_json
 if TYPE_CHECKING:
     import pandas as pd
 
-    from tightcut import GraphClustering
+    from tightcut import GraphClustering, NeighborEdges
 
 OWN = ("scheduler", "shared_folder", "n_units")
+SOURCES = ("edges", "points")
+OF_POINTS = ("n_neighbors", "metric", "neighbors", "symmetrize")
 SHARED = (
-    "edges",
     "n_clusters",
     "constraints",
     "output",
@@ -34,17 +36,22 @@ SHARED = (
 )
 
 
-def refuse_without_edges(context: click.Context) -> None:
-    """An error for options that only a folder of edges has a use for, and for a command without data."""
+def is_distributed(options: dict[str, Any]) -> bool:
+    """Whether the command names a folder for a Dask cluster in place of DATA."""
+    return any(options[name] is not None for name in SOURCES)
+
+
+def refuse_without_folder(context: click.Context) -> None:
+    """An error for options that only a folder of edges or points has a use for, and for a command without data."""
     for name in OWN:
         if _is_given(context, name):
-            raise click.UsageError(f"{_flag(context, name)} is about --edges; name the folder of edges.")
+            raise click.UsageError(f"{_flag(context, name)} is about --edges and --points; name the folder.")
     if context.params["data"] is None:
         raise click.UsageError("Missing argument 'DATA'.", context)
 
 
-def cluster_edges(context: click.Context) -> None:
-    """What `tightcut cluster` does with --edges."""
+def cluster_folder(context: click.Context) -> None:
+    """What `tightcut cluster` does with --edges or --points."""
     options = context.params
     _check(context)
     started = time.perf_counter()
@@ -54,9 +61,14 @@ def cluster_edges(context: click.Context) -> None:
 
     pairs = None if options["constraints"] is None else _named_pairs(options["constraints"])
     find_client(None)  # says which extra is missing, before a scheduler is looked for
-    with _client(options["scheduler"]) as client, console.warnings_as_notes():
+    with (
+        _client(options["scheduler"]) as client,
+        TemporaryDirectory(prefix="tightcut-", dir=options["shared_folder"]) as place,
+        console.warnings_as_notes(),
+    ):
+        graph = None if options["points"] is None else _neighbors(options, client, Path(place, "edges"), console)
         found = cluster_graph(
-            options["edges"],
+            options["edges"] if graph is None else graph.folder,
             pairs,
             options["n_clusters"],
             client=client,
@@ -68,26 +80,47 @@ def cluster_edges(context: click.Context) -> None:
         found.labels.to_parquet(
             str(options["output"]), write_index=False, overwrite=options["force"], compute_kwargs={"scheduler": "sync"}
         )
-    _print(found, options, time.perf_counter() - started)
+    _print(found, graph, options, time.perf_counter() - started)
+
+
+def _neighbors(options: dict[str, Any], client: Any, folder: Path, console: Console) -> NeighborEdges:
+    """The graph of neighbours of --points; what is left to be chosen is as in `knn_edges`."""
+    from tightcut import knn_edges
+
+    given = {name: options[name] for name in OF_POINTS if options[name] != "auto"}
+    return knn_edges(options["points"], folder, client=client, progress=console.progress(), **given)
 
 
 def _check(context: click.Context) -> None:
     options = context.params
-    idle = [name for name in options if name not in (*OWN, *SHARED) and _is_given(context, name)]
+    if options["edges"] is not None and options["points"] is not None:
+        raise click.UsageError("--edges and --points are two sources; give one of them.")
+    source = "edges" if options["points"] is None else "points"
+    used = (source, *OWN, *SHARED, *(OF_POINTS if source == "points" else ()))
+    idle = [name for name in options if name not in used and _is_given(context, name)]
     if idle:
-        raise click.UsageError(f"{_flag(context, idle[0])} has no effect on --edges; leave it out.")
+        raise click.UsageError(f"{_flag(context, idle[0])} has no effect on --{source}; leave it out.")
+    if source == "points" and options["neighbors"] not in ("auto", "approximate"):
+        raise click.UsageError(
+            f"--neighbors {options['neighbors']} has no effect on --points; say auto or approximate."
+        )
+    if options["metric"] == "precomputed":
+        raise click.UsageError("--points needs a metric between points: --metric euclidean or --metric cosine")
     if options["n_clusters"] in ("auto", 1):
-        raise click.UsageError("--edges needs a number of clusters of at least 2: -k K")
-    output, edges = options["output"], options["edges"]
-    if not edges.exists():
-        raise click.UsageError(f"{edges} does not exist; --edges names a folder of Parquet files.")
+        raise click.UsageError(f"--{source} needs a number of clusters of at least 2: -k K")
+    output, folder = options["output"], options[source]
+    if not folder.exists():
+        raise click.UsageError(f"{folder} does not exist; --{source} names a folder of Parquet files.")
+    shared = options["shared_folder"]
+    if shared is not None and not shared.is_dir():
+        raise click.UsageError(f"{shared} is not a folder; make one that all workers see.")
     if output is None:
         return
     if str(output) == "-" or output.suffix:
         raise click.UsageError(
-            "The labels of --edges are written as a folder of Parquet files; name a folder: -o labels"
+            f"The labels of --{source} are written as a folder of Parquet files; name a folder: -o labels"
         )
-    if output.resolve() == edges.resolve():
+    if output.resolve() == folder.resolve():
         raise click.UsageError("The same folder is named twice; input and output must differ.")
     if output.exists() and not options["force"]:
         raise click.UsageError(f"{output} already exists. Use --force to replace it, or choose another name.")
@@ -119,13 +152,13 @@ def _named_pairs(path: Path) -> pd.DataFrame:
     from tightcut.files import InputError, read_pairs
 
     if path.suffix == ".jsonl":
-        raise InputError(f"{path}: answers of tightcut ask count rows, and --edges has none. Give a table of pairs.")
+        raise InputError(f"{path}: answers of tightcut ask are about the rows of a file. Give a table of pairs.")
     pairs = read_pairs(path)
     try:
         ids = np.array([int(name) for name in pairs.names], dtype=np.int64)
     except (ValueError, OverflowError):
         raise InputError(
-            f"{path}: the vertices of --edges are whole numbers of 64 bits; a name of a pair is not."
+            f"{path}: vertices of --edges and rows of --points are whole numbers of 64 bits; a name of a pair is not."
         ) from None
     own = pairs.self_pairs()
     if own:
@@ -136,10 +169,12 @@ def _named_pairs(path: Path) -> pd.DataFrame:
     return pd.DataFrame({"a": ids[pairs.ends[:, 0]], "b": ids[pairs.ends[:, 1]], "type": kinds})
 
 
-def _print(found: GraphClustering, options: dict[str, Any], seconds: float) -> None:
+def _print(found: GraphClustering, graph: NeighborEdges | None, options: dict[str, Any], seconds: float) -> None:
     sizes = found.labels["cluster"].compute(scheduler="sync").value_counts().sort_index().tolist()
     facts = {"n_vertices": found.n_vertices, "sizes": sizes, "cut": found.cut, "n_units": list(found.n_units)}
     facts |= {"n_violations": found.violations.n_violations, "seconds": round(seconds, 3)}
+    if graph is not None:
+        facts |= {"n_edges": graph.n_edges, "neighbor_recall": graph.recall}
     output = None if options["output"] is None else str(options["output"])
     if options["as_json"]:
         print_json({**facts, "labels": output})
@@ -152,6 +187,8 @@ def _print(found: GraphClustering, options: dict[str, Any], seconds: float) -> N
         "violated": f"{found.violations.n_violations:,}",
         "seconds": f"{seconds:.2f}",
     }
+    if graph is not None:
+        lines |= {"edges": f"{graph.n_edges:,}", "recall": f"{graph.recall:.4g}"}
     print_facts({**lines, **({"labels": output} if output else {})})
     sys.stdout.flush()
 

@@ -10,7 +10,7 @@ import click
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, echo, print_facts, print_json
-from tightcut.cli._edges import cluster_edges, refuse_without_edges
+from tightcut.cli._edges import cluster_folder, is_distributed, refuse_without_folder
 from tightcut.cli._labels import read_labels, write_labels
 from tightcut.cli._models import Rows
 from tightcut.cli._outcome import Outcome, pictures
@@ -70,10 +70,16 @@ if TYPE_CHECKING:
     metavar="FOLDER",
     help="In place of DATA: Parquet files of edges (i, j, weight), more than fit into memory. -o is a folder as well.",
 )
-@opt.option("--scheduler", metavar="ADDRESS", help="With --edges: the Dask scheduler whose workers do the work.")
-@opt.option("--shared-folder", type=opt.FILE, metavar="FOLDER", help="With --edges: a folder that all workers see.")
 @opt.option(
-    "--n-units", type=click.IntRange(2), default=2_000_000, help="With --edges: how many units one worker searches."
+    "--points",
+    type=opt.FILE,
+    metavar="FOLDER",
+    help="In place of DATA: Parquet files of points, whose columns are the features, as they are.",
+)
+@opt.option("--scheduler", metavar="ADDRESS", help="Of --edges or --points: the Dask scheduler with the workers.")
+@opt.option("--shared-folder", type=opt.FILE, metavar="FOLDER", help="Of these: a folder that all workers see.")
+@opt.option(
+    "--n-units", type=click.IntRange(2), default=2_000_000, help="Of these: how many units one worker searches."
 )
 @opt.output_options
 @click.pass_context
@@ -97,17 +103,16 @@ def cluster(
     array (NPY, or X in NPZ), cells (H5AD, or FILE.h5ad::X_pca), or a graph: a Matrix Market file (MTX), a sparse matrix
     (NPZ of scipy), or a table whose header begins with source,target. With --graph any table of two or three columns is a
     list of edges, and a square table or array a matrix of similarities. Files may be packed (.gz, .zst); - is standard
-    input. A graph larger than memory is a folder of Parquet files: --edges FOLDER, on a Dask cluster.
-    list of edges, and a square table or array a matrix of similarities. Files may be compressed (.gz, .zst); - is
-    standard input.
+    input. What is larger than memory is a folder of Parquet files, of a graph or of points, on a Dask cluster: --edges
+    FOLDER, --points FOLDER.
 
     PAIRS is a table with a header: two columns of identifiers (or of row numbers from 0, without --id), a column `type`
     that says must or cannot (same, different, 1, 0, ...), and perhaps a column `belief` in (0, 1].
     """
-    if options["edges"] is not None:
-        cluster_edges(context)
+    if is_distributed(options):
+        cluster_folder(context)
         return
-    refuse_without_edges(context)
+    refuse_without_folder(context)
     to_stdout = is_standard_output(output, as_json=as_json)
     _check_together(options, report)
     table = None if to_stdout else output

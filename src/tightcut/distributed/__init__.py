@@ -1,5 +1,6 @@
-"""Graphs whose edges do not fit into the memory of one machine, clustered on a Dask cluster."""
+"""Points and graphs that do not fit into the memory of one machine: neighbours and clusters on a Dask cluster."""
 
 from tightcut.distributed.clustering import GraphClustering, cluster_graph
+from tightcut.distributed.neighbors import NeighborEdges, knn_edges
 
-__all__ = ["GraphClustering", "cluster_graph"]
+__all__ = ["GraphClustering", "NeighborEdges", "cluster_graph", "knn_edges"]

@@ -18,7 +18,7 @@ from tightcut.constraints import Constraints
 from tightcut.constraints.violations import Violations
 from tightcut.distributed.borders import free_borders
 from tightcut.distributed.coarsening import coarsen, save_units
-from tightcut.distributed.edges import Vertices, read_edges, runs_of_arcs, survey
+from tightcut.distributed.edges import MOST_VERTICES, Vertices, read_edges, runs_of_arcs, survey
 from tightcut.distributed.levels import Level, cut_into_blocks, write_level
 from tightcut.distributed.refinement import refine
 from tightcut.distributed.running import LostWorkersError, Progress, Runner, find_client
@@ -29,7 +29,6 @@ from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.contradiction import explain
 from tightcut.search.feasibility import find_colouring
 
-MOST_VERTICES = 2**31 - 1
 ROWS_OF_LABELS = 1 << 22  # in a partition of the labels
 
 

@@ -19,6 +19,7 @@ COLUMNS = ("i", "j", "weight")
 SAMPLED = 1 << 10  # identifiers of a partition from one sample to the next
 IDS_OF_A_RANGE = 1 << 22
 MOST = 2**63 - 1
+MOST_VERTICES = 2**31 - 1  # that 32 bits number
 Survey = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 

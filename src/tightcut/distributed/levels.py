@@ -67,14 +67,14 @@ class Level:
         Arcs from a unit to itself count in the sums and are not written.
         """
         first, last = self.starts[number : number + 2].tolist()
-        i, j, weight = self._pieces(n_runs, first, last)
+        i, j, weight = self.collect(n_runs, first, last)
         sums = np.bincount(i - first, weight, last - first)
         between = i != j
         indptr, indices, weights = kernels.add_up_arcs(i[between] - first, j[between], weight[between], last - first)
         self.save(**{f"indptr-{number}": indptr, f"indices-{number}": indices, f"weights-{number}": weights})
         return sums, np.diff(indptr)
 
-    def _pieces(self, n_runs: int, first: int, last: int) -> list[np.ndarray]:
+    def collect(self, n_runs: int, first: int, last: int) -> list[np.ndarray]:
         """The arcs of all runs that start at units first, ..., last - 1."""
         pieces = []
         for run in range(n_runs):

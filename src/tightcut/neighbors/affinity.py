@@ -19,7 +19,7 @@ from tightcut.exceptions import DisconnectedGraphWarning
 from tightcut.gpu.device import resolve_device
 from tightcut.neighbors.diffusion import diffused
 from tightcut.neighbors.given import check_distances, nearest_known, shortest_known_bridges
-from tightcut.neighbors.points import GIVEN, METRICS, Points, apply_metric, check_points, largest_coordinate
+from tightcut.neighbors.points import GIVEN, METRICS, Points, apply_metric, check_points, check_units
 
 if TYPE_CHECKING:
     from tightcut.neighbors.index import Neighbors
@@ -262,11 +262,7 @@ def cross_affinity(new: Points, points: Points, settings: KnnSettings) -> sp.csr
     from tightcut.neighbors.index import make_index
 
     new, points = (apply_metric(some, settings.metric) for some in (new, points))
-    size, own = (largest_coordinate(some) for some in (new, points))
-    if size > 1e100 * own > 0:  # the squares of one of them over- or underflow
-        raise ValueError(
-            f"The new points reach {size:g}, those they are compared with {own:g}; are their units the same?"
-        )
+    check_units(new, points)
     k = min(settings.n_neighbors, points.shape[0])
     index = make_index(points, settings.neighbors, n_jobs=settings.n_jobs)
     return _directed(*index.kneighbors(new, n_neighbors=k), points.shape[0])
@@ -301,14 +297,22 @@ def known_affinity(distances: Any, n_neighbors: int) -> sp.csr_array:
 
 def _connect(affinity: sp.csr_array, points: Points, scales: np.ndarray, index: Neighbors | None) -> sp.csr_array:
     """The same graph, joined by its shortest bridges if it is in pieces."""
-    from tightcut.neighbors.bridges import shortest_bridges
-
     count, labels = sp.csgraph.connected_components(affinity, directed=False)
     if count == 1:
         return affinity
+    left, right, weights = weighted_bridges(points, labels, scales, index)
+    added = sp.csr_array((weights, (left, right)), shape=affinity.shape)
+    return sp.csr_array(affinity + added + added.T)
+
+
+def weighted_bridges(
+    points: Points, labels: np.ndarray, scales: np.ndarray, index: Neighbors | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Ends and weights of the shortest bridges between components, with a warning that says how many there are."""
+    from tightcut.neighbors.bridges import shortest_bridges
+
     bridges = shortest_known_bridges(points, labels) if index is None else shortest_bridges(points, labels, index)
     (left, right), lengths = bridges
     weights = np.maximum(gaussian_similarity(lengths, np.maximum(scales[left], scales[right])), SMALLEST_BRIDGE)
-    added = sp.csr_array((weights, (left, right)), shape=affinity.shape)
-    warn(DisconnectedGraphWarning(count, len(left)))
-    return sp.csr_array(affinity + added + added.T)
+    warn(DisconnectedGraphWarning(int(labels.max()) + 1, len(left)))
+    return left, right, weights

@@ -45,6 +45,15 @@ class ApproximateNeighbors:
             for rows in row_blocks(points, BLOCK_ENTRIES):
                 self._index.add(self._to_single(points[rows]))
 
+    def __getstate__(self) -> dict[str, Any]:
+        state = {name: value for name, value in self.__dict__.items() if name not in {"_faiss", "_quantizer"}}
+        return state | {"_index": self._faiss.serialize_index(self._index)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._faiss = _import_faiss()
+        self._index = self._faiss.deserialize_index(state["_index"])
+
     def kneighbors(self, X: np.ndarray | None = None, n_neighbors: int = 1) -> tuple[np.ndarray, np.ndarray]:
         """Some of the neighbours may be others than the nearest; their distances are exact."""
         queries = self._points if X is None else X

@@ -84,6 +84,15 @@ def largest_coordinate(points: Points) -> float:
     return max(float(points.max()), -float(points.min()))
 
 
+def check_units(new: Points, points: Points) -> None:
+    """An error if two sets differ so much in size that the squares of one of them over- or underflow."""
+    size, own = (largest_coordinate(some) for some in (new, points))
+    if size > 1e100 * own > 0:
+        raise ValueError(
+            f"The new points reach {size:g}, those they are compared with {own:g}; are their units the same?"
+        )
+
+
 def unit_scale(points: Points) -> float:
     """A power of two that brings all coordinates into [-1/2, 1/2], so that no square over- or underflows.
 

@@ -1,0 +1,121 @@
+"""Nearest neighbours of points in blocks on disk: a task holds one block, and goes through all of them."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from tightcut.distributed.levels import Level
+from tightcut.distributed.points import PointBlocks
+from tightcut.distributed.running import Runner
+from tightcut.neighbors.affinity import gaussian_similarity
+from tightcut.neighbors.approximate import RECALL_SAMPLE
+from tightcut.neighbors.index import make_index
+from tightcut.neighbors.points import check_units
+from tightcut.neighbors.projected import ProjectedNeighbors
+
+STAGE = "neighbours"
+Lists = tuple[np.ndarray, np.ndarray]  # distances and neighbours, nearest first
+
+
+def find_arcs(runner: Runner, blocks: PointBlocks, k: int, arcs: Level, search: str) -> tuple[np.ndarray, float]:
+    """Write a run of arcs for each block, from its points to their k nearest, in the order of their smaller ends.
+
+    Parameters
+    ----------
+    search : {"exact", "approximate"}
+
+    Returns
+    -------
+    scales : ndarray of shape (n_points,)
+        The distance of each point to its last neighbour.
+    recall : float
+        The share of true neighbours, for a random sample of points; 1 for an exact search.
+    """
+    n, numbers = blocks.n_points, range(len(blocks))
+    if search == "approximate":
+        runner.map("index", _save_index, [(blocks, number) for number in numbers])
+    sample = np.sort(np.random.default_rng(0).choice(n, min(n, RECALL_SAMPLE), replace=False))
+    sampled = _rows_in_blocks(blocks, sample)
+    found = runner.map(STAGE, _write_run, [(blocks, number, k, arcs, sampled[number], search) for number in numbers])
+    scales, queries, distances = (np.concatenate(column) for column in zip(*found, strict=True))
+    if search == "exact":
+        return scales, 1.0
+    # One of the k + 1 nearest is the point itself. A neighbour no farther than the true k-th one is a true neighbour.
+    true = np.hstack(runner.map("recall", _true_distances, [(blocks, number, queries, k + 1) for number in numbers]))
+    return scales, float((distances <= np.sort(true, axis=1)[:, k : k + 1]).mean())
+
+
+def _rows_in_blocks(blocks: PointBlocks, sample: np.ndarray) -> list[np.ndarray]:
+    """For each block, the places in it of the points that are in a sorted sample."""
+    ends = np.searchsorted(sample, blocks.starts)
+    return [sample[ends[number] : ends[number + 1]] - start for number, start in enumerate(blocks.starts[:-1])]
+
+
+def _write_run(
+    blocks: PointBlocks, number: int, k: int, arcs: Level, sampled: np.ndarray, search: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Write the arcs from a block; returns scales, and the sampled points with the distances that were found."""
+    points = blocks.read(number)
+    distances, neighbors = _nearest(blocks, number, points, k, search)
+    own = np.repeat(np.arange(len(points)) + blocks.starts[number], k)
+    ends = np.sort(np.stack([own, neighbors.ravel()]).astype(np.int32), axis=0)
+    order = np.argsort(ends[0], kind="stable")
+    weights = gaussian_similarity(distances, distances[:, -1:]).ravel()
+    arcs.write_run(number, ends[0, order], ends[1, order], weights[order])
+    return distances[:, -1].copy(), points[sampled], distances[sampled]
+
+
+def _true_distances(blocks: PointBlocks, number: int, queries: np.ndarray, k: int) -> np.ndarray:
+    return _nearest_in(blocks, number, queries, k, "exact", own=False)[0]
+
+
+def _nearest(blocks: PointBlocks, number: int, points: np.ndarray, k: int, search: str) -> Lists:
+    """The k nearest of all points to those of a block, the smaller number first among equals."""
+    lists: Lists = np.empty((len(points), 0)), np.empty((len(points), 0), np.int64)
+    for other in range(len(blocks)):
+        found = _nearest_in(blocks, other, points, k, search, own=number == other)
+        distances, neighbors = (np.hstack(pair) for pair in zip(lists, found, strict=True))
+        order = np.lexsort((neighbors, distances), axis=1)[:, :k]
+        lists = np.take_along_axis(distances, order, axis=1), np.take_along_axis(neighbors, order, axis=1)
+    return lists
+
+
+def _nearest_in(blocks: PointBlocks, other: int, queries: np.ndarray, k: int, search: str, *, own: bool) -> Lists:
+    """Distances and numbers of the k nearest points of a block, or of all its points if they are fewer.
+
+    With `own` the queries are the block, and none is its own neighbour.
+    """
+    k = min(k, blocks.size_of(other) - own)
+    if k == 0:
+        return np.empty((len(queries), 0)), np.empty((len(queries), 0), np.int64)
+    if search == "approximate":
+        index = pickle.loads(_index_file(blocks, other).read_bytes())  # noqa: S301 (written by `_save_index`)
+    else:
+        index = _exact_index(blocks, other, queries, k, own=own)
+    distances, neighbors = index.kneighbors(None if own else queries, n_neighbors=k)
+    return distances, neighbors + blocks.starts[other]
+
+
+def _exact_index(blocks: PointBlocks, other: int, queries: np.ndarray, k: int, *, own: bool) -> Any:
+    if own:
+        return make_index(queries)
+    points = blocks.read(other)
+    check_units(queries, points)
+    return ProjectedNeighbors.make(points, k) or make_index(points)
+
+
+def _index_file(blocks: PointBlocks, number: int) -> Path:
+    return blocks.folder / f"index-{number}.pickle"
+
+
+def _save_index(blocks: PointBlocks, number: int) -> None:
+    """Keep an approximate index over a block: to train it takes about as long as to search in it."""
+    file = _index_file(blocks, number)
+    unfinished = file.with_suffix(f".{uuid4().hex}")
+    unfinished.write_bytes(pickle.dumps(make_index(blocks.read(number), "approximate"), protocol=5))
+    unfinished.replace(file)
