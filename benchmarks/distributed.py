@@ -37,7 +37,7 @@ ROWS = {  # pairs, units and, of a planted graph, millions of edges
     "extended_mnist": [(10_000, 100_000, 0)],
     "planted": [(0, 200_000, 6)],
     "local": [(10_000, 20_000, 0)],
-    "growth": [(1000, 20_000, 0.6), (1000, 20_000, 2.4)],
+    "growth": [(1000, 20_000, 0.6), (1000, 20_000, 2.4), (1000, 20_000, 9.6), (1000, 20_000, 38.4)],
 }
 WORKERS_OF_GROWTH = (1, 2, 4)
 KEYS = ("graph", "pairs", "units", "edges", "workers", "GiB each")

@@ -23,7 +23,7 @@ from tightcut.neighbors.index import make_index
 from tightcut.neighbors.points import GIVEN
 
 SEARCHES = ("auto", "exact", "approximate")
-EXACT_WORK = 1e15  # n^2 d up to which "auto" is exact: some hours of one core
+EXACT_WORK = 1e15  # n^2 d up to which "auto" is exact: an hour or two of one core
 MOST_POINTS, MOST_COORDINATES = 250_000, 1 << 25  # of a block by default
 
 
