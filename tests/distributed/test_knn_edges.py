@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from tightcut import cluster_graph, knn_affinity, knn_edges
 from tightcut.exceptions import DisconnectedGraphWarning
+from tightcut.neighbors.projected import ProjectedNeighbors
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -57,12 +58,20 @@ def test_edges_are_those_in_memory(tmp_path, n_features, kind, metric):
     X = X.clip(1, 255).astype(kind)
     X = X[np.unique(X, axis=0, return_index=True)[1]]
     X += np.random.default_rng(2).permutation(3 * n_features)[:n_features].astype(kind)  # no two columns alike
-    found = knn_edges(da.from_array(X, chunks=(1700, -1)), tmp_path, metric=metric, connect=False)
+    found = knn_edges(da.from_array(X), tmp_path, metric=metric, connect=False, partition_size=2600)
     here = knn_affinity(X, metric=metric, connect=False)
     if kind is np.uint8:  # of several last neighbours at the same distance any may be taken
         assert matrix(found).sum() == pytest.approx(here.sum(), rel=1e-3)
     else:
         assert_equal(found, here)
+
+
+@pytest.mark.slow
+def test_projections_between_partitions(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(15_300, 12)) @ rng.normal(size=(12, 100)) + 0.1 * rng.normal(size=(15_300, 100))
+    assert ProjectedNeighbors.make(X[:5100], 10) is not None
+    assert_equal(knn_edges(da.from_array(X), tmp_path, partition_size=5100), knn_affinity(X))
 
 
 @pytest.mark.slow

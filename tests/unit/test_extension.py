@@ -35,6 +35,21 @@ def test_projected_neighbours_are_exact_and_stay_so_when_points_are_added(dtype)
         np.testing.assert_allclose(np.take_along_axis(true, neighbors, 1), distances, rtol=1e-9, atol=1e-9)
 
 
+def test_projected_neighbours_within_given_distances():
+    """Those beyond are not needed, and some of them are missing; equal distances are within."""
+    rng = np.random.default_rng(0)
+    points = low_rank(rng, 5300, np.float64)
+    index, queries = ProjectedNeighbors.make(points[:5200], 7), points[5200:]
+    distances, neighbors = index.kneighbors(queries, 7)
+    within = distances[np.arange(100), rng.integers(7, size=100)]
+    some_distances, some_neighbors = index.kneighbors(queries, 7, within)
+    needed = distances <= within[:, None]
+    np.testing.assert_array_equal(some_distances[needed], distances[needed])
+    np.testing.assert_array_equal(some_neighbors[needed], neighbors[needed])
+    assert (some_distances[~needed] > np.repeat(within, 7)[~needed.ravel()]).all()
+    assert np.isinf(some_distances).any()
+
+
 def test_an_index_is_made_anew_where_points_of_another_size_come():
     rng = np.random.default_rng(0)
     points = low_rank(rng, 5100, np.float64)

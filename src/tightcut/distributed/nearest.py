@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -14,7 +13,7 @@ from tightcut.distributed.points import PointBlocks
 from tightcut.distributed.running import Runner
 from tightcut.neighbors.affinity import gaussian_similarity
 from tightcut.neighbors.approximate import RECALL_SAMPLE
-from tightcut.neighbors.index import make_index
+from tightcut.neighbors.index import Neighbors, make_index
 from tightcut.neighbors.points import check_units
 from tightcut.neighbors.projected import ProjectedNeighbors
 
@@ -76,19 +75,33 @@ def _true_distances(blocks: PointBlocks, number: int, queries: np.ndarray, k: in
 
 def _nearest(blocks: PointBlocks, number: int, points: np.ndarray, k: int, search: str) -> Lists:
     """The k nearest of all points to those of a block, the smaller number first among equals."""
-    lists: Lists = np.empty((len(points), 0)), np.empty((len(points), 0), np.int64)
+    lists = _nearest_in(blocks, number, points, k, search, own=True)
     for other in range(len(blocks)):
-        found = _nearest_in(blocks, other, points, k, search, own=number == other)
+        if other == number:
+            continue
+        # Neighbours in the own block say how near those of others must be.
+        within = lists[0][:, -1] if lists[0].shape[1] == k else None
+        found = _nearest_in(blocks, other, points, k, search, own=False, within=within)
         distances, neighbors = (np.hstack(pair) for pair in zip(lists, found, strict=True))
         order = np.lexsort((neighbors, distances), axis=1)[:, :k]
         lists = np.take_along_axis(distances, order, axis=1), np.take_along_axis(neighbors, order, axis=1)
     return lists
 
 
-def _nearest_in(blocks: PointBlocks, other: int, queries: np.ndarray, k: int, search: str, *, own: bool) -> Lists:
+def _nearest_in(
+    blocks: PointBlocks,
+    other: int,
+    queries: np.ndarray,
+    k: int,
+    search: str,
+    *,
+    own: bool,
+    within: np.ndarray | None = None,
+) -> Lists:
     """Distances and numbers of the k nearest points of a block, or of all its points if they are fewer.
 
-    With `own` the queries are the block, and none is its own neighbour.
+    With `own` the queries are the block, and none is its own neighbour. Of neighbours beyond `within` some may be
+    missing, with infinite distances in their place.
     """
     k = min(k, blocks.size_of(other) - own)
     if k == 0:
@@ -96,14 +109,16 @@ def _nearest_in(blocks: PointBlocks, other: int, queries: np.ndarray, k: int, se
     if search == "approximate":
         index = pickle.loads(_index_file(blocks, other).read_bytes())  # noqa: S301 (written by `_save_index`)
     else:
-        index = _exact_index(blocks, other, queries, k, own=own)
-    distances, neighbors = index.kneighbors(None if own else queries, n_neighbors=k)
+        index = make_index(queries) if own else _exact_index(blocks, other, queries, k)
+    if isinstance(index, ProjectedNeighbors):
+        distances, neighbors = index.kneighbors(queries, k, within)
+    else:
+        distances, neighbors = index.kneighbors(None if own else queries, n_neighbors=k)
     return distances, neighbors + blocks.starts[other]
 
 
-def _exact_index(blocks: PointBlocks, other: int, queries: np.ndarray, k: int, *, own: bool) -> Any:
-    if own:
-        return make_index(queries)
+def _exact_index(blocks: PointBlocks, other: int, queries: np.ndarray, k: int) -> Neighbors | ProjectedNeighbors:
+    """An index over another block."""
     points = blocks.read(other)
     check_units(queries, points)
     return ProjectedNeighbors.make(points, k) or make_index(points)

@@ -84,8 +84,19 @@ class ProjectedNeighbors:
         )
         return ProjectedNeighbors(points, projection, self._scale, self._n_jobs, cells)
 
-    def kneighbors(self, X: np.ndarray, n_neighbors: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Distances to the nearest points and their numbers, nearest first; the smaller number first among equals."""
+    def kneighbors(
+        self, X: np.ndarray, n_neighbors: int = 1, within: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Distances to the nearest points and their numbers, nearest first; the smaller number first among equals.
+
+        Parameters
+        ----------
+        X : ndarray of shape (m, n_features)
+        n_neighbors : int
+        within : ndarray of shape (m,), optional
+            Distances beyond which a query needs no neighbours, which saves looking for such distances first. Where fewer
+            than `n_neighbors` are within, the distances to the rest are infinite.
+        """
         queries = np.ascontiguousarray(X)
         shape = len(queries), n_neighbors
         half_squares, neighbors = np.empty(shape), np.empty(shape, dtype=np.int64)
@@ -107,11 +118,14 @@ class ProjectedNeighbors:
             pairs.measure(*projected.lower_bound, queries, self._points, self._scale)
 
             def search(cell: int) -> None:
-                first.compare_near(cell)
-                rank(cell, nearest)
                 span = cells.span(cell)
-                # A list that is not full yet has an infinite last distance.
-                lists.bounds[span] = half_squares[cells.rows[span], -1] * SAME
+                if within is None:
+                    first.compare_near(cell)
+                    rank(cell, nearest)
+                    # A list that is not full yet has an infinite last distance.
+                    lists.bounds[span] = half_squares[cells.rows[span], -1] * SAME
+                else:
+                    lists.bounds[span] = (within[cells.rows[span]] * self._scale) ** 2 / 2 * SAME
                 pairs.compare_reachable(cell)
                 rank(cell, lists)
 
