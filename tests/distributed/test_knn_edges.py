@@ -1,6 +1,7 @@
 """Neighbours of points in partitions: the edges of `knn_affinity`, to the last bit, on any cluster."""
 
 import os
+import sys
 from importlib.util import find_spec
 
 import numpy as np
@@ -135,6 +136,14 @@ def test_auto_is_approximate_where_exact_would_take_too_long(tmp_path, monkeypat
         monkeypatch.setattr("tightcut.distributed.neighbors.EXACT_WORK", work)
         knn_edges(points, tmp_path / folder, progress=lambda stage, *_: stages.append(stage))
         assert ("recall" in stages) == (folder == "approximate")
+
+
+def test_without_faiss_the_error_says_why_it_is_needed(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "faiss", None)
+    monkeypatch.setattr("tightcut.distributed.neighbors.EXACT_WORK", 1)
+    with pytest.raises(ImportError, match=r'"auto" is approximate for 50 points of 2 features and needs faiss: pip'):
+        knn_edges(da.from_array(blobs(50, 2)), tmp_path)
+    assert knn_edges(da.from_array(blobs(50, 2)), tmp_path, neighbors="exact").recall == 1
 
 
 @pytest.mark.slow

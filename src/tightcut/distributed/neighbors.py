@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tightcut._support.choices import check_choice, check_count
+from tightcut._support.extras import required
 from tightcut.distributed.edges import COLUMNS, MOST_VERTICES
 from tightcut.distributed.levels import Level
 from tightcut.distributed.nearest import find_arcs
@@ -73,10 +74,15 @@ class _Settings:
         check_choice("symmetrize", self.symmetrize, SYMMETRIZE)
 
     def search(self, n: int, n_features: int) -> str:
-        """Whether n points are searched in "exact" or "approximate" manner."""
-        if self.neighbors != "auto":
-            return self.neighbors
-        return "exact" if float(n) ** 2 * n_features <= EXACT_WORK else "approximate"
+        """The search for n points, "exact" or "approximate"; an error if that needs what is not installed."""
+        if self.neighbors == "exact" or (self.neighbors == "auto" and float(n) ** 2 * n_features <= EXACT_WORK):
+            return "exact"
+        required(
+            "faiss",
+            f'neighbors="{self.neighbors}" is approximate for {n:,} points of {n_features} features and',
+            "faiss",
+        )
+        return "approximate"
 
 
 def knn_edges(
