@@ -113,8 +113,8 @@ def cluster_graph(
         Where the levels of the graph are kept while it is clustered, about twice the arcs; all workers must see it. By
         default a temporary folder of this machine.
     n_units : int, default=2_000_000
-        How many units one worker searches: few enough for its memory, which takes up to 130 bytes per arc between them. The
-        graph is contracted until so few are left.
+        How many units one worker searches: few enough for its memory, of which an arc between them takes up
+        to 110 bytes. The graph is contracted until so few are left.
     partition_size : int, default=4_000_000
         Arcs that a task works on at a time, about 100 bytes each.
     effort : float, default=1.0
@@ -261,7 +261,7 @@ def _search(
         n_arcs = int(level.array("n_arcs").sum())
         raise MemoryError(
             f"Every worker that searched {level.n_units:,} units with {n_arcs:,} arcs died, probably for want of memory: it "
-            "takes 40 to 130 bytes per arc. Lower n_units, or give workers more memory."
+            "takes 30 to 110 bytes per arc. Lower n_units, or give workers more memory."
         ) from error
 
 

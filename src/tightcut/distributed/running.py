@@ -104,7 +104,7 @@ def find_client(client: Any) -> Any:
         import dask.dataframe  # noqa: F401
         from distributed import Client, default_client
     except ImportError as error:
-        raise ImportError('cluster_graph needs Dask: pip install "tightcut[dask]"') from error
+        raise ImportError('cluster_graph and knn_edges need Dask: pip install "tightcut[dask]"') from error
     if client is None:
         try:
             return default_client()
