@@ -1,17 +1,21 @@
-"""Beliefs about all points: the answers, and a weighted mixture of predictors (graphs and columns)."""
+"""Beliefs about all points: the answers, and a weighted mixture of predictors (graphs, their plain cuts, and columns)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
+from tightcut.ask.calibration import likeliest_power, sharpened
 from tightcut.ask.columns import Lesson, Teacher
 from tightcut.ask.evidence import Evidence, truth_of
-from tightcut.ask.spreading import Harmonic, Spreading
-from tightcut.ask.weighing import DOUBT, boldness_of, merge, plausibility, share_of_errors, weigh
+from tightcut.ask.grouping import start_from_groups
+from tightcut.ask.landscape import Landscape
+from tightcut.ask.regions import Regions
+from tightcut.ask.spreading import Harmonic
+from tightcut.ask.weighing import DOUBT, boldness_of, heard, merge, plausibility, share_of_errors, weigh
 
 ROUNDS = 3
 PATIENCE = 1.0  # pseudo-answers in favour of all predictors alike
@@ -35,6 +39,8 @@ class Beliefs:
         The graphs, then the columns.
     say : ndarray of shape (n_opinions,)
         The share of each opinion.
+    regions : list of Regions
+        The plain cut of each graph.
     """
 
     evidence: Evidence
@@ -43,6 +49,7 @@ class Beliefs:
     doubt: float
     opinions: Sequence[Harmonic | Lesson]
     say: np.ndarray
+    regions: Sequence[Regions]
 
     @property
     def group(self) -> np.ndarray:
@@ -56,8 +63,27 @@ class Beliefs:
 
     @cached_property
     def shares(self) -> np.ndarray:
-        """Beliefs about every point, of shape (n, k + 1), by the mixture of all predictors."""
+        """Beliefs about every point, of shape (n, k + 1), by the mixture of graphs and columns."""
         return self._mixture(self.opinions)
+
+    @cached_property
+    def calibrated(self) -> np.ndarray:
+        """Probabilities of every point's groups, of shape (n, k + 1): what labels are made of.
+
+        Beside graphs and columns the plain cuts have a say, so that labels become no worse when the graph begins to know
+        something of a region whose part was right. Each predictor is first made as sure as its forecasts deserve.
+        """
+        predictors = [*self.opinions, *self.regions]
+        foreseen = [heard(predictor.foresee(self.answered)) for predictor in predictors]
+        powers = [likeliest_power(said, self.answered) for said in foreseen]
+        say = share_of_say(np.stack([sharpened(*pair) for pair in zip(foreseen, powers, strict=True)]), self.answered)
+        shares = np.zeros(self.shares.shape)
+        for predictor, power, weight in zip(predictors, powers, say.tolist(), strict=True):
+            if weight > LEAST_SAY:
+                shares += weight * sharpened(heard(self._said(predictor)), power)
+        shares /= shares.sum(axis=1, keepdims=True)
+        shares[self.evidence.points] = self.answered
+        return shares
 
     @cached_property
     def mapped(self) -> np.ndarray:
@@ -71,35 +97,65 @@ class Beliefs:
         graphs = [o for o in self.opinions if isinstance(o, Harmonic)]
         return graphs[int(np.argmax(self.say[: len(graphs)]))].reach(self.answered)
 
+    def _said(self, opinion: Harmonic | Lesson | Regions) -> np.ndarray:
+        """What an opinion says of every point, computed once."""
+        kept: dict[object, np.ndarray] = self.__dict__.setdefault("_kept", {})
+        if opinion not in kept:
+            kept[opinion] = opinion.shares(self.answered)
+        return kept[opinion]
+
     def _mixture(self, opinions: Sequence[Harmonic | Lesson]) -> np.ndarray:
         say = dict(zip(self.opinions, self.say, strict=True))
         least = LEAST_SAY * sum(say[opinion] for opinion in opinions)
-        shares = np.sum([say[o] * o.shares(self.answered) for o in opinions if say[o] > least], axis=0)
+        shares = np.sum([say[o] * self._said(o) for o in opinions if say[o] > least], axis=0)
         shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-9)
         shares[self.evidence.points] = self.answered
         return shares
 
 
-def believe(spreadings: Sequence[Spreading], evidence: Evidence, teacher: Teacher | None = None) -> Beliefs:
+def believe(landscape: Landscape, evidence: Evidence) -> Beliefs:
     """Weigh the answers against the neighbours and spread the outcome over the graph.
 
     Every opinion (each graph, and the columns) says of every answered point what it would have foreseen without that
     point's answers. The shares of the opinions are those under which the answers were likeliest.
     """
-    graphs = [Harmonic(spreading, evidence.points) for spreading in spreadings]
-    beliefs = _settle(graphs, evidence, teacher, in_order=True)
+    graphs = [Harmonic(spreading, evidence.points) for spreading in landscape.spreadings]
+    regions = [Regions(cut, evidence.points) for cut in landscape.cuts]
+    settle = partial(_settle, graphs, regions, evidence, landscape.teacher)
+    beliefs = settle()
     if not beliefs.erring:
         return beliefs
     # Answers contradict each other or the graph: an early error may have led all that followed astray.
-    other = _settle(graphs, evidence, teacher, in_order=False)
-    return max(beliefs, other, key=lambda b: plausibility(b.evidence, b.answered, b.foreseen))
+    beliefs = max(beliefs, settle(in_order=False), key=_plausibility)
+    start = start_from_groups(evidence, graphs, beliefs.say, beliefs.group)
+    return max(beliefs, settle(start=start), key=_plausibility)
 
 
-def _settle(graphs: list[Harmonic], evidence: Evidence, teacher: Teacher | None, *, in_order: bool) -> Beliefs:
-    """Weigh answers and opinions against each other until they settle."""
+def _plausibility(beliefs: Beliefs) -> float:
+    return plausibility(beliefs.evidence, beliefs.answered, beliefs.foreseen)
+
+
+def _settle(
+    graphs: list[Harmonic],
+    regions: list[Regions],
+    evidence: Evidence,
+    teacher: Teacher | None,
+    *,
+    in_order: bool = True,
+    start: np.ndarray | None = None,
+) -> Beliefs:
+    """Weigh answers and opinions against each other until they settle.
+
+    Parameters
+    ----------
+    in_order : bool
+        Whether the answers are first read in their order, or all at once.
+    start : ndarray of shape (m, k + 1), optional
+        Beliefs to begin with, if not what the answers alone say.
+    """
     opinions: list[Harmonic | Lesson] = list(graphs)
-    alone = answered = weigh(evidence, in_order=in_order)
-    doubt = DOUBT
+    alone, doubt = weigh(evidence, in_order=in_order), DOUBT
+    answered = alone if start is None else start
     for turn in range(ROUNDS):
         if turn == 1 and len(evidence.votes):
             evidence, answered = merge(evidence, answered)
@@ -111,7 +167,7 @@ def _settle(graphs: list[Harmonic], evidence: Evidence, teacher: Teacher | None,
         foreseen = np.tensordot(say, each, 1)
         answered = weigh(evidence, foreseen, answered, doubt, boldness_of(alone, foreseen))
         doubt = share_of_errors(evidence, answered)
-    return Beliefs(evidence, answered, foreseen, doubt, opinions, say)
+    return Beliefs(evidence, answered, foreseen, doubt, opinions, say, regions)
 
 
 def share_of_say(each: np.ndarray, answered: np.ndarray) -> np.ndarray:

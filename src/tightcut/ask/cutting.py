@@ -19,32 +19,38 @@ from tightcut.ask.questions import exploring
 from tightcut.ask.records import Answer
 from tightcut.ask.spreading import Spreading
 
+SMALL = 0.25  # of the mean volume: groups below it are not cut
 FIRST, GROWTH = 60, 1.25  # forecasts are made after 60 answers, and each time there are a quarter more
 
 
 def cut_from(beliefs: Beliefs, spreading: Spreading) -> np.ndarray | None:
-    """The cut into the known groups; None while there is a single one.
+    """The cut into the known groups; None while fewer than two are large.
 
-    Answered points keep their groups, so that every believed answer is satisfied.
+    Answered points keep their groups, so that every believed answer is satisfied. Small groups keep the points that are
+    believed to be theirs: as a cluster of its own, a group of a few points, perhaps founded by a wrong answer, would grow at
+    the cost of a class, since normalized cuts avoid small clusters.
     """
     from tightcut import Constraints, Graph, cluster
 
-    k, points = beliefs.evidence.n_groups, beliefs.evidence.points
+    k, points, degrees = beliefs.evidence.n_groups, beliefs.evidence.points, spreading.degrees
     known = beliefs.group < k
-    start = beliefs.shares[:, :k].argmax(axis=1)
-    start[points[known]] = beliefs.group[known]
-    groups, start = np.unique(start, return_inverse=True)
-    fixed = np.full(len(start), -1)
-    fixed[points[known]] = start[points[known]]
-    asked = np.unique(fixed[fixed >= 0])
-    if len(asked) < max(2, len(groups)):
+    believed = beliefs.calibrated[:, :k].argmax(axis=1)
+    believed[points[known]] = beliefs.group[known]
+    volume = np.bincount(believed, degrees, k)
+    large = np.flatnonzero(volume > SMALL * degrees.sum() / np.count_nonzero(volume))
+    asked = np.intersect1d(large, beliefs.group[known])
+    if len(asked) < max(2, len(large)):
         return None
-    graph = Graph(spreading.weights, spreading.degrees)
-    result = cluster(graph, Constraints.from_labels(fixed), len(groups), init=start, effort=0, random_state=0, n_jobs=1)
-    found = np.unique(result.labels, return_inverse=True)[1]
-    group_of = np.empty(len(groups), np.int64)
-    group_of[found[points[known]]] = beliefs.group[known]
-    labels = group_of[found]
+    inside = np.isin(believed, large)
+    start = np.where(inside, np.searchsorted(large, believed), beliefs.calibrated[:, large].argmax(axis=1))
+    fixed = np.full(len(start), -1)
+    kept = points[known & inside[points]]
+    fixed[kept] = start[kept]
+    graph = Graph(spreading.weights, degrees)
+    result = cluster(graph, Constraints.from_labels(fixed), len(large), init=start, effort=0, random_state=0, n_jobs=1)
+    group_of = np.empty(len(large), np.int64)
+    group_of[result.labels[kept]] = believed[kept]
+    labels = np.where(inside, group_of[result.labels], believed)
     aside = points[~known]
     labels[aside] = k + np.arange(len(aside))
     return labels
@@ -102,12 +108,12 @@ class ForecastComparison:
         before = answers[:number]
         known = self._forecasts.get(number)
         if known is None or known.answers != before:
-            beliefs = believe(self.landscape.spreadings, gather(before, self.anchor), self.landscape.teacher)
+            beliefs = believe(self.landscape, gather(before, self.anchor))
             spreadings = self.landscape.spreadings
             leading = spreadings[int(np.argmax(beliefs.say[: len(spreadings)]))]
             unknown = unknown_points(beliefs, leading_cut(beliefs, self.landscape.cuts))
             cut = None if exploring(leading, unknown) else cut_from(beliefs, leading)
-            believed = beliefs.shares[:, :-1].argmax(axis=1)
+            believed = beliefs.calibrated[:, :-1].argmax(axis=1)
             known = Forecast(before, set(beliefs.evidence.points.tolist()), believed, cut)
             self._forecasts[number] = known
         return known

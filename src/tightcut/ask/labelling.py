@@ -19,7 +19,7 @@ def labels_of(beliefs: Beliefs, cuts: list[np.ndarray]) -> np.ndarray:
     answer is satisfied.
     """
     k, points, group = beliefs.evidence.n_groups, beliefs.evidence.points, beliefs.group
-    labels = beliefs.shares[:, :k].argmax(axis=1)
+    labels = beliefs.calibrated[:, :k].argmax(axis=1)
     coarse = leading_cut(beliefs, cuts)
     unknown = unknown_points(beliefs, coarse)
     known = np.where(beliefs.answered.max(axis=1) > LIKELY, group, k)

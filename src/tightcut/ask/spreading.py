@@ -137,7 +137,7 @@ class Harmonic:
 
     def foresee(self, answered: np.ndarray) -> np.ndarray:
         """What would be believed of each answered point without its own answers."""
-        prior, moved = _part_priors(self.part, answered, self.parts.shape[1])
+        prior, moved = part_priors(self.part, answered, self.parts.shape[1])
         alpha = self.inverse @ (answered - self.parts @ prior)
         own = self.parts[np.arange(len(self.points)), self.part][:, None]
         foreseen = np.clip(answered - alpha / self.inverse.diagonal()[:, None] - own * moved, 1e-6, 1)
@@ -151,15 +151,22 @@ class Harmonic:
         through = self.spreading.part_volumes[self.part] * weight / (held + UNKNOWN)
         return (np.maximum(own, 0) + through) / self.spreading.degrees.sum()
 
+    def nearness(self) -> np.ndarray:
+        """How much the beliefs of any two answered points follow each other, from 0 to 1, of shape (m, m)."""
+        root = np.sqrt(self.inverse.diagonal())
+        near = np.clip(-self.inverse / root[:, None] / root, 0, 1)
+        np.fill_diagonal(near, 0)
+        return near
+
     def shares(self, answered: np.ndarray) -> np.ndarray:
         """The belief of every point."""
-        prior, _ = _part_priors(self.part, answered, self.parts.shape[1])
+        prior, _ = part_priors(self.part, answered, self.parts.shape[1])
         alpha = self.inverse @ (answered - self.parts @ prior)
         shares = self.spreading.part_columns @ prior.astype(np.float32) + self.columns @ alpha.astype(np.float32)
         return np.clip(shares, 0, 1)
 
 
-def _part_priors(part: np.ndarray, answered: np.ndarray, n_parts: int) -> tuple[np.ndarray, np.ndarray]:
+def part_priors(part: np.ndarray, answered: np.ndarray, n_parts: int) -> tuple[np.ndarray, np.ndarray]:
     """What is known of each part, and by how much each answered point has moved its own part."""
     count = np.zeros((n_parts, answered.shape[1]))
     np.add.at(count, part, answered)

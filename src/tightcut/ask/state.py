@@ -43,7 +43,7 @@ class State:
     def _believe(self, answers: list[Answer]) -> Beliefs:
         if self._memo is None or self._memo[0] != answers:
             evidence = gather(answers, self._journal.header["anchor"])
-            self._memo = answers, believe(self._landscape.spreadings, evidence, self._landscape.teacher)
+            self._memo = answers, believe(self._landscape, evidence)
         return self._memo[1]
 
     @property
