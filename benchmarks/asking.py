@@ -1,9 +1,10 @@
 """Answers against adjusted Rand index: `tightcut.ask` and its rivals. Writes a table and a picture.
 
-    python -m benchmarks.asking [digits usps ...] [--draws 10] [--methods pairs picks ...] [--points 3000] [--jobs 16] [--add]
+    python -m benchmarks.asking digits usps letter:4000 ... [--draws 10] [--methods pairs picks ...] [--jobs 16] [--add]
 
-A draw is another seed of the session, of the person who errs and, with --points, of the sample of the data. Nothing here knows
-the number of clusters, except the rivals that need it.
+A draw is another seed of the session, of the person who errs and, with a number of points, of the sample of the data.
+Nothing here knows the number of clusters, except the rivals that need it. Elsewhere than in a checkout with matplotlib:
+--into rows.csv there, and --rows rows.csv --add here.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from __future__ import annotations
 import argparse
 import csv
 import os
+from collections import defaultdict
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +22,6 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks import asking_rivals as rivals
-from benchmarks.asking_curves import draw
 from benchmarks.instances import RESULTS, commit, quiet, write
 from tightcut.ask import Session
 from tightcut.ask.simulation import Person
@@ -30,7 +31,7 @@ MARKS = {
     "digits": [10, 25, 60, 100, 150, 200],
     "usps": [10, 25, 50, 100, 200, 300, 500],
     "coil20": [10, 25, 50, 100, 200, 300, 500],
-    "mnist": [100, 150, 200, 500],
+    "mnist": [10, 25, 50, 100, 150, 200, 500],
     "letter": [100, 200, 500, 1000],
     "wine": [10, 25, 50, 100],
     "wdbc": [10, 25, 50, 100, 200],
@@ -43,42 +44,82 @@ MEASURES = ("accuracy", "expected accuracy", "within", "groups", "wrong", "wrong
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("sets", nargs="*", default=["digits", "usps", "coil20", "wine", "wdbc"], metavar="SET")
+    parser.add_argument("sets", nargs="*", metavar="SET[:POINTS]")
     parser.add_argument("--draws", type=int, default=10)
     parser.add_argument("--methods", nargs="*", default=list(METHODS), choices=list(METHODS))
-    parser.add_argument("--points", type=int, help="sample so many points in each draw")
     parser.add_argument("--jobs", type=int, default=1, help="processes, each with one thread")
+    parser.add_argument("--seconds", type=float, help="stop after so long; sessions that have not ended do not count")
+    parser.add_argument("--into", type=Path, metavar="CSV", help="write the rows there, and no table or picture")
+    parser.add_argument("--rows", type=Path, nargs="*", default=[], metavar="CSV", help="rows that were written so")
     parser.add_argument("--add", action="store_true", help="keep the rows of the table that are not measured again")
     arguments = parser.parse_args()
-    rows: list[dict[str, object]] = list(csv.DictReader(TABLE.open())) if arguments.add and TABLE.exists() else []
-    with ProcessPoolExecutor(arguments.jobs, initializer=quiet) as pool:
-        for name in arguments.sets:
-            for method in arguments.methods:
-                run = partial(measure, name, method, arguments.points)
-                new = summarize(name, arguments.points, method, list(pool.map(run, range(arguments.draws))))
-                rows = [r for r in rows if (r["set"], r["method"]) != (new[0]["set"], method)] + new
-                write("asking", rows, NOTES, "python -m benchmarks.asking", "one thread a run")
-                draw(rows, RESULTS / "asking.png")
+    if not (arguments.sets or arguments.rows):
+        parser.error("nothing to do: name a set, or files of rows")
+    new = [row for path in arguments.rows for row in csv.DictReader(path.open())]
+    new += measure_all(arguments.sets, arguments.methods, arguments.draws, arguments.jobs, arguments.seconds)
+    if arguments.into:
+        with arguments.into.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(new[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(new)
+        return
+    from benchmarks.asking_curves import draw
+
+    old: list[dict[str, object]] = list(csv.DictReader(TABLE.open())) if arguments.add and TABLE.exists() else []
+    again = {(row["set"], row["method"]) for row in new}
+    rows = sorted([row for row in old if (row["set"], row["method"]) not in again] + new, key=_place)
+    write("asking", rows, NOTES, "python -m benchmarks.asking", "one thread a run")
+    draw(rows, RESULTS / "asking.png")
 
 
-def measure(name: str, method: str, points: int | None, seed: int) -> dict[int, tuple[float, ...]]:
+def measure_all(
+    sets: list[str], methods: list[str], n_draws: int, jobs: int, seconds: float | None
+) -> list[dict[str, object]]:
+    """The rows of some sets and methods; the first draw of all of them, then the second, and so on."""
+    draws: dict[tuple[str, str], list[dict[int, tuple[float, ...]]]] = defaultdict(list)
+    with ProcessPoolExecutor(jobs, initializer=quiet) as pool:
+        tasks = {
+            pool.submit(measure, name, method, seed): (name, method)
+            for seed in range(n_draws)
+            for name in sets
+            for method in methods
+        }
+        try:
+            for task in as_completed(tasks, seconds):
+                draws[tasks[task]].append(task.result())
+        except TimeoutError:
+            for process in pool._processes.values():
+                process.terminate()
+            pool.shutdown(wait=False, cancel_futures=True)
+    return [row for (name, method), found in draws.items() for row in summarize(name, method, found)]
+
+
+def _place(row: dict[str, object]) -> tuple[int, int, int]:
+    """Where a row belongs in the table: sets and methods in the order in which they are listed."""
+    sets = [*MARKS, str(row["set"])]
+    return (
+        min(i for i, name in enumerate(sets) if str(row["set"]).startswith(name)),
+        list(METHODS).index(str(row["method"])),
+        int(str(row["answers"])),
+    )
+
+
+def measure(name: str, method: str, seed: int) -> dict[int, tuple[float, ...]]:
     """One draw: for each number of answers the adjusted Rand index and, of tightcut, more."""
     run, marks = METHODS[method]
+    name, _, points = name.partition(":")
     X, y = read(name)
-    rows = np.arange(len(X))
-    if points is not None and points < len(rows):
-        rows = np.random.default_rng(seed).permutation(len(rows))[:points]
-    X, y = X[rows], y[rows]
+    if points:
+        rows = np.random.default_rng(seed).permutation(len(X))[: int(points)]
+        X, y = X[rows], y[rows]
     possible = [mark for mark in marks or MARKS.get(name, [100, 200]) if mark < len(X)]
     return {mark: (adjusted_rand_score(y, labels), *more) for mark, labels, *more in run(X, y, possible, seed)}
 
 
-def summarize(
-    name: str, points: int | None, method: str, draws: list[dict[int, tuple[float, ...]]]
-) -> list[dict[str, object]]:
+def summarize(name: str, method: str, draws: list[dict[int, tuple[float, ...]]]) -> list[dict[str, object]]:
     """One row for each number of answers, with the mean and the spread over the draws."""
     marks = sorted({mark for values in draws for mark in values})
-    return [_row(name, points, method, mark, np.array([d[mark] for d in draws if mark in d])) for mark in marks]
+    return [_row(name, method, mark, np.array([d[mark] for d in draws if mark in d])) for mark in marks]
 
 
 def read(name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -92,8 +133,8 @@ def read(name: str) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(X, float), np.unique(y, return_inverse=True)[1].ravel()
 
 
-def _row(name: str, points: int | None, method: str, mark: int, values: np.ndarray) -> dict[str, object]:
-    row: dict[str, object] = {"set": name if points is None else f"{name}, {points}", "method": method, "answers": mark}
+def _row(name: str, method: str, mark: int, values: np.ndarray) -> dict[str, object]:
+    row: dict[str, object] = {"set": name.replace(":", ", "), "method": method, "answers": mark}
     row["draws"], row["ARI"] = len(values), f"{values[:, 0].mean():.3f}"
     row["lowest"], row["highest"] = f"{values[:, 0].min():.3f}", f"{values[:, 0].max():.3f}"
     extra = values[:, 1:]
