@@ -152,8 +152,8 @@ def test_a_person_is_asked_about_what_is_doubtful(run, edges, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "status", "complaint"),
     [
-        ("--console", 2, "--console is about --ask"),
-        ("--ask --id name", 2, "--id is about --records"),
+        ("--console", 2, "--console goes with --ask"),
+        ("--ask --id name", 2, "--id goes with --records"),
         ("--ask --console --records people.csv --id age", 1, "age"),
         ("--ask --console --records people.csv --id name", 1, "no record is named in column 'name'"),
         ("--ask --console --records people.csv --show height", 1, "height"),

@@ -38,7 +38,7 @@ def refuse_without_edges(context: click.Context) -> None:
     """An error for options that only a folder of edges has a use for, and for a command without data."""
     for name in OWN:
         if _is_given(context, name):
-            raise click.UsageError(f"{_flag(context, name)} is about --edges; name the folder of edges.")
+            raise click.UsageError(f"{_flag(context, name)} goes with --edges; name the folder of edges.")
     if context.params["data"] is None:
         raise click.UsageError("Missing argument 'DATA'.", context)
 

@@ -158,10 +158,10 @@ def _check_device(device: str) -> None:
     try:
         resolve_device(device)
     except ImportError:
-        raise ImportError('--device cuda needs PyTorch: pip install "tightcut[gpu]", or say --device cpu.') from None
+        raise ImportError('--device cuda needs PyTorch: pip install "tightcut[gpu]", or use --device cpu.') from None
     except NoGpuError:
         raise NoGpuError(
-            "--device cuda needs an NVIDIA GPU, and PyTorch finds none. Say --device cpu, or --device auto to use a GPU "
+            "--device cuda needs an NVIDIA GPU, and PyTorch finds none. Use --device cpu, or --device auto to use a GPU "
             "only where there is one."
         ) from None
 

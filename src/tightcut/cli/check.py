@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tightcut._support.display import counted
 from tightcut.cli._app import BAD_INPUT, INCONSISTENT
 from tightcut.cli._console import echo, print_facts, print_json
 from tightcut.cli._options import FILE, data_options, json_option, n_clusters_option
@@ -136,7 +137,7 @@ def _print(findings: dict[str, Any]) -> None:
     _print_list("not in the data", findings["unknown"], lambda row: f"{row['name']}: {row['place']}")
     if findings["consistent"]:
         needed = findings["points_needed"]
-        others = f", if the data have at least {needed:,} more point{'s' * (needed > 1)}" if needed else ""
+        others = f", if the data have at least {counted(needed, 'more point')}" if needed else ""
         echo(f"\nConsistent: {n_clusters} clusters can satisfy all of them{others}.")
         return
     echo(f"\n{'Inconsistent' if findings['proven'] else 'Not shown to be consistent'}: {findings['reason']}.")

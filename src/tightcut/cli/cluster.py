@@ -96,10 +96,8 @@ def cluster(
     DATA is a table of numbers (CSV, TSV, Parquet, Feather, XLSX, JSONL, FILE.db::TABLE of SQLite, FILE.duckdb::TABLE), an
     array (NPY, or X in NPZ), cells (H5AD, or FILE.h5ad::X_pca), or a graph: a Matrix Market file (MTX), a sparse matrix
     (NPZ of scipy), or a table whose header begins with source,target. With --graph any table of two or three columns is a
-    list of edges, and a square table or array a matrix of similarities. Files may be packed (.gz, .zst); - is standard
-    input. A graph larger than memory is a folder of Parquet files: --edges FOLDER, on a Dask cluster.
     list of edges, and a square table or array a matrix of similarities. Files may be compressed (.gz, .zst); - is
-    standard input.
+    standard input. A graph larger than memory is a folder of Parquet files: --edges FOLDER, on a Dask cluster.
 
     PAIRS is a table with a header: two columns of identifiers (or of row numbers from 0, without --id), a column `type`
     that says must or cannot (same, different, 1, 0, ...), and perhaps a column `belief` in (0, 1].
@@ -151,7 +149,7 @@ def _check_together(options: dict[str, Any], report: Path | None) -> None:
     if paper and (options["influence"] not in ("auto", 0) or options["max_violations"] == "fewest"):
         raise click.UsageError("--method paper takes neither --influence nor --max-violations fewest.")
     if report is None and (options["images"] or options["map"] != "auto"):
-        raise click.UsageError("--images and --map are about the report; say where to write it: --report report.html")
+        raise click.UsageError("--images and --map apply to the report; name the file to write: --report report.html")
 
 
 def _fitted(problem: Problem, options: dict[str, Any], init: Path | None, data: Path) -> Model:
