@@ -122,8 +122,8 @@ def _print(findings: dict[str, Any]) -> None:
     n_clusters, points = findings["n_clusters"], findings["points"]
     print_facts(
         {
-            "pairs": f"{findings['pairs']:,} lines, {findings['n_must_link']:,} different must-links, "
-            f"{findings['n_cannot_link']:,} cannot",
+            "pairs": f"{counted(findings['pairs'], 'line')}: {counted(findings['n_must_link'], 'must-link')} and "
+            f"{counted(findings['n_cannot_link'], 'cannot-link')}",
             "points": f"{findings['points_named']:,} named"
             + ("" if points is None else f", of {points:,} in the data"),
             "components": f"{findings['components']:,} sets of must-linked points, the largest of "

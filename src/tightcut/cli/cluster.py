@@ -136,6 +136,8 @@ def cluster(
         print_facts({**outcome.facts(seconds), **{name: path for name, path in files.items() if path}})
         for line in outcome.violated():
             echo(line)
+        if not any(files.values()):
+            console.note("Nothing was written; to keep the labels, add -o labels.csv")
     if outcome.is_expensive:
         console.note(
             f"Note: the pairs make the cut {outcome.ratio:.1f} times as large as without them. Some may be wrong: tightcut "

@@ -103,6 +103,8 @@ def resolve(
     else:
         files = {name.replace("_", " "): path for name, path in targets.items() if path}
         print_facts({**_facts(found, seconds), **({"written": ", ".join(map(str, files.values()))} if files else {})})
+        if not files:
+            console.note("Nothing was written; to keep the clusters, add -o clusters.csv")
 
 
 def _resolved(edges: Path, columns: str | None, rules: dict[str, Any], console: Console) -> Resolution:
@@ -188,7 +190,7 @@ def _facts(found: Resolution, seconds: float) -> dict[str, str]:
     bound = "the least possible" if excess <= 1e-6 * max(1.0, found.disagreement) else f"at most {excess:.6g} too much"
     return {
         "records": f"{summary['n_records']:,}",
-        "clusters": f"{summary['n_clusters']:,}, {sizes.get(1, 0):,} of them single records, the largest of {largest:,}",
+        "clusters": f"{summary['n_clusters']:,}, {counted(sizes.get(1, 0), 'single record')}, the largest of {largest:,}",
         "cut": cut,
         "doubtful": counted(summary["n_doubtful"], "decision"),
         "disagreement": f"{found.disagreement:.6g}, {bound}",
