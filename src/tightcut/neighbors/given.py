@@ -97,7 +97,7 @@ def shortest_known_bridges(distances: Any, labels: np.ndarray) -> tuple[np.ndarr
     lengths : ndarray of shape (m,)
     """
     ends, lengths = _links(distances, labels)
-    between = labels[ends]
+    between = labels[ends].astype(np.int32)  # wider indices are refused by scipy 1.13's spanning trees
     count = int(labels.max()) + 1
     # The tree depends on the order of the lengths alone, and a length of 0 would not count as an edge.
     ranks = np.argsort(np.argsort(lengths, kind="stable"), kind="stable") + 1.0
