@@ -109,7 +109,7 @@ def test_the_command_line_without_a_gpu(command, main, capsys):
     assert main([*command.split(), "--device", "cuda"]) == 1
     error = capsys.readouterr().err
     assert "--device cuda needs an NVIDIA GPU" in error
-    assert "Say --device cpu, or --device auto" in error
+    assert "Use --device cpu, or --device auto" in error
 
 
 def test_a_gpu_without_triton(monkeypatch):
