@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from tightcut._support.display import counted
+
 Link = tuple[str, int, int]
 
 LINKS_SHOWN = 6
@@ -83,8 +85,8 @@ class DisconnectedGraphWarning(UserWarning):
         left = self.n_components - self.n_bridges
         rest = f" No known distance joins the {left} that are left." if left > 1 else ""
         return (
-            f"The nearest-neighbour graph has {self.n_components} connected components; joined them by {self.n_bridges} "
-            f"{'bridge' if self.n_bridges == 1 else 'bridges'}, the shortest links between them.{rest} "
+            f"The nearest-neighbour graph has {self.n_components} connected components; joined them by "
+            f"{counted(self.n_bridges, 'bridge')}, the shortest links between them.{rest} "
             "Raise n_neighbors for a denser graph, or pass connect=False to keep the components apart."
         )
 

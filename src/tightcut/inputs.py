@@ -23,13 +23,13 @@ def read_similarities(X: Any, estimator: Any) -> Any:
     if similarities.shape[0] != similarities.shape[1]:
         raise ValueError(
             f'affinity="precomputed" takes a square matrix of similarities; X has shape {similarities.shape}. '
-            'For points and their features say affinity="knn".'
+            'For points and their features use affinity="knn".'
         )
     read_matrix(similarities, ensure_non_negative=True, estimator=estimator)
     if looks_like_distances(similarities):
         warn(
             "X looks like a matrix of distances: its diagonal is 0 and it satisfies the triangle inequality. "
-            'affinity="precomputed" takes similarities, the larger the more alike; for distances say affinity="knn", '
+            'affinity="precomputed" takes similarities, the larger the more alike; for distances use affinity="knn", '
             'metric="precomputed".'
         )
     return similarities
@@ -57,7 +57,7 @@ def looks_like_distances(matrix: Any) -> bool:
     apart = sample[~np.eye(len(sample), dtype=bool)]
     if len(sample) < 3 or apart.min() <= 0 or apart.max() <= 2 * apart.min():
         return False
-    shortest = (sample[:, :, None] + sample[None, :, :]).min(axis=1)  # by way of at most one other point
+    shortest = (sample[:, :, None] + sample[None, :, :]).min(axis=1)  # through at most one other point
     return bool((sample <= shortest * (1 + 1e-6)).all())
 
 

@@ -78,7 +78,7 @@ class ProgressLine(StatusLine):
 
     def say(self, text: str) -> None:
         """A sentence on a line of its own, shown at once."""
-        self.show(f"tightcut {text}", finished=True)
+        self.show(f"tightcut: {text}", finished=True)
 
 
 def bar(done: int, total: int) -> str:

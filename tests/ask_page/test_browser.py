@@ -129,7 +129,7 @@ def test_undo_by_key_and_click(window, running):
     page.keyboard.press("Backspace")
     wait_for_another_question(page, before)
     page.get_by_role("button", name="Undo").click()
-    page.wait_for_function("() => document.querySelector('.notice').textContent.includes('Taken back')")
+    page.wait_for_function("() => document.querySelector('.notice').textContent.includes('Undone')")
     wait_for_answers(page, 0)
     assert running.desk.session.n_answers_ == 0
     page.keyboard.press("Backspace")
@@ -222,7 +222,7 @@ def test_a_dead_server_loses_nothing(window, desk, answers, kit):
     text = page.locator(".banner").inner_text()
     assert "does not answer" in text
     assert str(answers) in text
-    assert "not taken yet" in text
+    assert "not been accepted yet" in text
     assert page.locator(".question .thing").count() == 2
     assert desk.session.n_answers_ == 1
     # It is back at the same address, as after a suspended process: the waiting answer arrives, once.

@@ -49,7 +49,7 @@ def test_every_action_of_the_page(desk):
     assert desk.perform("pairs", {})["text"].splitlines() == ["a,b,type", "anna,anne,cannot"]
     assert len({line.split(",")[1] for line in desk.perform("labels", {})["text"].splitlines()[1:]}) == 3
     desk.perform("revise", {"number": question["number"], "choice": "same"})
-    assert "Taken back: a change of an answer." in desk.perform("undo", {})["notice"]
+    assert "Undone: a change of an answer." in desk.perform("undo", {})["notice"]
     desk.perform("move", {"row": question["second"]["row"], "choice": group["id"]})
 
 

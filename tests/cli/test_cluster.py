@@ -270,8 +270,8 @@ def test_ctrl_c(folder, child_environment):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        ("-k 0", 2, "-k"),
-        ("-k two", 2, "'two' is not a valid integer range. Did you mean 2?"),
+        ("-k two", 2, "'two' is not a whole number. Did you mean 2?"),
+        ("-k 0", 2, "0 is not in the range x>=1.\n"),
         ("-k atuo", 2, "Did you mean 'auto'?"),
         ("-k 61", 1, "61 clusters need at least that many points; moons.csv has 60."),
         ("--n-neighbors 0", 2, "--n-neighbors"),
@@ -283,7 +283,7 @@ def test_ctrl_c(folder, child_environment):
         ("-o labels.parquet", 1, "tables are written as CSV or TSV; name it labels.csv"),
         ("--jobs 0", 2, "0 is not a number of threads; -1 means all cores"),
         ("--effort nan", 2, "not a finite number"),
-        ("--max-violations some", 2, "not a valid float"),
+        ("--max-violations some", 2, "'some' is not a number. It may also be the word fewest."),
         ("--max-violations inf", 2, "not a finite number"),
     ],
 )

@@ -86,8 +86,8 @@ def test_the_summary_as_json_and_replacing(edges, run):  # noqa: ARG001
     ("line", "message"),
     [
         ("cluster -k 2", "Missing argument 'DATA'"),
-        ("cluster moons.csv -k 2 --scheduler tcp://x:1", "--scheduler is about --edges and --points"),
-        ("cluster moons.csv -k 2 --n-units 9", "--n-units is about --edges"),
+        ("cluster moons.csv -k 2 --scheduler tcp://x:1", "--scheduler goes with --edges and --points"),
+        ("cluster moons.csv -k 2 --n-units 9", "--n-units goes with --edges"),
         ("cluster moons.csv --edges edges -k 2", "DATA has no effect on --edges"),
         ("cluster --edges edges -k 2 --report r.html", "--report has no effect on --edges"),
         ("cluster --edges edges -k 2 --max-violations fewest", "--max-violations has no effect on --edges"),

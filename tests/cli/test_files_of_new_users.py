@@ -124,7 +124,7 @@ def test_rows_without_values_stay_in_the_output_without_a_label(run, folder):
     assert code == 0
     assert "58, 2 without a label" in out
     assert "Left out 2 of 60 rows" in err
-    assert "1 pairs of pairs.csv name rows that were left out" in err
+    assert "1 pair of pairs.csv named rows that were left out" in err
     labels = [line.split(",") for line in (folder / "labels.csv").read_text().splitlines()[1:]]
     assert [name for name, _ in labels] == [f"m{i:02d}" for i in range(60)]
     assert [name for name, label in labels if label == ""] == ["m02", "m06"]

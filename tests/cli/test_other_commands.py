@@ -158,15 +158,18 @@ class TestEvaluate:
     @pytest.mark.parametrize(
         ("labels", "options", "message"),
         [
-            ("row,cluster\n0,1\n", "", "has 1 rows and moons.csv has 60"),
+            ("row,cluster\n0,1\n", "", "has 1 row and moons.csv has 60"),
             ("name,cluster\nzoe,1\n", "", "'zoe' is not in column 'name' of moons.csv"),
             ("name,cluster\nm01,1\nm01,2\n", "", "'m01' already occurs in line 2"),
             ("name,cluster\nm01,1\n", "--truth-column z", "no column 'z' (--truth-column)"),
+            ("name,cluster\nm01,1\n", "points.csv", "column 'y' holds measurements such as 0.5, not classes"),
         ],
     )
     def test_mistakes(self, run, folder, labels, options, message):
         (folder / "labels.csv").write_text(labels)
-        code, _, err = run(f"evaluate labels.csv moons.csv {options}")
+        (folder / "points.csv").write_text("name,x,y,colour\nm01,1.5,2,red\nm02,2.5,0.5,blue\n")
+        truth = options if options.endswith(".csv") else f"moons.csv {options}"
+        code, _, err = run(f"evaluate labels.csv {truth}")
         assert code == 1
         assert message in err
 
@@ -175,7 +178,7 @@ class TestEvaluate:
         (folder / "t.csv").write_text("id,class\na,x\nb,y\nc,\n")
         code, out, err = run("evaluate l.csv t.csv")
         assert code == 0
-        assert "Left out 1 rows without a class" in err
+        assert "Left out 1 row without a class" in err
         assert "points                  2" in out
 
 

@@ -24,7 +24,7 @@ def test_facts_and_files(run, edges):
     assert (edges / "clusters.csv").read_text() == "id,cluster\n1,0\n2,0\n3,1\n10,1\n"
     assert (edges / "cut.csv").read_text().splitlines()[1].startswith("2,3,0.7,0,1,evidence,1,3,")
     assert (edges / "check.csv").read_text().startswith("a,b,type,probability,cluster_a,cluster_b,margin\n")
-    assert "2, 0 of them single records, the largest of 2" in out
+    assert "2, 0 single records, the largest of 2" in out
     assert "1 match: 1 by other scores" in out
     assert "the least possible" in out
 
@@ -152,8 +152,8 @@ def test_a_person_is_asked_about_what_is_doubtful(run, edges, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "status", "complaint"),
     [
-        ("--console", 2, "--console is about --ask"),
-        ("--ask --id name", 2, "--id is about --records"),
+        ("--console", 2, "--console goes with --ask"),
+        ("--ask --id name", 2, "--id goes with --records"),
         ("--ask --console --records people.csv --id age", 1, "age"),
         ("--ask --console --records people.csv --id name", 1, "no record is named in column 'name'"),
         ("--ask --console --records people.csv --show height", 1, "height"),

@@ -20,8 +20,6 @@ from tightcut.search.two_clusters import TwoClusters, reduce_to_units
 
 distributed = pytest.importorskip("distributed")
 
-from joblib._dask import DaskDistributedBackend  # noqa: E402 (needs distributed)
-
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("client")]
 
 QUICK = {"effort": 0.3, "random_state": 0}
@@ -58,7 +56,7 @@ def test_the_cluster_is_two_other_processes(client):
 def test_restarts(graph, blobs, k, options):
     constraints = sample_constraints(blobs[1] % k, 80, random_state=0)
     here = cluster(graph, constraints, k, **QUICK, **options)
-    with joblib.parallel_config("dask"), watched(DaskDistributedBackend, "submit") as submit:
+    with joblib.parallel_config("dask"), watched(distributed.Client, "submit") as submit:
         there = cluster(graph, constraints, k, **QUICK, **options)
     assert submit.called  # or this would compare one process with itself
     np.testing.assert_array_equal(there.labels, here.labels)
@@ -73,7 +71,7 @@ def test_a_graph_whose_solutions_are_joined(graph, blobs, k, monkeypatch):
         monkeypatch.setattr(kind, "direct_limit", 100)
     constraints = sample_constraints(blobs[1] % k, 80, random_state=0)
     here = cluster(graph, constraints, k, **QUICK)
-    with joblib.parallel_config("dask"), watched(DaskDistributedBackend, "submit") as submit:
+    with joblib.parallel_config("dask"), watched(distributed.Client, "submit") as submit:
         there = cluster(graph, constraints, k, progress=lambda *call: stages.add(call[0]), **QUICK)
     assert submit.called
     assert {"start", "join"} <= stages
@@ -85,14 +83,14 @@ def test_the_estimator(blobs):
     X, y = blobs
     known = np.where(np.arange(len(y)) < 60, y, -1)
     here = COSC(4, **QUICK).fit(X, partial_labels=known)
-    with joblib.parallel_config("dask"), watched(DaskDistributedBackend, "submit") as submit:
+    with joblib.parallel_config("dask"), watched(distributed.Client, "submit") as submit:
         there = COSC(4, **QUICK).fit(X, partial_labels=known)
     assert submit.called
     np.testing.assert_array_equal(there.labels_, here.labels_)
 
 
 def test_one_job_stays_here(graph):
-    with joblib.parallel_config("dask"), watched(DaskDistributedBackend, "submit") as submit:
+    with joblib.parallel_config("dask"), watched(distributed.Client, "submit") as submit:
         cluster(graph, None, 3, n_jobs=1, **QUICK)
     assert not submit.called
 

@@ -52,7 +52,7 @@ for dtype in (np.float64, np.float32, np.uint8):
     COSC(neighbors="blocked", **quick).fit(points).predict(points)
     with mock.patch.multiple(projections, **SMALL):
         knn_affinity(np.repeat(points, 40, axis=1), neighbors="blocked")
-sparse = sp.random_array((200, 300), density=0.05, format="csr", rng=np.random.default_rng(0))
+sparse = sp.csr_array(np.random.default_rng(0).binomial(1, 0.05, size=(200, 300)).astype(float))
 knn_affinity(sparse)
 late = {name for name, signatures in compiled().items() if signatures != before[name]}
 print("late:", *sorted(late))

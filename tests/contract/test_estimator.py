@@ -390,7 +390,7 @@ def test_cosine_distances_do_not_see_lengths(form):
 
 @pytest.mark.parametrize("scale", ["standard", "quantile"])
 def test_a_sparse_x_is_not_made_dense(X, scale):
-    with pytest.raises(ValueError, match=f'scale="{scale}" would make a sparse X dense; say scale="none"'):
+    with pytest.raises(ValueError, match=f'scale="{scale}" would make a sparse X dense; use scale="none"'):
         quick(scale=scale).fit(sp.csr_array(X))
 
 

@@ -98,7 +98,7 @@ def main(tmp_path, monkeypatch):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_command_line_says_what_to_install(command, main, capsys):
     assert main([*command.split(), "--device", "cuda"]) == 1
-    assert '--device cuda needs PyTorch: pip install "tightcut[gpu]", or say --device cpu.' in capsys.readouterr().err
+    assert '--device cuda needs PyTorch: pip install "tightcut[gpu]", or use --device cpu.' in capsys.readouterr().err
     assert main([*command.split(), "--device", "auto"]) == 0
 
 
@@ -109,7 +109,7 @@ def test_the_command_line_without_a_gpu(command, main, capsys):
     assert main([*command.split(), "--device", "cuda"]) == 1
     error = capsys.readouterr().err
     assert "--device cuda needs an NVIDIA GPU" in error
-    assert "Say --device cpu, or --device auto" in error
+    assert "Use --device cpu, or --device auto" in error
 
 
 def test_a_gpu_without_triton(monkeypatch):

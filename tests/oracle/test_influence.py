@@ -1,4 +1,4 @@
-"""Cannot-links that speak for neighbours: the criterion against its definition, the search against brute force."""
+"""Cannot-links that extend to neighbours: the criterion against its definition, the search against brute force."""
 
 import numpy as np
 import pytest

@@ -321,7 +321,7 @@ class TestCategories:
             read_data(tmp_path / "a.csv", DataOptions(encode=("name",)))
 
     def test_a_column_that_is_not_used(self, animals):
-        with pytest.raises(InputError, match="column 'kind' is not clustered by"):
+        with pytest.raises(InputError, match="column 'kind' is not used for clustering"):
             read_data(animals, DataOptions(encode=("kind",), drop=("kind",)))
 
 

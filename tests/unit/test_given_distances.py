@@ -102,7 +102,7 @@ def test_components_that_no_known_distance_joins_are_said():
         ([[0, np.inf], [np.inf, 0]], "finite.*leave a distance that is not known out of a sparse matrix"),
         ([[0, np.nan], [np.nan, 0]], "finite"),
         ([[0.0, 1], [1, 0.5]], "of a point to itself must be 0; that of 1 is 0.5"),
-        (np.exp(-DISTANCES), 'to itself must be 0.*For similarities say affinity="precomputed"'),
+        (np.exp(-DISTANCES), 'to itself must be 0.*For similarities use affinity="precomputed"'),
         ([[0, 1, 2], [1, 0, 3], [2, 4, 0]], "symmetric; that from 1 to 2 is 3, and that from 2 to 1 is 4"),
         (sp.csr_array([[0.0, 1, 2], [1, 0, 3], [2, 4, 0]]), "symmetric; that from 1 to 2 is 3"),
         (
@@ -126,8 +126,8 @@ def test_rounding_errors_are_no_mistakes():
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
-        ({"scale": "standard"}, "scale='standard' is about columns"),
-        ({"learn_distances": True}, "learn_distances=True is about columns"),
+        ({"scale": "standard"}, "scale='standard' applies to columns"),
+        ({"learn_distances": True}, "learn_distances=True applies to columns"),
         ({"affinity": "precomputed"}, "similarities, and metric=.precomputed. that it holds distances"),
         ({"neighbors": "tree"}, "leaves nothing to search"),
     ],
@@ -177,7 +177,7 @@ def test_settings_of_many_points_are_chosen_on_a_sample(form, monkeypatch):
 
 
 def test_distances_taken_as_similarities_point_here():
-    with pytest.warns(UserWarning, match='for distances say affinity="knn", metric="precomputed"'):
+    with pytest.warns(UserWarning, match='for distances use affinity="knn", metric="precomputed"'):
         COSC(3, affinity="precomputed", random_state=0).fit(DISTANCES)
 
 
@@ -215,7 +215,7 @@ def test_from_the_command_line(tmp_path, capsys, monkeypatch):
         ("a,b\n0,1\n1,0\n2,2\n", [], "has 3 rows and 2 columns of numbers; a matrix of distances has one row"),
         ("a,b\n0,1\n2,0\n", [], "symmetric"),
         ("source,target\n0,1\n1,0\n2,2\n", ["--graph"], "leave out --graph"),
-        ("a,b\n0,1\n1,0\n", ["--scale", "standard"], "about columns"),
+        ("a,b\n0,1\n1,0\n", ["--scale", "standard"], "applies to columns"),
     ],
 )
 def test_files_without_distances(tmp_path, capsys, content, options, complaint):

@@ -414,7 +414,7 @@ def test_the_line_of_progress_says_how_long_compiling_takes():
     line.say("has just said something else")
     with compiling_reported(line):
         report_compiling()
-    assert re.fullmatch(r"tightcut has .* else\ntightcut compiling once, about \d+ s\n", stream.getvalue())
+    assert re.fullmatch(r"tightcut: has .* else\ntightcut: compiling once, about \d+ s\n", stream.getvalue())
 
 
 def test_a_kernel_is_compiled_once_for_integers_of_any_width(tmp_path, monkeypatch):

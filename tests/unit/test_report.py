@@ -142,6 +142,14 @@ def test_free_constraints_are_praised(subject):
     )
 
 
+def test_violated_constraints_are_not_praised(subject):
+    X, graph, _, _, _ = subject
+    labels = cluster(graph, effort=0.3, random_state=0).labels
+    torn = Constraints.from_pairs(120, must_link=[(0, 1), (0, int((labels != labels[0]).argmax()))])
+    text = render(graph, labels, torn, points=X, prices=audit(graph, torn, labels))
+    assert "the data agree with all that are satisfied" in text
+
+
 def test_large_data_are_thinned_out():
     rng = np.random.default_rng(0)
     n = POINTS_DRAWN + 500

@@ -1,8 +1,8 @@
 """Steps on a block of a graph: some of its units with all their arcs (see distributed/).
 
 A block holds the units first, ..., first + b - 1. `indptr` counts from the first arc of the block, `indices` are numbers of
-the whole graph, as are `mass`, `labels` and all else that has an entry per unit. What a step says of a unit depends on its
-arcs and on these arrays only, never on how the graph is cut into blocks.
+the whole graph, as are `mass` (vertex weights), `labels` and all else with an entry per unit. What a step says of a unit
+depends on its arcs and on these arrays only, never on how the graph is cut into blocks.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _scrambled(x):
 
 @compiled
 def add_up_arcs(row, column, weight, n_rows):
-    """Arcs sorted by their ends, parallel ones added up, the lightest first: the order they come in makes no difference.
+    """Arcs sorted by their ends, parallel ones added up, lightest first, so that the order they come in does not matter.
 
     `row` holds numbers below `n_rows`. Returns indptr, columns and weights.
     """

@@ -1,6 +1,6 @@
 """Compiled code on disk: read where it is, written where it can be, and never a reason to fail.
 
-numba's own cache raises where no folder can be written, the disk is full or a file was cut short. It passes over a cache
+numba's own cache raises where no folder can be written, the disk is full or a file was cut short. It ignores a cache
 that can be read but not written, such as one made when a container's image was built; two processes that compile at once
 may overwrite each other's index; and an edit in a file goes unnoticed by the functions of other files that call it.
 
@@ -41,7 +41,7 @@ CHECKSUM = sha256().digest_size  # bytes before the code itself
 
 
 class KernelCache(NullCache):
-    """What a dispatcher asks for compiled code, and gives it to.
+    """Where a dispatcher looks for compiled code, and stores it.
 
     With NUMBA_CACHE_DIR set, the files are there. Otherwise they are read from the package's own `__pycache__` and the
     user's folder for caches, and written to the first of the two that can be written. If none can, a folder of the
@@ -105,7 +105,7 @@ class KernelCache(NullCache):
 
 
 def folders_in_use() -> list[Path]:
-    """Where there is compiled code of this installation that this user may read, the folder that is read first first."""
+    """Where there is compiled code of this installation that this user may read, in the order in which it is looked for."""
     folders = [*_folders(Path(__file__).resolve().parent), *_temporary_folder(create=False)]
     return [folder for folder in folders if any(folder.glob("*.nbc"))]
 
@@ -130,7 +130,7 @@ def _stamp(module: str) -> str:
         try:
             sources[name] = inspect.getsource(sys.modules[name])
         except OSError:
-            sources[name] = uuid4().hex  # who cannot see the source cannot tell whether code is current: use none
+            sources[name] = uuid4().hex  # without the source, nothing tells whether code is current: use none
         waiting |= set(imports.findall(sources[name])) - sources.keys()
     return sha256("".join(sources[name] for name in sorted(sources)).encode()).hexdigest()[:16]
 

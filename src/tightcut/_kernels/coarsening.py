@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from tightcut._kernels.arrays import filled
 from tightcut._kernels.compiled import compiled
 
 
 @compiled
 def heavy_edge_matching(indptr, indices, coupling, mass, order, heaviest, weakest, apart_indptr, apart_indices):
-    """Match each unit with the neighbour it is tied to most tightly for its mass; returns (unit, sign).
+    """Match each unit with the neighbour whose coupling is strongest for its mass (vertex weight); returns (unit, sign).
 
     Two matched units get one number, in the order of the first of them, so that what is near stays near in memory; the
-    sign is their relative orientation. No pair weighs more than `heaviest`, no two units that the second graph lists as
-    apart are matched (pass an empty graph if there are none). Nor is a unit along an edge that has less than the share
-    `weakest` of its strongest one's weight; it waits for another unit to choose it.
+    sign is their relative orientation. No pair weighs more than `heaviest`, and no two units are matched that the second
+    graph lists as apart (pass an empty graph if there are none). A unit chooses no neighbour whose coupling is below the
+    share `weakest` of its strongest one; it may still be chosen by another unit.
     """
     n = len(mass)
-    partner, forbidden = _unset(n), _unset(n)
+    partner, forbidden = filled(n, -1), filled(n, -1)
     sign = np.empty(n, np.int8)
     for u in range(n):
         sign[u] = 1
@@ -51,7 +52,7 @@ def heavy_edge_matching(indptr, indices, coupling, mass, order, heaviest, weakes
 def connected_regions(indptr, indices, code):
     """Number the connected regions of equal code 0, 1, ... by their first vertex. O(arcs)."""
     n = len(code)
-    region = _unset(n)
+    region = filled(n, -1)
     stack = np.empty(n, np.int32)
     count = 0
     for first in range(n):
@@ -84,9 +85,9 @@ def contract(indptr, indices, coupling, unit, sign, n_units):
     out_indptr = np.zeros(n_units + 1, np.int32)
     out_indices = np.empty(len(indices), np.int32)
     signed = _some_negative(coupling, sign)
-    # An array that is not needed would take as much memory as the weights do.
+    # Without negative values their array is not needed; it would take as much memory as the weights.
     positive, negative = np.empty(len(indices)), np.empty(len(indices) if signed else 0)
-    place = _unset(n_units)  # of the arc to each unit, if it is one of the present unit's
+    place = filled(n_units, -1)  # of the arc to each unit, if it is one of the present unit's
     offset, size = 0.0, 0
     for u in range(n_units):
         first = size
@@ -127,15 +128,6 @@ def _some_negative(coupling, sign):
     for s in sign:
         found |= s < 0
     return found
-
-
-@compiled
-def _unset(n):
-    """As many times -1. `np.full` takes twice as long to compile."""
-    out = np.empty(n, np.int32)
-    for u in range(n):
-        out[u] = -1
-    return out
 
 
 @compiled

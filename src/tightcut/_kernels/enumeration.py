@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tightcut._kernels.arrays import filled
 from tightcut._kernels.compiled import compiled
-from tightcut._kernels.joining import filled
 
 EPSILON = 1e-9
 
@@ -34,7 +34,7 @@ def best_partition(weights, label, cost, most_nodes):
         if upper > least[i + 1] + EPSILON:
             upper = _search_from(i, weights, least, upper, best, nodes)
             if nodes[0] <= 0:
-                # Of fewer vertices nothing costs more.
+                # Further vertices never lower the least cost: that of the later ones bounds it from below.
                 return cost, min(cost, least[i + 1])
         least[i] = upper
     for v in range(n):

@@ -8,7 +8,7 @@ from tightcut._kernels.compiled import compiled
 
 
 @compiled
-def fista_steps(indptr, indices, weights, target, norm, step, flow, ahead, momentum, n_steps, value):
+def fista_steps(indptr, indices, weights, target, vertex_weights, step, flow, ahead, momentum, n_steps, value):
     """`n_steps` iterations on the dual flow; returns (momentum, duality gap at `value`).
 
     Both directions of an edge are stored and updated alike with opposite signs, so a vertex writes only its own
@@ -20,7 +20,7 @@ def fista_steps(indptr, indices, weights, target, norm, step, flow, ahead, momen
             total = 0.0
             for a in range(indptr[u], indptr[u + 1]):
                 total += ahead[a]
-            value[u] = (target[u] - total) / norm[u]
+            value[u] = (target[u] - total) / vertex_weights[u]
         following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * momentum * momentum))
         inertia = (momentum - 1.0) / following
         momentum = following
@@ -35,7 +35,7 @@ def fista_steps(indptr, indices, weights, target, norm, step, flow, ahead, momen
         total = 0.0
         for a in range(indptr[u], indptr[u + 1]):
             total += flow[a]
-        value[u] = (target[u] - total) / norm[u]
+        value[u] = (target[u] - total) / vertex_weights[u]
     for u in range(n):
         for a in range(indptr[u], indptr[u + 1]):
             difference = value[u] - value[indices[a]]

@@ -12,7 +12,7 @@ from tightcut._kernels.partition import measure_partition, relation_inside
 from tightcut._kernels.random_numbers import next_random
 from tightcut._support.rounding import BELIEF_ROUNDING
 
-CHEAPER, DEARER = 0.9, 1.2  # the price after a step within the target and after one beyond it
+CHEAPER, DEARER = 0.9, 1.2  # factors of the price, after a step within the target and after one beyond it
 
 
 @compiled
@@ -57,7 +57,7 @@ def _tabulate(indptr, indices, values, labels, table):
 
 @compiled
 def _best_step(degree, mass, labels, totals, tables, rest_until, step, aim, state):
-    """The move with the least cut plus price for what exceeds the target, among those that are not resting."""
+    """The move with the least cut plus price of what exceeds the target; a move that is tabu must lead to a new best."""
     leaving, volume, count = totals
     towards, clash = tables
     cut, amount, target, price, smallest = aim

@@ -8,17 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tightcut._kernels.arrays import filled
 from tightcut._kernels.compiled import compiled
 from tightcut._kernels.heap import ABSENT, heapify, pop, renew
-
-
-@compiled
-def filled(n, value):
-    """An int32 array; numpy's own takes longer to compile than all the rest of a small kernel."""
-    array = np.empty(n, np.int32)
-    for at in range(n):
-        array[at] = value
-    return array
 
 
 @compiled
@@ -105,7 +97,7 @@ def _incidence(n, ends):
 
 @compiled
 def _hash_table(m):
-    """Edges by their ends, with open addressing: slots, of which the first counts those in use."""
+    """Edges by their ends, with open addressing: slots, and a last entry that counts those in use."""
     capacity = 8
     while capacity < 4 * m:
         capacity *= 2

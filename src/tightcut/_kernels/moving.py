@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tightcut._kernels.arrays import filled
 from tightcut._kernels.compiled import compiled
-from tightcut._kernels.joining import filled
 
 EPSILON = 1e-9  # gains below this are rounding errors
 MOST_ROUNDS, MOST_SWEEPS = 10, 20
@@ -78,7 +78,7 @@ def link(v, c, lists):
 
 @compiled
 def _move(v, c, label, lists):
-    """Take v from its cluster to cluster c; if that is empty, it is the uppermost of the stack."""
+    """Take v from its cluster to cluster c; if that is empty, it is the top of the stack."""
     head, after, before, count, empty = lists
     own, n = label[v], len(count)
     if before[v] >= 0:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tightcut._kernels.arrays import filled
 from tightcut._kernels.compiled import compiled
 from tightcut._kernels.enumeration import best_partition
-from tightcut._kernels.joining import filled
 from tightcut._kernels.moving import link, member_lists
 
 EPSILON = 1e-9

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tightcut._kernels.arrays import filled
 from tightcut._kernels.compiled import compiled
-from tightcut._kernels.joining import filled
 
 EPSILON = 1e-12
 WORK_PER_ARC = 200

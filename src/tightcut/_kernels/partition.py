@@ -1,8 +1,8 @@
 """Local search on partitions into k clusters (see search/constrained_graph.py).
 
-leaving[c] is the edge weight that leaves cluster c, volume[c] its vertex weight; the objective is the sum of
-leaving / volume plus price * (relation weight inside clusters). Relations are positive for cannot-links and negative
-for must-links.
+mass[v] is the weight of vertex v, volume[c] the sum of these over cluster c, and leaving[c] the weight of the edges that
+leave it; the objective is the sum of leaving / volume plus price * (relation weight inside clusters). Relations are
+positive for cannot-links and negative for must-links.
 """
 
 from __future__ import annotations
@@ -186,8 +186,8 @@ def _move(v, target, graph, state, towards):
 def _renew_neighbours(v, source, graph, price, state, towards, clash, key, heap, place, size):
     """Renew the keys around a vertex that came from cluster `source`; returns the size of the heap, which may grow.
 
-    Neighbours in v's new cluster want to stay the more and keep their key. For others it falls by what the edge adds to
-    a move after v, which is exact if that is their best one: keys are lower bounds, and corrected when they come first.
+    Keys are lower bounds, and corrected when they come first. Neighbours in v's new cluster gain by staying, so that their
+    key remains a bound. That of others falls by what the edge adds to a move after v, and is exact if that is their best.
     """
     indptr, indices, weights, mass, _, rel_indptr, rel_indices, _ = graph
     labels, volume, target = state[0], state[2], state[0][v]
@@ -213,7 +213,7 @@ def _renew_neighbours(v, source, graph, price, state, towards, clash, key, heap,
 
 @compiled
 def _one_pass(graph, price, state, towards, clash, key, heap, place, size, touched, origin, current, patience):
-    """Make the best move, be it bad, and lock its vertex, until `patience` moves brought no new best state.
+    """Make the best move, even a bad one, and lock its vertex, until `patience` moves brought no new best state.
 
     Returns the best objective, the number of moves until then, the number of moves, and the size of the heap.
     """

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from tightcut._kernels.arrays import filled
 from tightcut._kernels.compiled import compiled
 from tightcut._kernels.enumeration import best_partition
-from tightcut._kernels.joining import contract_greedily, filled
+from tightcut._kernels.joining import contract_greedily
 from tightcut._kernels.moving import improve_clusters
 from tightcut._kernels.neighbourhoods import solve_neighbourhoods
 from tightcut._kernels.packing import pack_cycles

@@ -195,7 +195,7 @@ def tabu_search(
 
     Changes `spins` to the best orientation seen and returns its ratio; stops after `patience` flips without a new
     best. Every flip scans all units, which beats a heap up to a few thousand of them. The cut is measured again after
-    every `patience` flips: where it is tiny, rounding errors that add up would go on finding "better" ones for ever.
+    every `patience` flips: where it is tiny, rounding errors that add up would go on finding "better" ones forever.
     """
     n = len(spins)
     field = np.empty(n)

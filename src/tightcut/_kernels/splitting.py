@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tightcut._kernels.arrays import filled
 from tightcut._kernels.compiled import compiled
-from tightcut._kernels.joining import filled
 
 
 @compiled
@@ -17,7 +17,7 @@ def weigh_branches(first, second, weight, n):
     first, second : int32 arrays
         Ends of the edges inside clusters, the heaviest edge first.
     weight : float64 array
-        Also negative, which are no part of the forest but of what joins two parts.
+        Negative edges are not in the forest, but count in the weight between two parts.
     n : int
 
     Returns the positions of the edges of the forest, and the weights. With deg(v) the weight of all edges of v, and

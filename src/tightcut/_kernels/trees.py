@@ -1,7 +1,7 @@
 """Extremely randomised trees (Geurts, Ernst and Wehenkel, 2006): random thresholds of random columns, the best of a few.
 
-scikit-learn's forests spend a few milliseconds on every tree before and after growing it. Here they are grown from dozens or
-hundreds of rows again and again while a person answers questions.
+scikit-learn's forests spend a few milliseconds on every tree before and after growing it. Here trees are grown from dozens
+or hundreds of rows, again and again, while a person answers questions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def grow_trees(X, group, n_groups, kept, n_tried, state):
     n_tried : int
         Columns that vary, tried for each split.
     state : uint64 ndarray of shape (1,)
-        Of the random numbers; changed.
+        State of the random numbers; changed.
 
     Returns
     -------

@@ -47,7 +47,7 @@ def compiling_reported(progress: Callable[[str, int, int, float], None] | None) 
 @cache
 def _log_once() -> None:
     log.warning(
-        "tightcut: compiling once, about %d s; tightcut.warmup.warmup() does it beforehand", SECONDS_OF_COMPILING
+        "tightcut: compiling once, about %d s; tightcut.warmup.warmup() does it ahead of time", SECONDS_OF_COMPILING
     )
 
 

@@ -1,4 +1,4 @@
-"""How results are displayed in a notebook."""
+"""How results are displayed: numbers in sentences, and views in a notebook."""
 
 from __future__ import annotations
 
@@ -7,6 +7,18 @@ from html import escape
 from typing import Any
 
 SIZES_SHOWN = 8
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """A number and its noun.
+
+    Examples
+    --------
+    >>> from tightcut._support.display import counted
+    >>> counted(1, "must-link"), counted(1200, "must-link"), counted(0, "match", "matches")
+    ('1 must-link', '1,200 must-links', '0 matches')
+    """
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def html_view(

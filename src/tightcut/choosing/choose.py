@@ -27,6 +27,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from tightcut._support.display import counted
 from tightcut._support.parallel import run_tasks
 from tightcut.choosing.choice import CandidateScore, Choice
 from tightcut.choosing.held_out import Fold, HeldOut, hold_out
@@ -143,7 +144,9 @@ def choose(problem: Problem, wanted: Mapping[str, Any], rng: np.random.Generator
         return Choice(default, _joined(reason, "The pairs contradict each other: the rest are defaults."))
     held = hold_out(small.constraints, rng)
     if min(held.n_must, held.n_cannot) < FEWEST:
-        few = f"{held.n_must} must-links and {held.n_cannot} cannot-links that others do not imply"
+        few = (
+            f"{counted(held.n_must, 'must-link')} and {counted(held.n_cannot, 'cannot-link')} that others do not imply"
+        )
         return Choice(default, _joined(reason, f"There are too few pairs to choose by ({few}): the rest are defaults."))
     trials = _Trials(small, held, default, int(rng.integers(2**31)), n_jobs)
     try:

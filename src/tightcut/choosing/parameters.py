@@ -70,6 +70,6 @@ def _check_metric(estimator: Any) -> None:
     if wanted_scale or learned:
         name = "scale" if wanted_scale else "learn_distances"
         raise ValueError(
-            f'{name}={getattr(estimator, name)!r} is about columns, and metric="{GIVEN}" has distances instead. Leave it out.'
+            f'{name}={getattr(estimator, name)!r} applies to columns, and metric="{GIVEN}" has distances instead. Leave it out.'
         )
     KnnSettings(metric=GIVEN, neighbors=estimator.neighbors)

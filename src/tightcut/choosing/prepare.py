@@ -79,7 +79,7 @@ def prepare(
     wanted : mapping
         Attributes of `Setting`, any of which may be "auto".
     n_clusters : int or "auto"
-        With "auto" the number is chosen on the default graph, the other settings for this number, and the number anew if
+        With "auto" the number is chosen on the default graph, the other settings for this number, and the number again if
         these make another graph.
     by_the_paper : bool
         Take the paper's settings for those that are "auto".

@@ -78,7 +78,7 @@ def fit_scale(points: Points, name: str) -> ColumnScale:
     if name == "none":
         return ColumnScale(name)
     if sp.issparse(points):
-        raise ValueError(f'scale="{name}" would make a sparse X dense; say scale="none", or give a dense array.')
+        raise ValueError(f'scale="{name}" would make a sparse X dense; use scale="none", or give a dense array.')
     if name == "quantile":
         return ColumnScale(name, reference=np.sort(_sample(points).T, axis=1))
     mean, deviation = moments(points)
@@ -146,8 +146,8 @@ def judge_columns(points: Points) -> tuple[str, str]:
         return "none", "only one column varies"
     share = f"distances depend on about {max(round(count), 1)} of {n_columns} columns"
     if count - 1 < LEAST_SHARE * (n_columns - 1) and variances.min() * LARGEST_RATIO**2 < 1:
-        return "quantile", f"units differ: as they are, {share}"
-    return "none", f"units are alike: {share}"
+        return "quantile", f"units differ, and as they are, {share}"
+    return "none", f"units are alike, and {share}"
 
 
 def _sample(points: np.ndarray) -> np.ndarray:

@@ -19,10 +19,9 @@ from tightcut.cli._console import printable
 
 BAD_INPUT, INCONSISTENT = 1, 3
 
-# The module of each command.
-NAMED = ("cluster", "update", "resolve", "ask", "check", "audit", "tradeoff", "evaluate", "reproduce")
-COMMANDS = {name: name for name in NAMED}
-COMMANDS |= {"predict": "update"}
+# The module of each command, in the order of the help.
+COMMANDS = {"cluster": "cluster", "update": "update", "predict": "update"}
+COMMANDS |= {name: name for name in ("resolve", "ask", "check", "audit", "tradeoff", "evaluate", "reproduce")}
 COMMANDS |= dict.fromkeys(("datasets", "demo", "warmup", "info"), "about")
 EPILOG = """\b
 Exit codes:

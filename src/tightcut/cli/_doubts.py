@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from tightcut._support.display import counted
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, printable
 from tightcut.cli._page import check_packages, journal_of, note_journal, page_options, serve_page
@@ -33,10 +34,10 @@ def refuse_without_asking(context: click.Context) -> None:
     given = [name for name in ABOUT if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
     flag = {option.name: option.opts[-1] for option in context.command.params}
     if given and not context.params["ask"]:
-        raise click.UsageError(f"{flag[given[0]]} is about --ask; say that as well.")
+        raise click.UsageError(f"{flag[given[0]]} goes with --ask; add that as well.")
     alone = [name for name in ("id", "show") if name in given and context.params["records"] is None]
     if alone:
-        raise click.UsageError(f"{flag[alone[0]]} is about --records; name that table as well.")
+        raise click.UsageError(f"{flag[alone[0]]} goes with --records; name that table as well.")
 
 
 def ask_about(found: Resolution, edges: Path, options: dict[str, Any], console: Console) -> Resolution:
@@ -48,9 +49,7 @@ def ask_about(found: Resolution, edges: Path, options: dict[str, Any], console: 
     session = found.session(journal)
     note_journal(journal, console)
     count = session.n_doubtful_
-    console.note(
-        f"{count:,} {'decision is' if count == 1 else 'decisions are'} doubtful; the least certain is asked about first."
-    )
+    console.note(f"{counted(count, 'decision is', 'decisions are')} doubtful; the least certain is asked about first.")
     if options["in_terminal"]:
         from tightcut.ask.page.terminal import converse
 

@@ -45,7 +45,7 @@ def refuse_without_folder(context: click.Context) -> None:
     """An error for options that only a folder of edges or points has a use for, and for a command without data."""
     for name in OWN:
         if _is_given(context, name):
-            raise click.UsageError(f"{_flag(context, name)} is about --edges and --points; name the folder.")
+            raise click.UsageError(f"{_flag(context, name)} goes with --edges and --points; name the folder.")
     if context.params["data"] is None:
         raise click.UsageError("Missing argument 'DATA'.", context)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tightcut._support.display import counted
 from tightcut.cli._console import Console
 
 if TYPE_CHECKING:
@@ -118,5 +119,5 @@ def read_new(path: Path, model: Model, rows: Rows, options: dict[str, Any], cons
         console.note(f"Note: {note}")
     if data.points is None or data.points.shape[1] != model.n_features_in_:
         raise InputError(f"{path} has {len(data.columns)} columns to cluster by; the model has {model.n_features_in_}.")
-    console.note(f"Read {data.n_rows:,} rows of {path.name}.")
+    console.note(f"Read {counted(data.n_rows, 'row')} of {path.name}.")
     return data, data.points

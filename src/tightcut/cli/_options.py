@@ -36,11 +36,13 @@ class NumberOr(click.ParamType):
 
         if value == self.word:
             return self.word
+        parse, kind = (int, "whole number") if isinstance(self.number, click.IntRange) else (float, "number")
         try:
-            return self.number.convert(value, param, ctx)
-        except click.BadParameter as error:
-            hint = did_you_mean_number(value, self.word)
-            self.fail(f"{error.message}{hint or f' It may also be the word {self.word}.'}", param, ctx)
+            parse(value)
+        except ValueError:
+            hint = did_you_mean_number(value, self.word) or f" It may also be the word {self.word}."
+            self.fail(f"{value!r} is not a {kind}.{hint}", param, ctx)
+        return self.number.convert(value, param, ctx)
 
 
 class Finite(click.FloatRange):
@@ -146,7 +148,13 @@ graph_options = together(
         "Distance between points: euclidean, between their directions only, or DATA is a square matrix of distances.",
     ),
     choice("--learn-distances", "auto yes no", "Whether to learn distances from must-links."),
-    option("--n-neighbors", type=NumberOr("auto", click.IntRange(1)), default="auto", help="Neighbours of each point."),
+    option(
+        "--n-neighbors",
+        type=NumberOr("auto", click.IntRange(1)),
+        metavar="NUMBER|auto",
+        default="auto",
+        help="Neighbours of each point.",
+    ),
     choice(
         "--neighbors",
         "auto tree blocked approximate",
@@ -160,6 +168,7 @@ graph_options = together(
     option(
         "--diffusion",
         type=NumberOr("auto", click.IntRange(0)),
+        metavar="NUMBER|auto",
         default="auto",
         help="Steps of a random walk that smooth the graph.",
     ),

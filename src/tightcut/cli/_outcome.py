@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tightcut._support.display import shown_sizes
+from tightcut._support.display import counted, shown_sizes
 from tightcut._support.rounding import BELIEF_ROUNDING
 from tightcut.cli._problem import Problem, graph_of, points_of
 
@@ -72,7 +72,7 @@ class Outcome:
     def facts(self, seconds: float) -> dict[str, Any]:
         data, model, sizes = self.problem.data, self.model, self.sizes
         shown = shown_sizes(sizes, SIZES_SHOWN)
-        violated = f"{model.n_violations_:,} of {model.constraints_.n_pairs:,} constraints"
+        violated = violated_pairs(model)
         if model.violated_belief_ != model.n_violations_:
             violated += f" (belief {model.violated_belief_:g})"
         if model.n_violations_ and model.violated_belief_bound_:
@@ -85,7 +85,7 @@ class Outcome:
             "points": f"{data.n_rows:,}{unlabelled}",
             "clusters": f"{len(sizes):,} of {shown} points",
             "cut": f"{model.cut_:.6g} ({CRITERIA[model.criterion]}{without})",
-            "violated": violated if model.constraints_.n_pairs else "no constraints given",
+            "violated": violated,
             "seconds": f"{seconds:.2f}",
         }
 
@@ -166,6 +166,11 @@ class Outcome:
         facts["Chosen"] = self.model.choice_.reason
         facts["Effort, seed"] = f"{options['effort']:g}, {options['random_state']}"
         return facts
+
+
+def violated_pairs(model: Model) -> str:
+    n_pairs = model.constraints_.n_pairs
+    return f"{model.n_violations_:,} of {counted(n_pairs, 'constraint')}" if n_pairs else "no constraints given"
 
 
 def model_page(model: Model, ids: Sequence[str], name: str, facts: dict[str, str], **page: Any) -> str:

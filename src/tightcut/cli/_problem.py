@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tightcut._support.display import counted
 from tightcut.cli._console import Console
 
 if TYPE_CHECKING:
@@ -128,7 +129,9 @@ def _on_kept_rows(judgements: Judgements, data: Data, console: Console) -> Judge
     absent = np.isin(judgements.names, list(data.left_out.values()))
     gone = absent[judgements.ends[:, 0]] | absent[judgements.ends[:, 1]]
     if gone.any():
-        console.note(f"Note: {gone.sum():,} pairs of {judgements.path} name rows that were left out, and do not count.")
+        console.note(
+            f"Note: {counted(gone.sum(), 'pair')} of {judgements.path} named rows that were left out, and did not count."
+        )
     return judgements.select(~gone)
 
 
@@ -158,10 +161,10 @@ def _check_device(device: str) -> None:
     try:
         resolve_device(device)
     except ImportError:
-        raise ImportError('--device cuda needs PyTorch: pip install "tightcut[gpu]", or say --device cpu.') from None
+        raise ImportError('--device cuda needs PyTorch: pip install "tightcut[gpu]", or use --device cpu.') from None
     except NoGpuError:
         raise NoGpuError(
-            "--device cuda needs an NVIDIA GPU, and PyTorch finds none. Say --device cpu, or --device auto to use a GPU "
+            "--device cuda needs an NVIDIA GPU, and PyTorch finds none. Use --device cpu, or --device auto to use a GPU "
             "only where there is one."
         ) from None
 
@@ -176,7 +179,8 @@ def _note_reading(data: Data, console: Console, *, distances: bool) -> None:
 
         names = f"names from {data.id_name!r}" if data.has_ids else "rows counted from 0"
         console.note(
-            f"Read {data.n_rows + len(data.left_out):,} rows and {len(data.columns)} columns of {data.path.name}; {names}."
+            f"Read {counted(data.n_rows + len(data.left_out), 'row')} and {counted(len(data.columns), 'column')} of "
+            f"{data.path.name}; {names}."
         )
         deviations = moments(data.points)[1] if data.points is not None else ()
         constant = [name for name, value in zip(data.columns, deviations, strict=False) if value == 0]

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from tightcut._support.display import counted
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, echo, print_json
 from tightcut.cli._problem import read_problem
@@ -79,8 +80,8 @@ def audit(
         return
     first_violated = f" ({n_violated:,} violated ones first)" if n_violated else ""
     echo(
-        f"cut {prices.cut:.6g}, without pairs {prices.free_cut:.6g}; what it would fall by without each of {len(rows):,} "
-        f"constraints{first_violated}:"
+        f"cut {prices.cut:.6g}, without pairs {prices.free_cut:.6g}; how much it would fall without each of "
+        f"{counted(len(rows), 'constraint')}{first_violated}:"
     )
     for (kind, first, second, _, price, _, method), row in zip(rows[:SHOWN], listed, strict=False):
         place = problem.place(kind, row.first, row.second)

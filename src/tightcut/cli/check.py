@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tightcut._support.display import counted
 from tightcut.cli._app import BAD_INPUT, INCONSISTENT
 from tightcut.cli._console import echo, print_facts, print_json
 from tightcut.cli._options import FILE, data_options, json_option, n_clusters_option
@@ -121,8 +122,8 @@ def _print(findings: dict[str, Any]) -> None:
     n_clusters, points = findings["n_clusters"], findings["points"]
     print_facts(
         {
-            "pairs": f"{findings['pairs']:,} lines, {findings['n_must_link']:,} different must-links, "
-            f"{findings['n_cannot_link']:,} cannot",
+            "pairs": f"{counted(findings['pairs'], 'line')}: {counted(findings['n_must_link'], 'must-link')} and "
+            f"{counted(findings['n_cannot_link'], 'cannot-link')}",
             "points": f"{findings['points_named']:,} named"
             + ("" if points is None else f", of {points:,} in the data"),
             "components": f"{findings['components']:,} sets of must-linked points, the largest of "
@@ -136,7 +137,7 @@ def _print(findings: dict[str, Any]) -> None:
     _print_list("not in the data", findings["unknown"], lambda row: f"{row['name']}: {row['place']}")
     if findings["consistent"]:
         needed = findings["points_needed"]
-        others = f", if the data have at least {needed:,} more point{'s' * (needed > 1)}" if needed else ""
+        others = f", if the data have at least {counted(needed, 'more point')}" if needed else ""
         echo(f"\nConsistent: {n_clusters} clusters can satisfy all of them{others}.")
         return
     echo(f"\n{'Inconsistent' if findings['proven'] else 'Not shown to be consistent'}: {findings['reason']}.")

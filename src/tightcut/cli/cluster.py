@@ -102,9 +102,9 @@ def cluster(
     DATA is a table of numbers (CSV, TSV, Parquet, Feather, XLSX, JSONL, FILE.db::TABLE of SQLite, FILE.duckdb::TABLE), an
     array (NPY, or X in NPZ), cells (H5AD, or FILE.h5ad::X_pca), or a graph: a Matrix Market file (MTX), a sparse matrix
     (NPZ of scipy), or a table whose header begins with source,target. With --graph any table of two or three columns is a
-    list of edges, and a square table or array a matrix of similarities. Files may be packed (.gz, .zst); - is standard
-    input. What is larger than memory is a folder of Parquet files, of a graph or of points, on a Dask cluster: --edges
-    FOLDER, --points FOLDER.
+    list of edges, and a square table or array a matrix of similarities. Files may be compressed (.gz, .zst); - is
+    standard input. What is larger than memory, a graph or points, is a folder of Parquet files, clustered on a Dask
+    cluster: --edges FOLDER, --points FOLDER.
 
     PAIRS is a table with a header: two columns of identifiers (or of row numbers from 0, without --id), a column `type`
     that says must or cannot (same, different, 1, 0, ...), and perhaps a column `belief` in (0, 1].
@@ -143,6 +143,8 @@ def cluster(
         print_facts({**outcome.facts(seconds), **{name: path for name, path in files.items() if path}})
         for line in outcome.violated():
             echo(line)
+        if not any(files.values()):
+            console.note("Nothing was written; to keep the labels, add -o labels.csv")
     if outcome.is_expensive:
         console.note(
             f"Note: the pairs make the cut {outcome.ratio:.1f} times as large as without them. Some may be wrong: tightcut "
@@ -156,7 +158,7 @@ def _check_together(options: dict[str, Any], report: Path | None) -> None:
     if paper and (options["influence"] not in ("auto", 0) or options["max_violations"] == "fewest"):
         raise click.UsageError("--method paper takes neither --influence nor --max-violations fewest.")
     if report is None and (options["images"] or options["map"] != "auto"):
-        raise click.UsageError("--images and --map are about the report; say where to write it: --report report.html")
+        raise click.UsageError("--images and --map apply to the report; name the file to write: --report report.html")
 
 
 def _fitted(problem: Problem, options: dict[str, Any], init: Path | None, data: Path) -> Model:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from tightcut._support.display import counted
 from tightcut.cli._console import Console, echo, print_facts, print_json
 from tightcut.cli._options import FILE, json_option, option, quiet_option
 
@@ -50,6 +51,8 @@ def evaluate(
     found, known = read_table(labels), read_table(truth)
     label_name = _column(found, labels_column, LABEL_NAMES, "--labels-column")
     truth_name = _column(known, truth_column, TRUTH_NAMES, "--truth-column")
+    if truth_column is None:
+        _refuse_measurements(known, truth_name)
     pairs = matched(found, label_name, known, truth_name, id_, console)
     clusters, classes = zip(*pairs, strict=True)
     measures = {
@@ -98,8 +101,8 @@ def matched(
         console.note(f"Matched by {shared!r}: classes from {truth_name!r}, clusters from {label_name!r}.")
     elif found.n_rows != known.n_rows:
         raise InputError(
-            f"{found.path} has {found.n_rows:,} rows and {known.path} has {known.n_rows:,}, and no column of identifiers "
-            "is named the same in both. Name it: --id COL"
+            f"{found.path} has {counted(found.n_rows, 'row')} and {known.path} has {known.n_rows:,}, and no column of "
+            "identifiers is named the same in both. Name it: --id COL"
         )
     else:
         console.note(f"Matched row by row: classes from {truth_name!r}, clusters from {label_name!r}.")
@@ -107,7 +110,7 @@ def matched(
     if not pairs:
         raise InputError(f"{known.path}, column {truth_name!r}: no row has a class.")
     if len(pairs) < len(classes):
-        console.note(f"Left out {len(classes) - len(pairs):,} rows without a class.")
+        console.note(f"Left out {counted(len(classes) - len(pairs), 'row')} without a class.")
     return pairs
 
 
@@ -116,6 +119,19 @@ def _column(table: Table, given: str | None, usual: tuple[str, ...], option: str
         return table.names[table.find(given, option)]
     lower = {name.lower(): name for name in table.names}
     return next((lower[name] for name in usual if name in lower), table.names[-1])
+
+
+def _refuse_measurements(known: Table, name: str) -> None:
+    """A column that was not named, but found by its name or place, may be a coordinate y."""
+    from tightcut.files import InputError
+    from tightcut.files.cells import as_number
+
+    fraction = next((text for text in known.texts(name) if as_number(text) % 1 > 0), None)
+    if fraction is not None:
+        raise InputError(
+            f"{known.path}: column {name!r} holds measurements such as {fraction}, not classes. Name the column of "
+            "classes: --truth-column COL"
+        )
 
 
 def _shared_id(found: Table, known: Table, taken: set[str]) -> str | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tightcut._support.display import counted
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, print_facts, print_json, printable
 from tightcut.cli._doubts import ask_about, asking_options, refuse_without_asking
@@ -102,6 +103,8 @@ def resolve(
     else:
         files = {name.replace("_", " "): path for name, path in targets.items() if path}
         print_facts({**_facts(found, seconds), **({"written": ", ".join(map(str, files.values()))} if files else {})})
+        if not files:
+            console.note("Nothing was written; to keep the clusters, add -o clusters.csv")
 
 
 def _resolved(edges: Path, columns: str | None, rules: dict[str, Any], console: Console) -> Resolution:
@@ -182,19 +185,15 @@ def _facts(found: Resolution, seconds: float) -> dict[str, str]:
     sizes = {int(size): count for size, count in summary["clusters_of_size"].items()}
     largest = max(sizes, default=0)
     reasons = [f"{count:,} by {REASONS[name]}" for name, count in summary["cut_edges_by_reason"].items() if count]
-    cut = _count(summary["n_cut_edges"], "match", "matches") + (f": {', '.join(reasons)}" if reasons else "")
+    cut = counted(summary["n_cut_edges"], "match", "matches") + (f": {', '.join(reasons)}" if reasons else "")
     excess = found.disagreement - found.lower_bound
     bound = "the least possible" if excess <= 1e-6 * max(1.0, found.disagreement) else f"at most {excess:.6g} too much"
     return {
         "records": f"{summary['n_records']:,}",
-        "clusters": f"{summary['n_clusters']:,}, {sizes.get(1, 0):,} of them single records, the largest of {largest:,}",
+        "clusters": f"{summary['n_clusters']:,}, {counted(sizes.get(1, 0), 'single record')}, the largest of {largest:,}",
         "cut": cut,
-        "doubtful": _count(summary["n_doubtful"], "decision", "decisions"),
+        "doubtful": counted(summary["n_doubtful"], "decision"),
         "disagreement": f"{found.disagreement:.6g}, {bound}",
         "proven": f"{found.n_proven:,} of {found.n_components:,} components",
         "seconds": f"{seconds:.2f}",
     }
-
-
-def _count(number: int, one: str, several: str) -> str:
-    return f"{number:,} {one if number == 1 else several}"

@@ -12,7 +12,7 @@ from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, print_facts, print_json
 from tightcut.cli._labels import write_labels
 from tightcut.cli._models import Rows, read_model, read_new
-from tightcut.cli._outcome import model_page
+from tightcut.cli._outcome import model_page, violated_pairs
 from tightcut.cli._targets import check_targets, is_standard_output, write_page
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ new_options = opt.together(
 )
 
 
-@click.command()
+@click.command(short_help="Add new rows and new pairs to a saved MODEL.")
 @click.argument("model", type=opt.FILE)
 @click.argument("new", type=opt.FILE, required=False)
 @opt.option(
@@ -204,7 +204,7 @@ def _facts(model: Model, named: list[str], seconds: float) -> dict[str, Any]:
         "points": f"{len(model.labels_):,}",
         "clusters": f"{model.n_clusters_:,}",
         "changes": ", ".join(counts) or "none",
-        "violated": f"{model.n_violations_:,} of {model.constraints_.n_pairs:,} constraints",
+        "violated": violated_pairs(model),
         "cut": f"{model.cut_:.6g}",
     }
     if named:
@@ -236,7 +236,7 @@ def _summary(model: Model, rows: Rows, seconds: float) -> dict[str, Any]:
     }
 
 
-@click.command()
+@click.command(short_help="Assign new rows to the clusters of a saved MODEL.")
 @click.argument("model", type=opt.FILE)
 @click.argument("new", type=opt.FILE)
 @opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write labels.  [default: standard output]")

@@ -10,6 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from tightcut._support.display import counted
 from tightcut.experiments._record import read_table
 from tightcut.experiments._studies import STUDIES
 from tightcut.experiments._summary import compare, unfinished
@@ -172,7 +173,7 @@ def extent(table: Any) -> str:
     fewer = [f"{method}: {count}" for method, count in trials.items() if count < trials.max()]
     also = f" ({', '.join(fewer)})" if fewer else ""
     given = f"{len(sizes)} numbers of pairs from {sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else f"{sizes[0]} pairs"
-    return f"{given}, {_count(trials.max(), 'trial')}{also}."
+    return f"{given}, {counted(trials.max(), 'trial')}{also}."
 
 
 def statement(outcomes: Any, measure: str) -> str:
@@ -185,7 +186,7 @@ def statement(outcomes: Any, measure: str) -> str:
         key = "wins against" if row.wins > row.losses else "ties with" if row.wins == row.losses else "loses to"
         counts = f"{row.wins}, {row.ties}, {row.losses}"
         if not spelled:
-            counts = f"{_count(row.wins, 'win')}, {_count(row.ties, 'tie')}, {_count(row.losses, 'loss', 'losses')}"
+            counts = f"{counted(row.wins, 'win')}, {counted(row.ties, 'tie')}, {counted(row.losses, 'loss', 'losses')}"
             spelled = True
         groups[key].append(f"{row.rival} ({counts})")
     clauses = [f"{verb} {', '.join(names)}" for verb, names in groups.items() if names]
@@ -225,7 +226,3 @@ def markdown(header: Iterable[Any], rows: Iterable[Iterable[Any]]) -> list[str]:
     lines = [[str(value).replace("|", "\\|") for value in row] for row in (header, *rows)]
     text = [f"| {' | '.join(line)} |" for line in lines]
     return [text[0], "|---" * len(lines[0]) + "|", *text[1:], ""]
-
-
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number} {one if number == 1 else many or f'{one}s'}"

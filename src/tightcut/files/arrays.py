@@ -75,7 +75,7 @@ def _coordinates(arrays: Mapping[str, np.ndarray]) -> sp.coo_array:
 
 def _checked(array: np.ndarray | bytes) -> np.ndarray:
     if isinstance(array, bytes):
-        raise TypeError("it holds something else than arrays")
+        raise TypeError("it holds something other than arrays")
     if array.dtype.kind == "U":
         # numpy keeps any 32 bits as a character; what is none fails here and not far away.
         "".join(array.ravel().tolist()).encode()

@@ -18,7 +18,9 @@ def is_number(text: str, decimal: str = ".") -> bool:
 
 
 def as_number(cell: Any, decimal: str = ".") -> float:
-    """The value of a cell; NaN if it is not a number."""
+    """The value of a cell; NaN if it is not a number. A list is not one, although older numpy converts [1]."""
+    if isinstance(cell, np.ndarray) and cell.ndim > 0:
+        return float("nan")
     try:
         return float(cell.replace(decimal, ".") if isinstance(cell, str) else cell)
     except (TypeError, ValueError, OverflowError):

@@ -263,8 +263,8 @@ def _points(
     unused = [name for name in encode if name not in chosen]
     if unused:
         raise InputError(
-            f"{table.path}: column {listed(unused)} is not clustered by, so there is nothing to encode: it is named by both "
-            "--encode and --drop, --id or --labels, or not named by --columns."
+            f"{table.path}: column {listed(unused)} is not used for clustering, so there is nothing to encode: it is named by "
+            "both --encode and --drop, --id or --labels, or not named by --columns."
         )
     found = read_features(table, chosen, encode, options.missing)
     return _kept(replace(data, points=found.points, columns=found.columns, notes=(*notes, *found.notes)), found)

@@ -121,7 +121,7 @@ class Judgements:
             return text + (
                 " Do yours start at 1? Then subtract 1." if min(values) >= 1 and max(values) == len(ids) else ""
             )
-        return text + " If a column holds the names, say which: --id COLUMN."
+        return text + " If a column holds the names, name it: --id COLUMN."
 
 
 class Places:

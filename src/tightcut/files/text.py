@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tightcut._support.display import counted
 from tightcut.files.cells import is_number
 from tightcut.files.errors import InputError
 from tightcut.files.sources import Source
@@ -133,6 +134,6 @@ def _check_even(source: Source, rows: list[list[str]], lines: Sequence[int], sep
         hint = "If the first cell of each row is its name, give the header a name for it, too."
     name = {"\t": "tabs", " ": "spaces"}.get(separator, repr(separator))
     raise InputError(
-        f"{source}, line {lines[uneven]}: {count} {'cell' if count == 1 else 'cells'} where line {lines[0]} has {width} "
+        f"{source}, line {lines[uneven]}: {counted(count, 'cell')} where line {lines[0]} has {width} "
         f"(separated by {name}). {hint}"
     )

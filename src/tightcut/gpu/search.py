@@ -16,7 +16,7 @@ import numpy as np
 from tightcut.gpu.levels import OnDevice
 from tightcut.search.options import SearchOptions
 from tightcut.search.problem import Contraction, Problem, Solution
-from tightcut.search.search import coarsen, coarsest, cycled, improve, join, select, uncoarsen
+from tightcut.search.search import carry_back, coarsen, coarsest, cycled, improve, join, select
 
 COARSENINGS, STARTS = 0.75, 0.5  # of those of a search on the CPU
 KEPT = 2  # starts of each random coarsening that are carried back
@@ -31,7 +31,7 @@ def search_on_device(
     here = options if options.workers[1] else replace(options, n_jobs=1)
     given = [problem.judge(state) for state in known]
     found = [improve(problem, state) for state in known]
-    found += here.map(_carried, _starts(problem, rng, options), "refine")
+    found += here.map(carry_back, _starts(problem, rng, options), "refine")
     population = select(problem, given + found)
     if options.generations == 0:
         return population
@@ -64,7 +64,3 @@ def _starts(
 
 def _start(problem: Problem, rng: np.random.Generator) -> list[Solution]:
     return [problem.start(rng)]
-
-
-def _carried(problem: Problem, levels: list[Contraction], state: np.ndarray) -> list[Solution]:
-    return [problem.settle(uncoarsen(problem, levels, state))]

@@ -20,7 +20,7 @@ from tightcut.search.search import DEVICE_LIMIT
 from tightcut.search.signed_graph import SignedGraph
 from tightcut.search.two_clusters import TwoClusters
 
-LEVEL_LIMIT = 8_000  # units from which on the levels of a start are made on the CPU
+LEVEL_LIMIT = 8_000  # units below which the levels of a start are made on the CPU
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,7 +37,7 @@ def check_distances(X: Any, **options: Any) -> Any:
     if distances.shape[0] != distances.shape[1]:
         raise ValueError(
             f'metric="precomputed" takes a square matrix of the distances between all points; X has shape {distances.shape}. '
-            'For points and their features say metric="euclidean" or metric="cosine".'
+            'For points and their features use metric="euclidean" or metric="cosine".'
         )
     distances = check_rows(distances)
     accuracy = float(np.sqrt(np.finfo(distances.dtype).eps))
@@ -45,7 +45,7 @@ def check_distances(X: Any, **options: Any) -> Any:
     diagonal = distances.diagonal()
     if (diagonal > tolerance).any():
         place = int(diagonal.argmax())
-        hint = ' For similarities say affinity="precomputed".' if (diagonal >= distances.max()).all() else ""
+        hint = ' For similarities use affinity="precomputed".' if (diagonal >= distances.max()).all() else ""
         raise ValueError(
             f"The distance of a point to itself must be 0; that of {place} is {diagonal[place]:g}, on the diagonal.{hint}"
         )
@@ -97,7 +97,7 @@ def shortest_known_bridges(distances: Any, labels: np.ndarray) -> tuple[np.ndarr
     lengths : ndarray of shape (m,)
     """
     ends, lengths = _links(distances, labels)
-    between = labels[ends]
+    between = labels[ends].astype(np.int32)  # wider indices are refused by scipy 1.13's spanning trees
     count = int(labels.max()) + 1
     # The tree depends on the order of the lengths alone, and a length of 0 would not count as an edge.
     ranks = np.argsort(np.argsort(lengths, kind="stable"), kind="stable") + 1.0

@@ -88,5 +88,5 @@ def _scale(contrast: float | None, unit: float, squares: np.ndarray) -> float:
     if contrast is None:
         return float(np.sqrt(squares.mean())) or 1.0 if len(squares) else 1.0
     if isinstance(contrast, bool) or not isinstance(contrast, Real) or not 0 < contrast < np.inf:
-        raise ValueError(f"contrast must be a positive number, in the units of the image, and is {contrast!r}.")
+        raise ValueError(f"contrast must be a positive number, in the units of the image; got {contrast!r}.")
     return max(float(contrast) / unit, float(np.finfo(float).tiny))

@@ -72,7 +72,7 @@ def penalized_cut(graph: Graph, constraints: Constraints, side: np.ndarray, pena
 
 
 def penalty_bound(graph: Graph, constraints: Constraints, cut: float, max_violations: float = 0) -> float:
-    """A penalty from which on no minimiser of `penalized_cut` violates more than `max_violations` units of belief.
+    """The penalty at and above which no minimiser of `penalized_cut` violates more than `max_violations` units of belief.
 
     Parameters
     ----------

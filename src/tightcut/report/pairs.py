@@ -16,7 +16,7 @@ ABOUT_PRICES = (
     "data show anyway and costs little: check the first ones of this list. Constraints that ask for the same thing hide "
     "each other, as no single one of them changes anything."
 )
-ALL_FREE = "No constraint was found to cost anything: the data agree with all of them."
+FREE = "No constraint was found to cost anything: the data agree with all {}."
 METHODS = {
     "solved": "solved again",
     "estimated": "estimated",
@@ -44,7 +44,7 @@ def violation_section(subject: Subject, violations: Violations) -> str:
     caption = f"{CLICK} Total belief violated: {violations.belief:g}." + (
         f" {hidden:,} more are not shown." if hidden else ""
     )
-    headings = ("Type", "Pair", "Cluster of the first#", "of the second#", "Where it stands")
+    headings = ("Type", "Pair", "Cluster of the first#", "of the second#", "Source")
     return section("violations", "Violated constraints", table(caption, headings, rows))
 
 
@@ -70,8 +70,9 @@ def price_section(subject: Subject, prices: Audit | None) -> str:
     hidden = sum(row.price > 0 for row in prices) - len(shown)
     caption = f"{CLICK} Prices are savings that were found, so they are lower bounds. Of {len(prices):,} constraints: {tally}. "
     caption += f"{free:,} cost nothing" + (f", {hidden:,} more are not shown." if hidden else ".")
-    headings = ("Type", "Pair", "Price, of the cut#", "Belief#", "How found", "Where it stands")
-    body = table(caption, headings, rows) if shown else f"<p>{ALL_FREE}</p>"
+    headings = ("Type", "Pair", "Price, of the cut#", "Belief#", "How found", "Source")
+    held = "that are satisfied" if counts["violated"] else "of them"
+    body = table(caption, headings, rows) if shown else f"<p>{FREE.format(held)}</p>"
     return section("prices", "Price of each constraint", f"<p>{ABOUT_PRICES}</p>{body}")
 
 

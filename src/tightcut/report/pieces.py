@@ -81,10 +81,6 @@ def line(kind: str) -> str:
     return f'<svg viewBox="0 0 24 12" aria-hidden="true"><line class="{kind}" x1="0" y1="7" x2="24" y2="7"/></svg>'
 
 
-def counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 def shorten(text: str, limit: int = 40) -> str:
     """The text, cut in the middle if it is long.
 

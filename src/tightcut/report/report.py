@@ -17,6 +17,7 @@ import numpy as np
 
 from tightcut import __version__
 from tightcut._support.atomic import replaced
+from tightcut._support.display import counted
 from tightcut.audit import Audit, ConstraintPrice, audit
 from tightcut.constraints import Constraints
 from tightcut.constraints.violations import Violations
@@ -26,7 +27,7 @@ from tightcut.report.changes import change_section
 from tightcut.report.clusters import CLUSTERS_SHOWN, cluster_section
 from tightcut.report.map import MARKERS, PALETTES, draw_map, key
 from tightcut.report.pairs import COSTLY_SHARE, costly, price_section, violation_section
-from tightcut.report.pieces import Place, Row, Subject, counted, line, section, shorten, table
+from tightcut.report.pieces import Place, Row, Subject, line, section, shorten, table
 from tightcut.updates.changes import Changes
 
 TOOLS = (

@@ -55,7 +55,7 @@ def partition_within(
         if not allowed:
             raise beyond_limit(limit, least[0], least[2], k)
         starts = [min(allowed, key=lambda row: row[1])[2], min(allowed, key=lambda row: row[:2])[2]]
-        quickly = partial(_quickly, graph, k, rng)
+        quickly = partial(_solve_quickly, graph, k, rng)
         released = [release_pairs(graph, constraints, start, limit, quickly) for start in starts]
         labels = min(released, key=partial(normalized_cut, graph))
     held = satisfied(constraints, labels)
@@ -110,7 +110,7 @@ def _strict_candidates(
     return candidates + [labels for _, labels in search(strict, rng, options, candidates)]
 
 
-def _quickly(
+def _solve_quickly(
     graph: Graph, k: int, rng: np.random.Generator, constraints: Constraints, labels: np.ndarray
 ) -> np.ndarray:
     return partition(graph, constraints, k, rng, QUICK, known=[labels])

@@ -1,8 +1,8 @@
-"""The same small problem in any order of its points: they are put into one order before the search, and back after it.
+"""One order for the points of a small problem, so that their order in the data does not change the result.
 
-A search at random takes another way when the points come in another order, and may end in another cut. Points are sorted by
-what does not depend on their numbers: weights of vertices, edges and pairs, and those of the neighbours. Where points
-cannot be told apart, as in a graph whose edges weigh all the same, their order in the data decides.
+A random search takes a different path when the points come in a different order, and may end in a different cut. So points
+are sorted before it, by what does not depend on their numbers: weights of vertices, edges and pairs, and those of their
+neighbours. Points that these do not tell apart, as in a graph with equal edge weights, stay in the order of the data.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from tightcut.constraints import Constraints
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.graph import Graph
 
-# Points; in a larger problem another order changes the cut no more than another random state does.
+# Points. In a larger problem a different order changes the cut no more than a different random state does.
 CANONICAL_LIMIT = 5_000
-ROUNDS = 3  # how many edges away a point is looked at
-BITS = 32  # of a sum that count: the last ones of 53 depend on the order in which it was made
+ROUNDS = 3  # edges that separate a point from the farthest neighbours it is sorted by
+BITS = 32  # of a sum that count: the last of its 53 depend on the order of its terms
 
 Found = TypeVar("Found")
 
@@ -54,7 +54,7 @@ def canonical_order(graph: Graph, constraints: Constraints) -> np.ndarray:
     key = _rounded(graph.vertex_weights / graph.vertex_weights.max())
     keys = [key]
     for _ in range(ROUNDS):
-        # Of another power for each matrix, so that what two of them tell does not cancel.
+        # A different power for each matrix, so that an edge and a pair of the same weight are not taken for one another.
         key = _rounded(sum(matrix @ (1 + key) ** power for power, matrix in enumerate(matrices, start=1)))
         keys.append(key)
         key = key / (key.max() or 1.0)
@@ -68,9 +68,9 @@ def in_canonical_order(
     solve: Callable[[Graph, Constraints, list[np.ndarray]], Found],
     back: Callable[[Found, np.ndarray], Found],
 ) -> Found:
-    """What `solve` makes of the problem in canonical order, by `back` in the order of the data again.
+    """Call `solve` on the problem in canonical order; `back` returns what it found to the order of the data.
 
-    Contradictions name points, so one that is met is looked for once more among the points as they are.
+    Contradictions name points, so where one is met, the problem is solved again in the order of the data.
 
     Parameters
     ----------

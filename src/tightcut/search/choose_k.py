@@ -21,13 +21,13 @@ from tightcut.search.feasibility import conflict_graph, find_clique, find_colour
 
 MAX_CLUSTERS = 20
 DENSE_LIMIT = 500
-NEARLY = 0.8  # of the largest gap: fewer clusters are preferred among gaps as large as this
-NEAR_ZERO = 0.1  # of the last root of an eigenvalue: relative gaps between smaller ones are not told apart
+NEARLY = 0.8  # of the largest gap; among gaps at least this large the one with the fewest clusters is preferred
+NEAR_ZERO = 0.1  # of the square root of the last eigenvalue; ratios of smaller ones say nothing
 LARGEST_SMALL, SMALLEST_SMALL = 10.0, 1.25  # mean numbers of points of "small clusters"
-LEVELS = 100  # of the tree that are compared by their violated pairs
-EXACT_ARCS = 50_000  # conflicts up to which numbers below the greedy colouring are tried one by one
+LEVELS = 100  # levels of the tree that are compared by their violated pairs
+EXACT_ARCS = 50_000  # conflicts up to which numbers of colours below the greedy one are tried one by one
 
-# From numbers of clusters to those that may be right and the reason in words; None where this cannot be told.
+# From numbers of clusters to those that may be right, with the reason in words; None where there is no telling.
 Admit: TypeAlias = Callable[[np.ndarray], tuple[np.ndarray, str] | None]
 
 
@@ -57,7 +57,7 @@ class ClusterCount:
 def choose_n_clusters(
     graph: Graph, constraints: Constraints, max_clusters: int = MAX_CLUSTERS, admit: Admit | None = None
 ) -> ClusterCount:
-    """Take the number of clusters that the graph and the constraints suggest, at least 2.
+    """The number of clusters that the graph and the constraints suggest, at least 2.
 
     Never fewer than the cannot-links can be satisfied with, as far as a colouring was found. Of three rules the first
     that applies decides:
@@ -117,9 +117,9 @@ def choose_n_clusters(
         return ClusterCount(k, f"{reason} ({why}).", None, at_least)
     most = max(max_clusters, at_least)
     numbers = np.arange(at_least, min(most, count - 1) + 1)
-    told = admit(numbers) if admit is not None and len(numbers) > 1 else None
-    if told is not None:
-        return _by_relative_gap(graph, *told, at_least, most)
+    admitted = admit(numbers) if admit is not None and len(numbers) > 1 else None
+    if admitted is not None:
+        return _by_relative_gap(graph, *admitted, at_least, most)
     return _by_eigengap(merged, at_least, why, most)
 
 
@@ -199,7 +199,7 @@ def _by_violations(tree: _Tree, pairs: Constraints, at_least: int, max_clusters:
 def _by_eigengap(merged: Graph, at_least: int, why: str, most: int) -> ClusterCount:
     count = merged.n_vertices
     eigenvalues = smallest_eigenvalues(merged, min(most + 1, count))
-    # Vibration frequencies: on this scale the spectrum of a featureless graph is evenly spaced.
+    # Square roots are vibration frequencies: on this scale the spectrum of a featureless graph is evenly spaced.
     gaps = np.diff(np.sqrt(eigenvalues))
     allowed = np.arange(at_least, len(eigenvalues))
     if len(allowed) == 0:
@@ -222,17 +222,17 @@ def _by_eigengap(merged: Graph, at_least: int, why: str, most: int) -> ClusterCo
     return ClusterCount(k, f"{reason} (searched from {at_least} to {allowed[-1]}; {why}).", eigenvalues, at_least)
 
 
-def _by_relative_gap(graph: Graph, admitted: np.ndarray, told: str, at_least: int, most: int) -> ClusterCount:
+def _by_relative_gap(graph: Graph, admitted: np.ndarray, why: str, at_least: int, most: int) -> ClusterCount:
     """Of the admitted numbers the one after which the eigenvalues rise most, relative to where they rise to."""
     if len(admitted) == 1:
-        return ClusterCount(int(admitted[0]), f"{told}.", None, at_least)
+        return ClusterCount(int(admitted[0]), f"{why}.", None, at_least)
     eigenvalues = smallest_eigenvalues(graph, min(most + 1, graph.n_vertices))
     root = np.sqrt(eigenvalues)
-    # Parts of the graph that are hardly connected have eigenvalues near 0, whose ratios say nothing.
+    # Parts of the graph that are barely connected have eigenvalues near 0, whose ratios say nothing.
     gaps = np.diff(root) / np.maximum(root[1:] + NEAR_ZERO * root[-1], np.finfo(float).tiny)
     own = gaps[admitted - 1]
     k = int(admitted[np.argmax(own >= NEARLY * own.max())])
-    reason = f"{told}. Of these the relative eigengap (of square roots) decides: after {k} it is {gaps[k - 1]:.3g}"
+    reason = f"{why}. Of these the relative eigengap (of square roots) decides: after {k} it is {gaps[k - 1]:.3g}"
     others = admitted[admitted != k]
     rival = int(others[np.argmax(gaps[others - 1])])
     return ClusterCount(k, f"{reason}, after {rival} {gaps[rival - 1]:.3g}.", eigenvalues, at_least)
@@ -276,7 +276,7 @@ def _fewest_clusters(merged: Graph, pairs: Constraints) -> tuple[int, str]:
 
 
 def _greedy_colours(conflicts: sp.csr_array) -> int:
-    """How many colours one pass needs that gives each vertex, most conflicts first, the first colour that is free."""
+    """Colours used by one pass that gives each vertex, those with most conflicts first, the first colour that is free."""
     colours = np.full(conflicts.shape[0], -1)
     for vertex in np.argsort(-np.diff(conflicts.indptr), kind="stable").tolist():
         taken = np.unique(colours[conflicts.indices[conflicts.indptr[vertex] : conflicts.indptr[vertex + 1]]])

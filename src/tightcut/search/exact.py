@@ -1,8 +1,7 @@
-"""The least violated belief by a solver made for it, OR-tools' CP-SAT, with a bound: nothing violates less.
+"""The least violated belief, by OR-tools' CP-SAT solver, with a lower bound: no clustering violates less.
 
-The graph has no part in this. Pairs that are connected through points form independent problems, and those of which a
-known clustering violates nothing are solved already. The extra `tightcut[exact]` installs the solver; without it
-nothing is proven.
+The graph plays no part in this. Each connected set of pairs is a problem of its own, and where a known clustering violates
+none of a set, nothing is left to solve. The extra `tightcut[exact]` installs the solver; without it nothing is proven.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ class Pairs:
         return int(self.costs[self.violated(labels)].sum())
 
     def among(self, points: np.ndarray) -> Pairs:
-        """The pairs of some points, which must not have others, renumbered."""
+        """The pairs of some points, renumbered. No pair may join these points with others."""
         place = np.full(self.n_points, -1)
         place[points] = np.arange(len(points))
         rows = place[self.pairs[:, 0]] >= 0
@@ -92,7 +91,7 @@ def fewest_violations(constraints: Constraints, k: int, labels: np.ndarray, effo
 
 
 def _whole_numbers(constraints: Constraints) -> tuple[Pairs, int]:
-    """The pairs with beliefs rounded down to multiples of 1 / scale, so that every bound holds for the beliefs, too."""
+    """The pairs with beliefs rounded down to multiples of 1 / scale, so that every bound holds for the beliefs as well."""
     pairs = np.concatenate([constraints.must_link, constraints.cannot_link])
     beliefs = np.concatenate([constraints.must_link_belief, constraints.cannot_link_belief])
     scale = next(
@@ -113,7 +112,7 @@ def _connected_parts(whole: Pairs, labels: np.ndarray) -> list[np.ndarray]:
 def _solve(part: Pairs, k: int, labels: np.ndarray, used: int, seconds: float) -> tuple[np.ndarray, int, float]:
     """Labels that cost no more than the given ones, a bound on the cost of any, and the seconds that took.
 
-    `used` clusters at least must have a member.
+    At least `used` clusters must have a member.
     """
     from ortools.sat.python import cp_model
 

@@ -1,4 +1,4 @@
-"""Moves between whole clusters: split two of them anew, or split one and merge two others.
+"""Moves between whole clusters: split two of them again, or split one and merge two others.
 
 Both are problems of two clusters. Edges to the rest of the graph stay cut whatever happens, so they enter as external
 weight; the constraints that hold now are kept.
@@ -21,7 +21,7 @@ from tightcut.search.two_clusters import TwoClusters
 def resplit_pairs(
     graph: ConstrainedGraph, labels: np.ndarray, k: int, rng: np.random.Generator, options: SearchOptions = QUICK
 ) -> np.ndarray:
-    """Split each two adjacent clusters anew, most strongly joined first; keeps what lowers the cut.
+    """Split each two adjacent clusters again, most strongly joined first; keeps what lowers the cut.
 
     Pairs without a cluster in common do not depend on each other and are split side by side.
     """

@@ -1,8 +1,8 @@
-"""Can k clusters satisfy the cannot-links? A colouring of the must-linked components answers.
+"""Can k clusters satisfy the cannot-links? They can if the must-linked components can be coloured with k colours.
 
-Components with fewer than k conflicts left can wait: whatever the others get, a colour remains. Peeling them off
-leaves the core, where tabu search looks for a colouring and an exact search (DSATUR) finds one or proves that there
-is none.
+A component with fewer than k conflicts can wait: whatever colours the others get, one remains for it. Removing such
+components, again and again, leaves the core, where tabu search looks for a colouring and an exact search (DSATUR) finds
+one or proves that there is none.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def repair(graph: ConstrainedGraph, labels: np.ndarray, k: int, rng: np.random.G
 def complete(
     graph: ConstrainedGraph, labels: np.ndarray, order: np.ndarray, k: int, wished: np.ndarray | None = None
 ) -> None:
-    """Label the vertices of `order` one by one: the wished label if allowed, else the best connected allowed one."""
+    """Label the vertices of `order` one by one: as `wished` if that is allowed, else with the best connected allowed label."""
     w, r = graph.weights, graph.relations
     wished = np.full(graph.n_vertices, -1, np.int32) if wished is None else wished
     kernels.complete_labels(
@@ -85,7 +85,7 @@ def fill_empty(graph: ConstrainedGraph, labels: np.ndarray, k: int) -> np.ndarra
     """Move the vertex with the fewest ties out of a cluster of two or more into every empty cluster."""
     labels = labels.copy()
     count = np.bincount(labels, minlength=k)
-    # Among these there is always one whose cluster keeps a vertex: at most k clusters have a single one.
+    # At most k of these 2 k vertices are alone in their clusters, so one can always move without emptying its own.
     few = min(2 * k, len(labels)) - 1
     light = np.flatnonzero(graph.degrees <= np.partition(graph.degrees, few)[few])
     light = light[np.argsort(graph.degrees[light], kind="stable")]

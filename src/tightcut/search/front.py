@@ -16,8 +16,8 @@ from tightcut.search.many_clusters import Merged, Prices
 
 CAPACITY = 200  # clusterings of a front
 TARGETS, STARTS, STEPS = 16, 4, 300  # amounts to walk around, clusterings to start each from, steps of a walk
-WORK, FEWEST_STEPS = 50_000_000, 30  # moves judged by all walks together; no walks where that gives too few steps each
-SMALL = 1_000  # vertices; what all clusterings of a larger graph agree on is merged first
+WORK, FEWEST_STEPS = 50_000_000, 30  # moves judged by all walks together; no walks if each would have fewer steps
+SMALL = 1_000  # vertices; in a larger graph, regions on which all clusterings agree are merged first
 
 
 def walked_front(
@@ -28,7 +28,7 @@ def walked_front(
     rng: np.random.Generator,
     effort: float = 1.0,
 ) -> list[np.ndarray]:
-    """The best clusterings known or met on walks, for every amount of violated belief up to all or about a limit."""
+    """The best clusterings known or met on walks, for every amount of violated belief, or for amounts around a limit."""
     if whole.relations.nnz == 0:
         return [min(known, key=lambda labels: whole.cut(labels, k))]
     front = Front(whole, k, known)
@@ -97,7 +97,7 @@ class Front:
 
 
 def _agreed(whole: ConstrainedGraph, population: list[np.ndarray]) -> tuple[ConstrainedGraph, np.ndarray]:
-    """A graph small enough to walk in: of a large one, merged what all the clusterings agree on."""
+    """A graph small enough to walk in: regions of a large one on which all the clusterings agree are merged."""
     if whole.n_vertices <= SMALL:
         return whole, np.arange(whole.n_vertices, dtype=np.int32)
     unit = whole.consensus(population)

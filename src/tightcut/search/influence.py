@@ -1,8 +1,9 @@
-"""Cannot-links that speak for the neighbours of their points too.
+"""Cannot-links that extend, weakly, to the neighbours of their points.
 
-A cannot-link can be met by moving a whole region to another cluster, or by exiling one of its two points to where it
-has no neighbours. Exile is cheap for a point of low degree, so the smallest cut may exile many points and leave two
-classes together. If a cannot-link also holds a little for the neighbours of its points, exile does not satisfy those.
+A cannot-link can be satisfied by moving a whole region to another cluster, or by moving one of its two points alone, to a
+cluster in which it has no neighbours. For a point of low degree the latter is cheap, so the smallest cut may move many
+single points and leave two classes together. If a cannot-link also holds a little for the neighbours of its points, moving
+the point alone does not satisfy it for them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tightcut.search.many_clusters import ManyClusters
 
 
 def with_influence(problem: ManyClusters, influence: float, relations: sp.csr_array) -> ManyClusters:
-    """The problem with further relations of a bounded price, and prices at which no number of them outweighs a constraint.
+    """The problem with further relations, and a full price at which all of them together outweigh no constraint.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ from tightcut.search.search import SHRINKS, coarsen, coarsest, improve, restarts
 # searches of Shuttle end 2 to 6 % above the best cut, none with 4,000.
 MIDDLE, MIDDLE_OF_LARGE = 400, 4_000
 MAX_EXCHANGES = 5
-EXCHANGE_LIMIT = 50_000  # vertices; in larger graphs whole clusters are exchanged where solutions are joined only
+EXCHANGE_LIMIT = 50_000  # vertices; in larger graphs whole clusters are exchanged only where solutions are joined
 MAX_SWEEPS, LEAST_GAIN = 3, 0.01  # over the boundaries of a large graph
 
 
@@ -32,7 +32,7 @@ MAX_SWEEPS, LEAST_GAIN = 3, 0.01  # over the boundaries of a large graph
 class Prices:
     """What a violated unit of belief costs: `low` while searching, `full` when judging.
 
-    The first `allowance` units are free when judging; only above them does refinement turn to the full price.
+    The first `allowance` units are free when judging; refinement turns to the full price only above them.
     """
 
     low: float
@@ -118,7 +118,7 @@ class ManyClusters:
         return self.graph.cut(labels, self.k) + self.prices.full * self._excess(labels), labels
 
     def _excess(self, labels: np.ndarray) -> float:
-        """Violated belief beyond the allowance, which rounding does not exceed."""
+        """Violated belief beyond the allowance; an excess within the rounding error is none."""
         excess = self.graph.violated(labels) - self.prices.allowance
         return max(excess, 0.0) if self.prices.allowance == 0 or excess > BELIEF_ROUNDING else 0.0
 

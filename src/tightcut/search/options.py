@@ -85,9 +85,9 @@ class SearchOptions:
     ) -> list[Result]:
         """Run the tasks, in threads or where `joblib.parallel_config` says, and chain their results in order.
 
-        With a `stage`, every finished task, which gave solutions, is reported under its name, as one of `total`.
+        With a `stage`, each finished task is reported under that name as one of `total`; results then begin with a score.
         """
-        n_jobs = 1 if len(tasks) == 1 else self.n_jobs  # joblib's Dask back end would send a single task away, too
+        n_jobs = 1 if len(tasks) == 1 else self.n_jobs  # joblib's Dask back end would send even a single task away
         results = run_tasks(function, tasks, n_jobs, as_list=self.progress is None or stage is None)
         chained: list[Result] = []
         for done, solutions in enumerate(results):

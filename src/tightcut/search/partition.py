@@ -51,8 +51,8 @@ def partition(
         starts.append(fill_empty(reduced.graph, answer.colours, k))
     problem = ManyClusters.of(reduced.graph, k)
     if influence > 0:
-        spoken_for = neighbour_relations(graph, constraints, reduced.component)
-        problem = with_influence(problem, influence, spoken_for)
+        further = neighbour_relations(graph, constraints, reduced.component)
+        problem = with_influence(problem, influence, further)
     population = search(problem, rng, options, starts)
     return _feasible(reduced.graph, problem, population, rng)[0][1][reduced.component]
 
@@ -74,14 +74,14 @@ def merge_must_links(graph: Graph, constraints: Constraints, k: int, device: str
 def _feasible(
     merged: ConstrainedGraph, problem: ManyClusters, population: list[Solution], rng: np.random.Generator
 ) -> list[Solution]:
-    """The solutions that violate nothing, and those that could be mended; best first."""
+    """The solutions that violate nothing, with those that could be repaired; best first."""
     k, strict = problem.k, problem.at_full_price()
     result = []
     for score, labels in population:
         if merged.violated(labels) == 0:
             result.append((score, labels))
             continue
-        mended = fill_empty(merged, repair(merged, labels, k, rng), k)
-        if merged.violated(mended) == 0:
-            result.append(improve(strict, mended))
+        repaired = fill_empty(merged, repair(merged, labels, k, rng), k)
+        if merged.violated(repaired) == 0:
+            result.append(improve(strict, repaired))
     return select(problem, result)

@@ -1,4 +1,4 @@
-"""RatioDCA as the finishing touch: exact descent from the spins that a search has found.
+"""RatioDCA as the last step: exact descent from the spins that a search has found.
 
 At the certified penalty no unit with vertices on both sides can turn. All of these are tied into one, which enters the
 relaxation as a terminal vertex for each side with a single cannot-link between the two. In a graph of more than
@@ -22,7 +22,7 @@ from tightcut.search.signed_graph import SignedContraction, SignedGraph
 
 POLISH_LIMIT = 50_000
 
-Polished = tuple[Solution, tuple[float, ...]]  # with the falling values that led there
+Polished = tuple[Solution, tuple[float, ...]]  # the solution, and the falling values on the way to it
 
 
 def polish(graph: SignedGraph, solution: Solution, *, max_rounds: int = 100) -> Polished:
@@ -51,7 +51,7 @@ def polish(graph: SignedGraph, solution: Solution, *, max_rounds: int = 100) -> 
 
 
 def tie_what_stays(graph: SignedGraph, spins: np.ndarray) -> SignedContraction:
-    """All units that no step shall turn as the last unit: the mixed ones, and in a large graph those far from the cut."""
+    """Tie all units that no step may flip into the last one: mixed units, and in a large graph those far from the cut."""
     stays = graph.mixed
     if graph.n_units > POLISH_LIMIT:
         c = graph.couplings

@@ -53,16 +53,16 @@ class Problem(Protocol):
 
     @property
     def fewest(self) -> int:
-        """Units from which on there is anything to search."""
+        """Fewest units that leave anything to search."""
 
     def middle(self, *, large: bool) -> int:
-        """Units at which the starts of one random coarsening are compared, of a large graph or of one made of it."""
+        """Units at which the starts of one random coarsening are compared, in a large graph or in one contracted from it."""
 
     def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction:
         """Merge pairs of tightly joined units, none to more than `heaviest`; all units stay if no pair may be merged."""
 
     def matched(self, heaviest: float, rng: np.random.Generator, state: np.ndarray) -> Contraction | None:
-        """Merge pairs as `halve` does, only within what the state has together; None if too few can be."""
+        """Merge pairs as `halve` does, but none that the state separates; None if too few are left."""
 
     def at_full_price(self) -> Problem:
         """The same problem, in which refinement keeps every constraint that holds."""

@@ -1,4 +1,4 @@
-"""Spending an allowance of violations: give up satisfied pairs one by one, the most costly first.
+"""Spending an allowance of violations: give up satisfied pairs one by one, those that lower the cut most first.
 
 A sweep over penalties finds only trade-offs on the convex hull of all of them. Between its corners, releasing single
 pairs and solving again fills the gaps.
@@ -16,7 +16,7 @@ from tightcut.graph import Graph
 from tightcut.relaxation.objective import normalized_cut
 
 ROUNDS = 4
-WORK, MOST = 3000, 40  # vertices times pairs tried per round, and most pairs; larger graphs are left as they are
+WORK, MOST = 3000, 40  # vertices times pairs tried per round, and most pairs; in larger graphs none are tried
 
 Solve = Callable[[Constraints, np.ndarray], np.ndarray]
 

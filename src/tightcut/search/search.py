@@ -5,9 +5,9 @@
    left, lift the best, refine. A child is never worse than its best parent (the merging lemma).
 
 In a larger graph, where every child costs passes over all of it, starts are made a few at a time and joined with the best
-so far: everything on which all agree is merged once, and the generations pass in the small problem that is left. Each
-random coarsening merges a few units across the best cut, but not the same ones as the others. Where starts are much alike,
-as on MNIST, the first that gain next to nothing are the last, and V-cycles on the best follow.
+so far: everything on which all agree is merged once, and the generations pass in the small problem that is left. Every
+random coarsening merges a few units across the best cut, but each merges different ones. Where the starts are much alike,
+as on MNIST, the first batch that gains next to nothing is the last, and V-cycles on the best solution follow.
 
 A generation's children depend only on the population before it and on their own seeds, so the result is the same
 for every number of threads.
@@ -19,8 +19,7 @@ from itertools import chain, islice
 
 import numpy as np
 
-from tightcut.search.options import STARTS as MOST_STARTS
-from tightcut.search.options import SearchOptions
+from tightcut.search.options import STARTS, SearchOptions
 from tightcut.search.problem import Contraction, Problem, Solution
 
 DEVICE_LIMIT = 60_000  # units; smaller problems are searched on the CPU
@@ -31,8 +30,9 @@ STARTS_KEPT = 4  # per random coarsening
 PATIENT_LIMIT, LEAST_BATCH_GAIN = 100_000, 0.005
 # Where half of the starts are within this factor of the best, a batch that gains less than this share is the last.
 ALIKE, LEAST_GAIN_OF_ALIKE = 1.1, 0.001
-CYCLES, LEAST_GAIN = 3, 2e-4  # V-cycles at most, and what one must gain, as a share, for another to follow
-SKIPPED_LIMIT = 2_000_000  # units above which every second level is skipped: all levels take more memory than the graph
+CYCLES, LEAST_GAIN = 3, 2e-4  # V-cycles at most, and the share of the cut that one must gain for another to follow
+# Units above which every second level is skipped: all levels together take more memory than the graph.
+SKIPPED_LIMIT = 2_000_000
 POPULATION = 12
 CHILDREN = 6  # per generation
 STALE = 3  # generations without progress before the search ends
@@ -125,11 +125,11 @@ def starts(
     middle: int | None = None,
 ) -> list[Solution]:
     """The best of some starts that share one random coarsening to the `middle`, carried back to the problem."""
-    ((_, chosen, levels),) = _compared(problem, rng, count, keep, middle or problem.middle(large=False))
-    return [solution for state in chosen for solution in _carried(problem, levels, state)]
+    ((_, chosen, levels),) = _compare_starts(problem, rng, count, keep, middle or problem.middle(large=False))
+    return [solution for state in chosen for solution in carry_back(problem, levels, state)]
 
 
-def _compared(
+def _compare_starts(
     problem: Problem, rng: np.random.Generator, count: int, keep: int, middle: int
 ) -> list[tuple[float, list[np.ndarray], list[Contraction]]]:
     """One random coarsening to the middle: the best score there, the best starts, and the levels."""
@@ -139,9 +139,9 @@ def _compared(
     return [(found[0][0], [state for _, state in found], levels)]
 
 
-def _carried(problem: Problem, levels: list[Contraction], state: np.ndarray) -> list[Solution]:
-    state = uncoarsen(problem, levels, state)
-    return [problem.settle(state)]
+def carry_back(problem: Problem, levels: list[Contraction], state: np.ndarray) -> list[Solution]:
+    """The solution that a state of the coarsest level leads to, in a list for `SearchOptions.map`."""
+    return [problem.settle(uncoarsen(problem, levels, state))]
 
 
 # Batches
@@ -165,7 +165,7 @@ def _search_in_batches(
         fresh = list(chain.from_iterable(made[now]))
         before = population[0][0] if number > 0 else min(score for score, _ in population + fresh)
         population = join(problem, rng, part, population[:STARTS_KEPT] + fresh)
-        if _settled(problem, options, number, [score for score, _ in fresh], before, population[0][0]):
+        if _should_end(problem, options, number, [score for score, _ in fresh], before, population[0][0]):
             break
     everything = count * options.generations
     options.report("join", everything, everything, population[0][0])
@@ -173,7 +173,7 @@ def _search_in_batches(
     return cycled(problem, rng, options, population) if number + 1 < count else population
 
 
-def _settled(
+def _should_end(
     problem: Problem, options: SearchOptions, number: int, fresh: list[float], before: float, best: float
 ) -> bool:
     """Whether further batches would gain too little, by what this one gained and how far apart its starts are."""
@@ -192,16 +192,18 @@ def _solutions(
     keep = STARTS_KEPT if problem.size <= PATIENT_LIMIT else STARTS_KEPT // 2
     tasks = [(problem, rng, options.starts, keep, problem.middle(large=True)) for rng in generators]
     threads, shared = options.workers
-    # Levels are large: they stay where they are made, and in turn one random coarsening has them at a time.
+    # Levels are large. Without shared memory they stay in the process that makes them; on one thread, those of a very
+    # large graph are given up before the next random coarsening makes its own.
     if not shared or (threads == 1 and problem.size > SKIPPED_LIMIT):
-        return [solutions for _, solutions in options.map(_alone, tasks, "start")]
-    found = options.map(_compared, tasks, "start")
+        return [solutions for _, solutions in options.map(_starts_in_one_task, tasks, "start")]
+    found = options.map(_compare_starts, tasks, "start")
     carried = [(problem, levels, state) for _, chosen, levels in found for state in chosen]
-    solutions = iter(options.map(_carried, carried, "refine", keep * len(generators)))
+    solutions = iter(options.map(carry_back, carried, "refine", keep * len(generators)))
     return [list(islice(solutions, len(chosen))) for _, chosen, _ in found]
 
 
-def _alone(problem: Problem, *settings: object) -> list[tuple[float, list[Solution]]]:
+def _starts_in_one_task(problem: Problem, *settings: object) -> list[tuple[float, list[Solution]]]:
+    """The solutions of one random coarsening, after the best score, which `SearchOptions.map` reports."""
     solutions = starts(problem, *settings)  # type: ignore[arg-type]
     return [(min(score for score, _ in solutions), solutions)]
 
@@ -234,8 +236,8 @@ def join(
     return select(problem, population + lifted)
 
 
-# V-cycles: of the search on a GPU, and where batches end early. In place of batches they leave larger cuts of Shuttle, letter
-# and Covertype, whose starts differ much.
+# V-cycles end a search on the GPU, and one on the CPU whose batches ended early. In place of batches they would leave larger
+# cuts on Shuttle, letter and Covertype, whose starts differ a lot.
 
 
 def cycled(
@@ -254,7 +256,7 @@ def cycled(
 
 
 def cycle(problem: Problem, state: np.ndarray, rng: np.random.Generator) -> Solution:
-    """Coarsen with everything kept that the state joins or separates, then refine on all levels; never worse."""
+    """Coarsen without merging across clusters of the state, then refine it on the way back; never worse."""
     small, levels, target = problem, [], problem.middle(large=True)
     heaviest = 3 * problem.total_weight() / target
     while small.size > target:
@@ -306,4 +308,4 @@ def _child(problem: Problem, rng: np.random.Generator, population: list[Solution
 
 def restarts(problem: Problem, rng: np.random.Generator) -> list[Solution]:
     """A few random starts of a small problem, for `Problem.explore`."""
-    return starts(problem, rng, MOST_STARTS // 2)
+    return starts(problem, rng, STARTS // 2)

@@ -158,7 +158,7 @@ class SignedGraph:
 
 
 def pair_up(order: np.ndarray) -> np.ndarray:
-    """Pairs of vertices next to each other in a random order, for graphs with too few edges to follow."""
+    """Pairs of vertices next to each other in a random order, for graphs with too few edges to match along."""
     unit = np.empty(len(order), np.int32)
     unit[order] = np.arange(len(order)) // 2
     return unit

@@ -49,13 +49,13 @@ def penalized_graph(graph: Graph, constraints: Constraints, penalty: float) -> S
     return replace(signed, offset=penalty * float(constraints.cannot_link_belief.sum()) - signed.cut(ones))
 
 
-def fewest_violations(
+def least_violating_sides(
     constraints: Constraints, rng: np.random.Generator, options: SearchOptions, graph: Graph
 ) -> list[np.ndarray]:
     """Partitions with as little violated belief as can be found, for constraints that contradict each other.
 
     The same search on the constraints alone, with the graph's edges as a tie-breaker far below the weight of any
-    pair, and the balance switched off by giving the moment of every unit to a constant.
+    pair, and no balance: with a moment of 0 for every unit, both sides always weigh the same.
     """
     weight = (
         1e-3
@@ -89,7 +89,7 @@ def tradeoff(
     free = bipartition(graph, Constraints.from_pairs(graph.n_vertices), rng, options, known=known)
     strict = _strictest(graph, constraints, rng, options, known)
     sides = [free.side, strict.side, *known]
-    # A belief that is lost in a sum needs no penalty of its own.
+    # Beliefs below the rounding error of a sum need no larger penalty.
     top = min(penalty_bound(graph, constraints, strict.cut), graph.volume * strict.cut / BELIEF_ROUNDING)
     penalties = top * 2.0 ** np.arange(-HALVINGS, 1)
     sides += [side for _, side in penalty_path(graph, constraints, free.side, penalties)]
@@ -97,14 +97,14 @@ def tradeoff(
     for step, penalty in enumerate(penalties):
         options.report("tradeoff", step, len(penalties), strict.cut)
         problem = TwoClusters(penalized_graph(graph, constraints, penalty))
-        spins = [np.where(side, 1, -1).astype(np.int8) for side in _front(graph, constraints, sides)]
+        spins = [np.where(side, 1, -1).astype(np.int8) for side in _undominated(graph, constraints, sides)]
         sides += [found > 0 for _, found in search(problem, rng, modest, spins)[:4]]
     options.report("tradeoff", len(penalties), len(penalties), strict.cut)
     whole = ConstrainedGraph.from_graph(graph, constraints)
-    known_labels = [side.astype(np.int32) for side in _front(graph, constraints, sides)]
+    known_labels = [side.astype(np.int32) for side in _undominated(graph, constraints, sides)]
     sides += [labels > 0 for labels in walked_front(whole, 2, known_labels, limit, rng, options.effort)]
-    improved = [tighten(graph, constraints, side) for side in _front(graph, constraints, sides)]
-    return _front(graph, constraints, sides + improved)
+    improved = [tighten(graph, constraints, side) for side in _undominated(graph, constraints, sides)]
+    return _undominated(graph, constraints, sides + improved)
 
 
 def two_sided(side: np.ndarray) -> np.ndarray:
@@ -141,7 +141,7 @@ def bipartition_within(
         if not allowed:
             raise beyond_limit(limit, needed, side.astype(np.int64), 2)
         # Along the front the cut falls: the last allowed partition has the smallest.
-        quickly = partial(_quickly, graph, rng)
+        quickly = partial(_solve_quickly, graph, rng)
         released = [
             release_pairs(graph, constraints, own.astype(np.int64), limit, quickly) for own in (allowed[-1], sides[0])
         ]
@@ -149,7 +149,7 @@ def bipartition_within(
     return bipartition(graph, satisfied(constraints, side), rng, options, known=[side])
 
 
-def _quickly(graph: Graph, rng: np.random.Generator, constraints: Constraints, labels: np.ndarray) -> np.ndarray:
+def _solve_quickly(graph: Graph, rng: np.random.Generator, constraints: Constraints, labels: np.ndarray) -> np.ndarray:
     units = reduce_to_units(graph, constraints)
     _, spins = search(TwoClusters(units.graph), rng, QUICK, [vote(units, labels > 0)])[0]
     return (units.lift(spins) > 0).astype(np.int64)
@@ -165,7 +165,7 @@ def _strictest(
     """The best partition with no violation, or with the least violated belief where there must be some."""
     if admits_two_clusters(constraints):
         return bipartition(graph, constraints, rng, options, known=known)
-    sides = fewest_violations(constraints, rng, options, graph)
+    sides = least_violating_sides(constraints, rng, options, graph)
     least = min(constraints.violations(side).belief for side in sides)
     held = [
         satisfied(constraints, side) for side in sides if constraints.violations(side).belief <= least + BELIEF_ROUNDING
@@ -182,7 +182,7 @@ def _constraint_couplings(constraints: Constraints, penalty: float) -> sp.csr_ar
     return sp.csr_array(upper + upper.T)
 
 
-def _front(graph: Graph, constraints: Constraints, sides: list[np.ndarray]) -> list[np.ndarray]:
+def _undominated(graph: Graph, constraints: Constraints, sides: list[np.ndarray]) -> list[np.ndarray]:
     """The partitions not beaten in both cut and violated belief, least violated first."""
     judged = [(constraints.violations(side).belief, normalized_cut(graph, side.astype(np.int64))) for side in sides]
     front: list[np.ndarray] = []

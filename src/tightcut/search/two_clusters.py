@@ -28,7 +28,7 @@ POLISHED = 3
 class TwoClusters:
     """The problem of the search for spins: every choice of them satisfies every constraint.
 
-    Constraints need no care here: they live inside the units. A state holds a spin, +1 or -1, per unit.
+    The constraints are built into the units. A state holds a spin, +1 or -1, per unit.
     """
 
     graph: SignedGraph
@@ -85,7 +85,7 @@ class TwoClusters:
     settle = judge
 
     def agreement(self, states: list[np.ndarray]) -> Contraction:
-        """Merge what agrees once every state is turned to be like the first: spins and their mirror image are one."""
+        """Merge what agrees once every state is turned towards the first: spins and their mirror image are one solution."""
         first = states[0]
         return _tied(self.graph.consensus([spins if (spins == first).mean() >= 0.5 else -spins for spins in states]))
 

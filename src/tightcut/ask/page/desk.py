@@ -155,7 +155,7 @@ class Desk:
 
     def _undo(self, session: AnySession, values: Reply) -> Reply:
         event = session.undo()
-        return {**self._question(session, values), "notice": f"Taken back: {_in_words(event)}."}
+        return {**self._question(session, values), "notice": f"Undone: {_in_words(event)}."}
 
     def _revise(self, session: AnySession, values: Reply) -> Reply:
         session.revise(_whole(values, "number"), self._choice(session, values.get("choice")))

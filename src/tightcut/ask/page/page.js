@@ -143,8 +143,8 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
 
   function unreachable() {
     state.dead = true;
-    const kept = state.hello?.journal ? `Every answer that was taken is in ${state.hello.journal}. ` : "Every answer that was taken is kept. ";
-    const waiting = state.pending ? "Your last action was not taken yet; it is sent again as soon as tightcut answers. " : "";
+    const kept = state.hello?.journal ? `Every answer that was accepted is in ${state.hello.journal}. ` : "Every answer that was accepted is kept. ";
+    const waiting = state.pending ? "Your last action has not been accepted yet; it is sent again as soon as tightcut answers. " : "";
     banner(`tightcut does not answer. ${kept}${waiting}If it has ended, start it again with the same command and use the new address.`);
   }
 

@@ -119,7 +119,7 @@ def _from_table(path: Origin, options: DataOptions, show: list[str], images: Seq
     names = None if image_column is None else table.texts(image_column)
     things = with_images(things, [name for name in images if name != image_column], path, names)
     words = [name for name in words if name != content.id_name]
-    note = f"Columns without numbers are shown and not clustered by: {listed(words)}."
+    note = f"Columns without numbers are shown, but not used for clustering: {listed(words)}."
     return Source(path.stem, content.points, things, notes=(*content.notes, note) if words else content.notes)
 
 
