@@ -68,22 +68,31 @@ class Beliefs:
 
     @cached_property
     def calibrated(self) -> np.ndarray:
-        """Probabilities of every point's groups, of shape (n, k + 1): what labels are made of.
+        """Probabilities of every point's groups, of shape (n, k + 1): what labels are made of."""
+        shares = self.calibrated_at(np.arange(len(self.shares)))
+        shares[self.evidence.points] = self.answered
+        return shares
+
+    def calibrated_at(self, rows: np.ndarray) -> np.ndarray:
+        """Probabilities of the groups of some points that were not asked about.
 
         Beside graphs and columns the plain cuts have a say, so that labels become no worse when the graph begins to know
         something of a region whose part was right. Each predictor is first made as sure as its forecasts deserve.
         """
+        shares = np.zeros((len(rows), self.answered.shape[1]))
+        for predictor, power, weight in self._calibration:
+            if weight > LEAST_SAY:
+                shares += weight * sharpened(heard(self._said(predictor)[rows]), power)
+        return shares / shares.sum(axis=1, keepdims=True)
+
+    @cached_property
+    def _calibration(self) -> list[tuple[Harmonic | Lesson | Regions, float, float]]:
+        """The predictors, each with its power and its share."""
         predictors = [*self.opinions, *self.regions]
         foreseen = [heard(predictor.foresee(self.answered)) for predictor in predictors]
         powers = [likeliest_power(said, self.answered) for said in foreseen]
-        say = share_of_say(np.stack([sharpened(*pair) for pair in zip(foreseen, powers, strict=True)]), self.answered)
-        shares = np.zeros(self.shares.shape)
-        for predictor, power, weight in zip(predictors, powers, say.tolist(), strict=True):
-            if weight > LEAST_SAY:
-                shares += weight * sharpened(heard(self._said(predictor)), power)
-        shares /= shares.sum(axis=1, keepdims=True)
-        shares[self.evidence.points] = self.answered
-        return shares
+        each = np.stack([sharpened(said, power) for said, power in zip(foreseen, powers, strict=True)])
+        return list(zip(predictors, powers, share_of_say(each, self.answered).tolist(), strict=True))
 
     @cached_property
     def mapped(self) -> np.ndarray:

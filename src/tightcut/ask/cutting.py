@@ -48,9 +48,10 @@ def cut_from(beliefs: Beliefs, spreading: Spreading) -> np.ndarray | None:
     fixed[kept] = start[kept]
     graph = Graph(spreading.weights, degrees)
     result = cluster(graph, Constraints.from_labels(fixed), len(large), init=start, effort=0, random_state=0, n_jobs=1)
+    found = np.unique(result.labels, return_inverse=True)[1]
     group_of = np.empty(len(large), np.int64)
-    group_of[result.labels[kept]] = believed[kept]
-    labels = np.where(inside, group_of[result.labels], believed)
+    group_of[found[kept]] = believed[kept]
+    labels = np.where(inside, group_of[found], believed)
     aside = points[~known]
     labels[aside] = k + np.arange(len(aside))
     return labels

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from tightcut.ask.evidence import Evidence
 from tightcut.ask.spreading import Harmonic
@@ -23,14 +24,14 @@ REWARD = 2.0  # for each group: half an answer
 NEAR = 4.0  # what all neighbours of a point say together: one answer
 ANSWER = 3.9  # odds of 49 to 1
 SHARE = 0.9  # belief in the group that was found
+FOUNDER = 0.5  # points that the first point of a group counts more, where two groups are equally likely
 SWEEPS = 20
 
 
 def start_from_groups(evidence: Evidence, graphs: Sequence[Harmonic], say: np.ndarray, group: np.ndarray) -> np.ndarray:
     """Beliefs of the answered points to begin with, of shape (m, k + 1): the best groups that a local search finds.
 
-    A cluster is the group whose first point it holds or, if it holds several, the one with the most members before. Points of
-    a cluster that holds none belong to a group that is not known yet.
+    Points of a cluster that was not known as a group before belong to a group that is not known yet.
 
     Parameters
     ----------
@@ -45,17 +46,23 @@ def start_from_groups(evidence: Evidence, graphs: Sequence[Harmonic], say: np.nd
     scores = _scores(evidence, graphs, say)
     apart = np.where(group < k, group, k + np.arange(m))
     clusters = max((improve(scores, start) for start in (apart, np.arange(m))), key=lambda z: score_of(scores, z))
-    id_of = np.full(clusters.max() + 1, k)
-    most = np.zeros(clusters.max() + 1, int)
-    for g in np.flatnonzero(evidence.home == np.arange(k)).tolist():
-        if g in evidence.founders:
-            cluster = clusters[evidence.founders[g]]
-            members = 1 + int(np.sum((clusters == cluster) & (group == g)))
-            if members > most[cluster]:
-                id_of[cluster], most[cluster] = g, members
     beliefs = np.full((m, k + 1), (1 - SHARE) / (k + 1))
-    beliefs[np.arange(m), id_of[clusters]] += SHARE
+    beliefs[np.arange(m), _ids(clusters, evidence, group)[clusters]] += SHARE
     return beliefs
+
+
+def _ids(clusters: np.ndarray, evidence: Evidence, group: np.ndarray) -> np.ndarray:
+    """The group that each cluster is: the one with which it has most points in common, no group twice; k if there is none."""
+    k = evidence.n_groups
+    common = np.zeros((clusters.max() + 1, k + 1))
+    np.add.at(common, (clusters, group), 1.0)
+    for g, i in evidence.founders.items():
+        common[clusters[i], evidence.home[g]] += FOUNDER
+    ids = np.full(len(common), k)
+    taken, given = linear_sum_assignment(common[:, :k], maximize=True)
+    shared = common[taken, given] > 0
+    ids[taken[shared]] = given[shared]
+    return ids
 
 
 def _scores(evidence: Evidence, graphs: Sequence[Harmonic], say: np.ndarray) -> np.ndarray:

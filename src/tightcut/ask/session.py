@@ -333,7 +333,7 @@ class Session(State):
     def _question(self, kind: str, first: int, second: int | None, reason: str) -> Question:
         groups: tuple[Group, ...] = ()
         if kind == "pick":
-            shares = self._beliefs.calibrated[first]
+            shares = self._beliefs.calibrated_at(np.array([first]))[0]
             groups = tuple(sorted(self.groups, key=lambda g: -shares[g.id]))
         if (kind, first, second) not in self._open:
             self._open[kind, first, second] = self._next_number()
