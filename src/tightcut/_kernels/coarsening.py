@@ -14,7 +14,8 @@ def heavy_edge_matching(indptr, indices, coupling, mass, order, heaviest, weakes
     Two matched units get one number, in the order of the first of them, so that what is near stays near in memory; the
     sign is their relative orientation. No pair weighs more than `heaviest`, no two units that the second graph lists as
     apart are matched (pass an empty graph if there are none). Nor is a unit along an edge that has less than the share
-    `weakest` of its strongest one's weight; it waits for another unit to choose it.
+    `weakest` of its strongest one's weight; it waits for another unit to choose it. Edges to a unit that is too heavy to
+    be matched at all, as one that many pairs have made, do not count there: next to it all others would be weak.
     """
     n = len(mass)
     partner, forbidden = _unset(n), _unset(n)
@@ -28,7 +29,8 @@ def heavy_edge_matching(indptr, indices, coupling, mass, order, heaviest, weakes
             forbidden[apart_indices[a]] = u
         strongest = 0.0
         for a in range(indptr[u], indptr[u + 1]):
-            strongest = max(strongest, abs(coupling[a]))
+            if mass[indices[a]] <= heaviest:
+                strongest = max(strongest, abs(coupling[a]))
         best, best_rating = u, 0.0
         for a in range(indptr[u], indptr[u + 1]):
             v = indices[a]
