@@ -192,9 +192,10 @@ def quiet() -> None:
     warnings.filterwarnings("ignore", message=".*connected components.*")
 
 
-def commit() -> str:
-    """The commit that is measured."""
-    result = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+def commit(folder: Path = HERE) -> str:
+    """The commit of the worktree that holds the folder, by default the one that is measured."""
+    command = ["git", "-C", str(folder), "rev-parse", "--short", "HEAD"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
     return result.stdout.strip() or "no commit"
 
 
