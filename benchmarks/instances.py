@@ -193,11 +193,15 @@ def quiet() -> None:
     warnings.filterwarnings("ignore", message=".*connected components.*")
 
 
-def commit() -> str:
-    """The commit that is measured; TIGHTCUT_COMMIT says it where there is no repository."""
+def commit(folder: Path = HERE) -> str:
+    """The commit of the worktree that holds the folder, by default the one that is measured.
+
+    TIGHTCUT_COMMIT says it where there is no repository.
+    """
     if "TIGHTCUT_COMMIT" in os.environ:
         return os.environ["TIGHTCUT_COMMIT"]
-    result = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+    command = ["git", "-C", str(folder), "rev-parse", "--short", "HEAD"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
     return result.stdout.strip() or "no commit"
 
 

@@ -149,6 +149,7 @@ def test_batches_are_joined_with_the_best_so_far(n_jobs, graph, monkeypatch):
 
     monkeypatch.setattr(search, "_solutions", make)
     monkeypatch.setattr(search, "join", join)
+    monkeypatch.setattr(search, "cycled", lambda _, __, ___, population, *_most: population)
     options = SearchOptions(n_jobs=n_jobs, progress=lambda *call: reported.append(call))
     problem = TwoClusters(SignedGraph.from_graph(graph))
     best = search._search_in_batches(problem, np.random.default_rng(0), options, [])
@@ -174,8 +175,8 @@ def test_batches_end_where_starts_agree_and_gain_nothing(scores, effort, n_batch
         made.append(scores[len(made)])
         return [[(score, np.zeros(1))] for score in made[-1][: len(generators)]]
 
-    def cycled(_, __, ___, population):
-        cycles.append(len(population))
+    def cycled(_, __, ___, population, most=search.CYCLES):
+        cycles.append(most)
         return population
 
     def join(_, __, ___, population):  # finds a little below the best
@@ -187,7 +188,80 @@ def test_batches_end_where_starts_agree_and_gain_nothing(scores, effort, n_batch
     problem, options = TwoClusters(SignedGraph.from_graph(graph)), SearchOptions(effort, n_jobs=1)
     search._search_in_batches(problem, np.random.default_rng(0), options, [])
     assert len(made) == n_batches
-    assert len(cycles) == (n_batches < 4)
+    assert cycles.count(search.CYCLES) == 1
+    assert cycles[-1] == search.CYCLES
+
+
+@pytest.mark.parametrize(
+    ("joined", "gain", "effort", "n_batches"),
+    [
+        (0.9, 0.02, 1, 1),  # the cycle gains more than another batch would
+        (0.9, 0.005, 1, 4),
+        (0.9, 0.02, 2, 4),  # who asks for more gets all
+        (0.5, 0.02, 1, 4),  # starts that are joined to so much less have found different clusters
+    ],
+)
+def test_batches_end_where_a_cycle_gains_more(joined, gain, effort, n_batches, graph, monkeypatch):
+    made = []
+
+    def make(_, __, generators):
+        made.append(0.8 ** len(made))
+        return [[(made[-1], np.zeros(1))] for _ in generators]
+
+    def join(_, __, ___, population):
+        return [(joined * min(score for score, _ in population), np.zeros(1))]
+
+    def cycled(_, __, ___, population, *_most):
+        return [((1 - gain) * population[0][0], np.zeros(1))]
+
+    monkeypatch.setattr(search, "_solutions", make)
+    monkeypatch.setattr(search, "join", join)
+    monkeypatch.setattr(search, "cycled", cycled)
+    problem, options = TwoClusters(SignedGraph.from_graph(graph)), SearchOptions(effort, n_jobs=1)
+    search._search_in_batches(problem, np.random.default_rng(0), options, [])
+    assert len(made) == n_batches
+
+
+def test_a_solution_far_from_the_best_is_kept_but_not_joined(graph, monkeypatch):
+    """A colouring that was found without a look at the edges agrees with the others on nothing."""
+    problem = ManyClusters.of(ConstrainedGraph.from_graph(graph, Constraints.from_pairs(graph.n_vertices)), 3)
+    rng = np.random.default_rng(0)
+    good = [search.improve(problem, problem.start(np.random.default_rng(seed))[1]) for seed in range(3)]
+    noise = problem.judge(problem.random_labels(rng))
+    assert noise[0] > search.CLOSE * min(good)[0]
+    agreed = []
+    agreement = ManyClusters.agreement
+    monkeypatch.setattr(
+        ManyClusters, "agreement", lambda self, states: agreed.append(len(states)) or agreement(self, states)
+    )
+    distinct = search.select(problem, good)
+    found = search.join(problem, rng, SearchOptions(n_jobs=1), [noise, *good], exchange=False)
+    assert agreed[0] == len(distinct)
+    assert found[0][0] <= distinct[0][0]
+    assert noise[0] in [score for score, _ in found]
+
+
+def test_starts_are_compared_by_their_cut_where_they_violate_pairs():
+    """Two blocks of two vertices and a cannot-link inside one: the natural cut comes before one that obeys the pair."""
+    weights = np.array([[0, 1, 0.01, 0], [1, 0, 0, 0.01], [0.01, 0, 0, 1], [0, 0.01, 1, 0]])
+    pairs = Constraints.from_pairs(4, cannot_link=[(0, 1)])
+    problem = ManyClusters.of(ConstrainedGraph.from_graph(Graph.from_affinity(weights), pairs), 2, Prices(0.1, 100.0))
+    natural, obedient = np.array([0, 0, 1, 1], np.int32), np.array([0, 1, 1, 1], np.int32)
+    assert problem.compare(natural)[0] < problem.compare(obedient)[0]
+    assert problem.judge(natural)[0] > problem.judge(obedient)[0]
+
+
+def test_a_unit_too_heavy_to_be_matched_does_not_keep_its_neighbours_from_matching():
+    """A star of strong edges around a heavy vertex, whose leaves are joined in pairs by weak ones."""
+    leaves = 20
+    weights = np.zeros((leaves + 1, leaves + 1))
+    weights[0, 1:] = weights[1:, 0] = 100
+    for leaf in range(1, leaves, 2):
+        weights[leaf, leaf + 1] = weights[leaf + 1, leaf] = 1
+    graph = Graph.from_affinity(weights, np.append(1000.0, np.ones(leaves)))
+    unit, _ = SignedGraph.from_graph(graph).matching(np.arange(leaves + 1, dtype=np.int32), 10.0)
+    assert unit.max() == leaves // 2
+    assert (unit[1::2] == unit[2::2]).all()
 
 
 def test_two_halves_with_weak_edges_between_them_are_not_merged():

@@ -15,7 +15,9 @@ def heavy_edge_matching(indptr, indices, coupling, mass, order, heaviest, weakes
     Two matched units get one number, in the order of the first of them, so that what is near stays near in memory; the
     sign is their relative orientation. No pair weighs more than `heaviest`, and no two units are matched that the second
     graph lists as apart (pass an empty graph if there are none). A unit chooses no neighbour whose coupling is below the
-    share `weakest` of its strongest one; it may still be chosen by another unit.
+    share `weakest` of its strongest one; it may still be chosen by another unit. Couplings to a unit
+    that is too heavy to be matched at all, such as one that many pairs have made, do not count there: next to it all
+    others would be weak.
     """
     n = len(mass)
     partner, forbidden = filled(n, -1), filled(n, -1)
@@ -29,7 +31,8 @@ def heavy_edge_matching(indptr, indices, coupling, mass, order, heaviest, weakes
             forbidden[apart_indices[a]] = u
         strongest = 0.0
         for a in range(indptr[u], indptr[u + 1]):
-            strongest = max(strongest, abs(coupling[a]))
+            if mass[indices[a]] <= heaviest:
+                strongest = max(strongest, abs(coupling[a]))
         best, best_rating = u, 0.0
         for a in range(indptr[u], indptr[u + 1]):
             v = indices[a]

@@ -13,6 +13,8 @@ from tightcut.constraints import Constraints
 from tightcut.graph import Graph
 from tightcut.search.signed_graph import PASSES, PATIENCE, pair_up
 
+VERTICES_AT_ONCE = 1 << 18  # whose arcs are looked at together
+
 
 @dataclass(frozen=True, eq=False)
 class ConstrainedGraph:
@@ -74,10 +76,15 @@ class ConstrainedGraph:
 
     def within(self, labels: np.ndarray) -> ConstrainedGraph:
         """The same graph with no weight on the edges between clusters."""
-        sources = np.repeat(labels, np.diff(self.weights.indptr))
-        inside = self.weights.data * (sources == labels[self.weights.indices])
-        weights = sp.csr_array((inside, self.weights.indices, self.weights.indptr), shape=self.weights.shape)
-        return replace(self, weights=weights)
+        w = self.weights
+        inside = w.data.copy()
+        # In parts: the labels at both ends of all arcs would take as much memory as the weights.
+        for first in range(0, self.n_vertices, VERTICES_AT_ONCE):
+            ends = w.indptr[first : first + VERTICES_AT_ONCE + 1]
+            arcs = slice(ends[0], ends[-1])
+            sources = np.repeat(labels[first : first + VERTICES_AT_ONCE], np.diff(ends))
+            inside[arcs] *= sources == labels[w.indices[arcs]]
+        return replace(self, weights=sp.csr_array((inside, w.indices, w.indptr), shape=w.shape))
 
     def pair_up_unrelated(self, order: np.ndarray) -> np.ndarray:
         """Random pairs; two vertices with a cannot-link between them stay single."""

@@ -103,7 +103,7 @@ class ManyClusters:
         # A graph too small to be coarsened would give the same start every time.
         labels = small.agglomerate() if levels or rng.random() < 0.25 else small.random_labels(rng)
         small.refine(labels)
-        return self.judge(uncoarsen(self, levels, labels))
+        return self.compare(uncoarsen(self, levels, labels))
 
     def refine(self, labels: np.ndarray) -> None:
         self.graph.refine(labels, self.k, self.prices.low)
@@ -113,6 +113,13 @@ class ManyClusters:
         if self.prices.allowance == 0 or self._excess(labels) > 0:
             self.graph.refine(labels, self.k, self.prices.full)
         return self.judge(labels)
+
+    def compare(self, labels: np.ndarray) -> Solution:
+        """The score of a start, with violations at the low price: most of them end on the way back to single points.
+
+        At the full price the start with the fewest violations would come first, whatever its cut.
+        """
+        return self.graph.cut(labels, self.k) + self.prices.low * self._excess(labels), labels
 
     def judge(self, labels: np.ndarray) -> Solution:
         return self.graph.cut(labels, self.k) + self.prices.full * self._excess(labels), labels

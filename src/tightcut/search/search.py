@@ -7,7 +7,8 @@
 In a larger graph, where every child costs passes over all of it, starts are made a few at a time and joined with the best
 so far: everything on which all agree is merged once, and the generations pass in the small problem that is left. Every
 random coarsening merges a few units across the best cut, but each merges different ones. Where the starts are much alike,
-as on MNIST, the first batch that gains next to nothing is the last, and V-cycles on the best solution follow.
+the first batch that gains next to nothing (as on MNIST), or less than a V-cycle on the best solution does (Covertype), is the
+last, and V-cycles follow.
 
 A generation's children depend only on the population before it and on their own seeds, so the result is the same
 for every number of threads.
@@ -30,12 +31,19 @@ STARTS_KEPT = 4  # per random coarsening
 PATIENT_LIMIT, LEAST_BATCH_GAIN = 100_000, 0.005
 # Where half of the starts are within this factor of the best, a batch that gains less than this share is the last.
 ALIKE, LEAST_GAIN_OF_ALIKE = 1.1, 0.001
+# Where half of them are within this factor, a batch after which a V-cycle gains this share is the last, too: starts that are
+# joined to a much smaller cut have found different clusters, and more of them find others.
+NEARLY_ALIKE, GAIN_OF_CYCLE = 1.15, 0.01
+CLOSE = 3  # solutions whose score is at most this many times the best are joined; a mere colouring agrees with no other
 CYCLES, LEAST_GAIN = 3, 2e-4  # V-cycles at most, and the share of the cut that one must gain for another to follow
 # Units above which every second level is skipped: all levels together take more memory than the graph.
 SKIPPED_LIMIT = 2_000_000
 POPULATION = 12
 CHILDREN = 6  # per generation
-STALE = 3  # generations without progress before the search ends
+# Generations without progress before the search ends, and what counts as progress, as a share; and the same in a join,
+# after which more solutions come or V-cycles.
+STALE, PROGRESS = 3, 1e-12
+STALE_IN_JOIN, PROGRESS_IN_JOIN = 1, 0.001
 
 
 def search(
@@ -156,21 +164,26 @@ def _search_in_batches(
     """
     count = -(-options.coarsenings // BATCH)
     generators = rng.spawn(options.coarsenings)
-    ahead = options.workers[0] >= 2 * BATCH
-    made = _solutions(problem, options, generators) if ahead else []
+    made = _solutions(problem, options, generators) if options.workers[0] >= 2 * BATCH else None
     for number in range(count):
         part, now = options.part(number, count), slice(number * BATCH, (number + 1) * BATCH)
-        if not ahead:
-            made += _solutions(problem, part, generators[now])
-        fresh = list(chain.from_iterable(made[now]))
-        before = population[0][0] if number > 0 else min(score for score, _ in population + fresh)
-        population = join(problem, rng, part, population[:STARTS_KEPT] + fresh)
-        if _should_end(problem, options, number, [score for score, _ in fresh], before, population[0][0]):
+        found = _solutions(problem, part, generators[now]) if made is None else made[now]
+        fresh = list(chain.from_iterable(found))
+        scores = [score for score, _ in fresh]
+        before = population[0][0] if number > 0 else min(scores + [score for score, _ in population])
+        population = join(problem, rng, part, population[:STARTS_KEPT] + fresh)[:STARTS_KEPT]
+        del found, fresh  # a state of ten million units takes 40 MB
+        if _should_end(problem, options, number, scores, before, population[0][0]):
             break
+        best = population[0][0]
+        if number + 1 < count and options.effort <= 1 and float(np.median(scores)) <= NEARLY_ALIKE * best:
+            population = cycled(problem, rng, part, population, 1)
+            if population[0][0] < (1 - GAIN_OF_CYCLE) * best:
+                break
     everything = count * options.generations
     options.report("join", everything, everything, population[0][0])
     # V-cycles gain most of what further batches would have gained, in less time.
-    return cycled(problem, rng, options, population) if number + 1 < count else population
+    return cycled(problem, rng, options, population) if options.generations else population
 
 
 def _should_end(
@@ -224,12 +237,15 @@ def join(
     population = select(problem, population)
     if options.generations == 0:
         return population
-    level = problem.agreement([state for _, state in population])
+    level = problem.agreement([state for score, state in population if score <= CLOSE * population[0][0]])
     small = level.problem
     if small.size < small.fewest:
         return population
-    known = select(small, [improve(small, level.project(state)) for _, state in population])
-    evolved = _evolve(small, rng, options, known, "join")
+    states = [level.project(state) for score, state in population if score <= CLOSE * population[0][0]]
+    # At the low price of a violation some would end above where they began, at the full one none.
+    strict = small.at_full_price()
+    known = [improve(own, state) for own in dict.fromkeys((small, strict)) for state in states]
+    evolved = _evolve(small, rng, options, select(small, known), "join", (STALE_IN_JOIN, PROGRESS_IN_JOIN))
     if exchange:
         evolved = small.exchange(evolved, rng, options)
     lifted = options.map(_improved, [(problem, level.lift(state)) for _, state in evolved[:STARTS_KEPT]])
@@ -241,17 +257,17 @@ def join(
 
 
 def cycled(
-    problem: Problem, rng: np.random.Generator, options: SearchOptions, population: list[Solution]
+    problem: Problem, rng: np.random.Generator, options: SearchOptions, population: list[Solution], most: int = CYCLES
 ) -> list[Solution]:
     """The population with what V-cycles make of its best, as long as they pay."""
     strict = problem.at_full_price()
-    for done in range(CYCLES):
-        options.report("cycle", done, CYCLES, population[0][0])
+    for done in range(most):
+        options.report("cycle", done, most, population[0][0])
         before = population[0][0]
         population = select(problem, [*population, cycle(strict, population[0][1], rng)])
         if not population[0][0] < (1 - LEAST_GAIN) * before:
             break
-    options.report("cycle", CYCLES, CYCLES, population[0][0])
+    options.report("cycle", most, most, population[0][0])
     return population
 
 
@@ -279,16 +295,17 @@ def _evolve(
     options: SearchOptions,
     population: list[Solution],
     stage: str = "search",
+    patience: tuple[int, float] = (STALE, PROGRESS),
 ) -> list[Solution]:
-    stale = 0
+    stale, (most, progress) = 0, patience
     for generation in range(options.generations):
         options.report(stage, generation, options.generations, population[0][0])
-        if len(population) < 2 or stale == STALE:
+        if len(population) < 2 or stale == most:
             break
         best = population[0][0]
         tasks = [(problem, child, population) for child in rng.spawn(CHILDREN)]
         population = select(problem, population + options.map(_child, tasks))
-        stale = 0 if population[0][0] < best * (1 - 1e-12) else stale + 1
+        stale = 0 if population[0][0] < best * (1 - progress) else stale + 1
     options.report(stage, options.generations, options.generations, population[0][0])
     return population
 
