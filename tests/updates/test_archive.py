@@ -214,6 +214,21 @@ def test_damaged_files_are_refused(damage, model, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_header_that_numpy_cannot_parse(model, tmp_path):
+    path = tmp_path / "model.tcut"
+    model.save(path)
+    content = path.read_bytes()
+    # Of a small array, zipfile reads everything at once, and the checksum is wrong before numpy sees the header.
+    with zipfile.ZipFile(path) as archive:
+        arrays = [entry for entry in archive.infolist() if entry.filename != MANIFEST]
+    largest = max(arrays, key=lambda entry: entry.file_size)
+    assert largest.file_size > 4096
+    end = content.index(b"}", largest.header_offset)
+    path.write_bytes(content[:end] + b"|" + content[end + 1 :])
+    with pytest.raises(ArchiveError, match="is damaged"):
+        COSC.load(path)
+
+
 def test_no_flipped_byte_does_harm(model, tmp_path):
     path = tmp_path / "model.tcut"
     model.save(path)

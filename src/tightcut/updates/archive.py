@@ -18,6 +18,7 @@ the like for chosen settings, by the names of their attributes.
 from __future__ import annotations
 
 import json
+import tokenize
 import zipfile
 from collections.abc import Callable
 from dataclasses import fields
@@ -87,7 +88,7 @@ def read_archive(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
             )
         except (
             AttributeError, EOFError, IndexError, KeyError, OSError, OverflowError, TypeError, ValueError,
-            NotImplementedError, RuntimeError, zipfile.BadZipFile,
+            NotImplementedError, RuntimeError, SyntaxError, tokenize.TokenError, zipfile.BadZipFile,
         ) as error:  # fmt: skip
             raise ArchiveError(f"{path} is damaged: {error}. Save the model again.") from error
     return parameters, state
