@@ -86,10 +86,10 @@ def test_scribbles_find_a_disc_in_noise():
         ([[1j, 2]], None, TypeError, "real numbers"),
         ([[0.0, np.nan], [np.inf, 1.0]], None, ValueError, "2 pixels are infinite or not a number"),
         (np.zeros((2, 2)), 0, ValueError, "contrast must be a positive number"),
-        (np.zeros((2, 2)), -1.0, ValueError, "and is -1.0"),
-        (np.zeros((2, 2)), np.nan, ValueError, "and is nan"),
-        (np.zeros((2, 2)), "sharp", ValueError, "and is 'sharp'"),
-        (np.zeros((2, 2)), True, ValueError, "and is True"),
+        (np.zeros((2, 2)), -1.0, ValueError, "got -1.0"),
+        (np.zeros((2, 2)), np.nan, ValueError, "got nan"),
+        (np.zeros((2, 2)), "sharp", ValueError, "got 'sharp'"),
+        (np.zeros((2, 2)), True, ValueError, "got True"),
     ],
 )
 def test_what_is_no_image_is_refused(image, contrast, error, words):
