@@ -77,20 +77,16 @@ def measure_all(
 ) -> list[dict[str, object]]:
     """The rows of some sets and methods; the first draw of all of them, then the second, and so on."""
     draws: dict[tuple[str, str], list[dict[int, tuple[float, ...]]]] = defaultdict(list)
-    with ProcessPoolExecutor(jobs, initializer=quiet) as pool:
-        tasks = {
-            pool.submit(measure, name, method, seed): (name, method)
-            for seed in range(n_draws)
-            for name in sets
-            for method in methods
-        }
-        try:
-            for task in as_completed(tasks, seconds):
-                draws[tasks[task]].append(task.result())
-        except TimeoutError:
-            for process in pool._processes.values():
-                process.terminate()
-            pool.shutdown(wait=False, cancel_futures=True)
+    pool = ProcessPoolExecutor(jobs, initializer=quiet)
+    order = [(seed, name, method) for seed in range(n_draws) for name in sets for method in methods]
+    tasks = {pool.submit(measure, name, method, seed): (name, method) for seed, name, method in order}
+    try:
+        for task in as_completed(tasks, seconds):
+            draws[tasks[task]].append(task.result())
+    except TimeoutError:
+        for process in list(pool._processes.values()):
+            process.kill()
+    pool.shutdown(wait=False, cancel_futures=True)
     return [row for (name, method), found in draws.items() for row in summarize(name, method, found)]
 
 

@@ -8,58 +8,53 @@ from sklearn.metrics import adjusted_rand_score
 
 from tightcut.ask import Session, simulate
 from tightcut.ask.cutting import cut_from
-from tightcut.ask.grouping import REWARD, improve, score_of
+from tightcut.ask.grouping import ANSWER, MOST_NEAR, REWARD, improve
 
 
-def _scores(seed, m):
-    upper = np.triu(np.random.default_rng(seed).normal(0, 4, (m, m)), 1)
+def _symmetric(rng, m, scale):
+    upper = np.triu(rng.normal(0, scale, (m, m)), 1)
     return upper + upper.T
 
 
-def _partitions(m):
-    """All clusterings of m points, each as clusters numbered by appearance."""
-    if m == 1:
-        yield [0]
-        return
-    for rest in _partitions(m - 1):
-        for cluster in range(max(rest) + 2):
-            yield [*rest, cluster]
+def _gain(told, near, one, two):
+    """What a union of two clusters gains, point by point."""
+    answers = sum(told[i, j] for i in one for j in two)
+    return answers + min(MOST_NEAR, sum(near[i, j] for i in one for j in two)) - REWARD
 
 
 @given(seed=st.integers(0, 10_000), m=st.integers(2, 12))
 def test_no_move_and_no_union_improves_what_was_found(seed, m):
-    scores = _scores(seed, m)
-    start = np.random.default_rng(seed).integers(m, size=m)
-    found = improve(scores, start)
-    best = score_of(scores, found)
-    assert best >= score_of(scores, np.unique(start, return_inverse=True)[1]) - 1e-9
+    rng = np.random.default_rng(seed)
+    told, near = _symmetric(rng, m, 4), np.abs(_symmetric(rng, m, 0.5))
+    found = improve(told, near, rng.integers(m, size=m))
+    clusters = [np.flatnonzero(found == c) for c in range(found.max() + 1)]
+    assert sorted(np.concatenate(clusters)) == list(range(m))
+    for n, one in enumerate(clusters):
+        assert all(_gain(told, near, one, two) <= 1e-6 for two in clusters[:n])
+    scores = told + near
     for i in range(m):
-        for cluster in range(found.max() + 2):
-            other = found.copy()
-            other[i] = cluster
-            assert score_of(scores, np.unique(other, return_inverse=True)[1]) <= best + 1e-6
-    for one in range(found.max() + 1):
-        for two in range(one):
-            union = np.where(found == one, two, found)
-            assert score_of(scores, np.unique(union, return_inverse=True)[1]) <= best + 1e-6
-
-
-def test_it_mostly_finds_the_best_of_all_clusterings():
-    hits = 0
-    for seed in range(40):
-        scores = _scores(seed, 7)
-        best = max(score_of(scores, np.array(clusters)) for clusters in _partitions(7))
-        found = [score_of(scores, improve(scores, start)) for start in (np.arange(7), np.zeros(7, int))]
-        assert max(found) <= best + 1e-9
-        hits += max(found) > best - 1e-9
-    assert hits >= 30
+        common = [scores[i, cluster].sum() for cluster in clusters]
+        alone = len(clusters[found[i]]) == 1
+        assert max(common) <= (REWARD if alone else common[found[i]]) + 1e-6
+        assert alone or common[found[i]] + 1e-6 >= REWARD
 
 
 def test_groups_that_nobody_compared_stay_apart():
     # Three points with nothing in common but a little nearness, less than the reward of a group.
-    scores = np.full((3, 3), 0.9 * REWARD / 2)
-    np.fill_diagonal(scores, 0)
-    assert len(np.unique(improve(scores, np.arange(3)))) == 3
+    near = np.full((3, 3), 0.9 * REWARD / 2)
+    np.fill_diagonal(near, 0)
+    assert len(np.unique(improve(np.zeros((3, 3)), near, np.arange(3)))) == 3
+
+
+@pytest.mark.parametrize(("denials", "united"), [(1, True), (2, False)])
+def test_nearness_outweighs_one_denial_however_many_points_are_near(denials, united):
+    two = np.repeat([0, 1], 20)
+    told = np.where(two[:, None] == two, ANSWER, 0.0)
+    for i in range(denials):
+        told[i, 20 + i] = told[20 + i, i] = -ANSWER
+    np.fill_diagonal(told, 0)
+    near = np.where(two[:, None] == two, 0.0, 1.0)
+    assert (len(np.unique(improve(told, near, two))) == 1) == united
 
 
 def _answer_but(session, y, n, wrong):
@@ -79,7 +74,8 @@ def test_early_errors_are_mended(digits, wrong):
     session = Session(X, random_state=0)
     _answer_but(session, y, 150, wrong)
     assert adjusted_rand_score(y, session.labels_) > 0.9
-    assert wrong >= {i for i, answer in enumerate(session.answers) if not answer.believed}
+    doubted = {i for i, answer in enumerate(session.answers) if not answer.believed}
+    assert len(doubted - wrong) <= 1
 
 
 @pytest.mark.slow

@@ -19,8 +19,10 @@ def labels_of(beliefs: Beliefs, cuts: list[np.ndarray]) -> np.ndarray:
     answer is satisfied.
     """
     k, points, group = beliefs.evidence.n_groups, beliefs.evidence.points, beliefs.group
-    labels = beliefs.calibrated[:, :k].argmax(axis=1)
     coarse = leading_cut(beliefs, cuts)
+    # Where the columns lead, the plain cuts have nothing to say.
+    shares = beliefs.shares if columns_lead(beliefs, coarse) else beliefs.calibrated
+    labels = shares[:, :k].argmax(axis=1)
     unknown = unknown_points(beliefs, coarse)
     known = np.where(beliefs.answered.max(axis=1) > LIKELY, group, k)
     for part in np.unique(coarse[unknown]):
