@@ -1,4 +1,4 @@
-"""Beliefs about all points: the answers, and a weighted mixture of predictors (graphs, their plain cuts, and columns)."""
+"""Beliefs about all points: the answers, and a weighted mixture of predictors (graphs and columns)."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from tightcut.ask.calibration import likeliest_power, sharpened
-from tightcut.ask.columns import Lesson, Teacher
+from tightcut.ask.columns import Lesson
 from tightcut.ask.evidence import Evidence, truth_of
 from tightcut.ask.grouping import start_from_groups
 from tightcut.ask.landscape import Landscape
-from tightcut.ask.regions import Regions
-from tightcut.ask.spreading import Harmonic
-from tightcut.ask.weighing import DOUBT, boldness_of, heard, merge, plausibility, share_of_errors, weigh
+from tightcut.ask.spreading import Harmonic, part_priors
+from tightcut.ask.weighing import DOUBT, boldness_of, merge, plausibility, share_of_errors, weigh
 
 ROUNDS = 3
 PATIENCE = 1.0  # pseudo-answers in favour of all predictors alike
@@ -39,7 +37,7 @@ class Beliefs:
         The graphs, then the columns.
     say : ndarray of shape (n_opinions,)
         The share of each opinion.
-    regions : list of Regions
+    cuts : list of int ndarray of shape (n,)
         The plain cut of each graph.
     """
 
@@ -49,7 +47,7 @@ class Beliefs:
     doubt: float
     opinions: Sequence[Harmonic | Lesson]
     say: np.ndarray
-    regions: Sequence[Regions]
+    cuts: Sequence[np.ndarray]
 
     @property
     def group(self) -> np.ndarray:
@@ -66,33 +64,19 @@ class Beliefs:
         """Beliefs about every point, of shape (n, k + 1), by the mixture of graphs and columns."""
         return self._mixture(self.opinions)
 
-    @cached_property
-    def calibrated(self) -> np.ndarray:
-        """Probabilities of every point's groups, of shape (n, k + 1): what labels are made of."""
-        shares = self.calibrated_at(np.arange(len(self.shares)))
-        shares[self.evidence.points] = self.answered
-        return shares
+    @property
+    def coarse(self) -> np.ndarray:
+        """The plain cut of the graph with the largest say."""
+        return self.cuts[int(np.argmax(self.say[: len(self.cuts)]))]
 
-    def calibrated_at(self, rows: np.ndarray) -> np.ndarray:
-        """Probabilities of the groups of some points that were not asked about.
+    def filled(self, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """Beliefs about points that were not asked about, of shape (rows, k): what is not known is filled in by the plain cut.
 
-        Beside graphs and columns the plain cuts have a say, so that labels become no worse when the graph begins to know
-        something of a region whose part was right. Each predictor is first made as sure as its forecasts deserve.
+        The share of "not known yet" goes to the groups of the answered points in the same part of the cut.
         """
-        shares = np.zeros((len(rows), self.answered.shape[1]))
-        for predictor, power, weight in self._calibration:
-            if weight > LEAST_SAY:
-                shares += weight * sharpened(heard(self._said(predictor)[rows]), power)
-        return shares / shares.sum(axis=1, keepdims=True)
-
-    @cached_property
-    def _calibration(self) -> list[tuple[Harmonic | Lesson | Regions, float, float]]:
-        """The predictors, each with its power and its share."""
-        predictors = [*self.opinions, *self.regions]
-        foreseen = [heard(predictor.foresee(self.answered)) for predictor in predictors]
-        powers = [likeliest_power(said, self.answered) for said in foreseen]
-        each = np.stack([sharpened(said, power) for said, power in zip(foreseen, powers, strict=True)])
-        return list(zip(predictors, powers, share_of_say(each, self.answered).tolist(), strict=True))
+        prior, _ = part_priors(self.coarse[self.evidence.points], self.answered, int(self.coarse.max()) + 1)
+        shares = self.shares[rows]
+        return shares[:, :-1] + shares[:, -1:] * prior[self.coarse[rows], :-1]
 
     @cached_property
     def mapped(self) -> np.ndarray:
@@ -106,17 +90,10 @@ class Beliefs:
         graphs = [o for o in self.opinions if isinstance(o, Harmonic)]
         return graphs[int(np.argmax(self.say[: len(graphs)]))].reach(self.answered)
 
-    def _said(self, opinion: Harmonic | Lesson | Regions) -> np.ndarray:
-        """What an opinion says of every point, computed once."""
-        kept: dict[object, np.ndarray] = self.__dict__.setdefault("_kept", {})
-        if opinion not in kept:
-            kept[opinion] = opinion.shares(self.answered)
-        return kept[opinion]
-
     def _mixture(self, opinions: Sequence[Harmonic | Lesson]) -> np.ndarray:
         say = dict(zip(self.opinions, self.say, strict=True))
         least = LEAST_SAY * sum(say[opinion] for opinion in opinions)
-        shares = np.sum([say[o] * self._said(o) for o in opinions if say[o] > least], axis=0)
+        shares = np.sum([say[o] * o.shares(self.answered) for o in opinions if say[o] > least], axis=0)
         shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-9)
         shares[self.evidence.points] = self.answered
         return shares
@@ -129,8 +106,7 @@ def believe(landscape: Landscape, evidence: Evidence) -> Beliefs:
     point's answers. The shares of the opinions are those under which the answers were likeliest.
     """
     graphs = [Harmonic(spreading, evidence.points) for spreading in landscape.spreadings]
-    regions = [Regions(cut, evidence.points) for cut in landscape.cuts]
-    settle = partial(_settle, graphs, regions, evidence, landscape.teacher)
+    settle = partial(_settle, graphs, evidence, landscape)
     beliefs = settle()
     if not beliefs.erring:
         return beliefs
@@ -146,9 +122,8 @@ def _plausibility(beliefs: Beliefs) -> float:
 
 def _settle(
     graphs: list[Harmonic],
-    regions: list[Regions],
     evidence: Evidence,
-    teacher: Teacher | None,
+    landscape: Landscape,
     *,
     in_order: bool = True,
     start: np.ndarray | None = None,
@@ -163,6 +138,7 @@ def _settle(
         Beliefs to begin with, if not what the answers alone say.
     """
     opinions: list[Harmonic | Lesson] = list(graphs)
+    teacher = landscape.teacher
     alone, doubt = weigh(evidence, in_order=in_order), DOUBT
     answered = alone if start is None else start
     for turn in range(ROUNDS):
@@ -176,7 +152,7 @@ def _settle(
         foreseen = np.tensordot(say, each, 1)
         answered = weigh(evidence, foreseen, answered, doubt, boldness_of(alone, foreseen))
         doubt = share_of_errors(evidence, answered)
-    return Beliefs(evidence, answered, foreseen, doubt, opinions, say, regions)
+    return Beliefs(evidence, answered, foreseen, doubt, opinions, say, landscape.cuts)
 
 
 def share_of_say(each: np.ndarray, answered: np.ndarray) -> np.ndarray:

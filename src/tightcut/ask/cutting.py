@@ -13,7 +13,7 @@ import numpy as np
 
 from tightcut.ask.beliefs import Beliefs, believe
 from tightcut.ask.evidence import gather
-from tightcut.ask.labelling import leading_cut, unknown_points
+from tightcut.ask.labelling import unknown_points
 from tightcut.ask.landscape import Landscape
 from tightcut.ask.questions import exploring
 from tightcut.ask.records import Answer
@@ -34,7 +34,8 @@ def cut_from(beliefs: Beliefs, spreading: Spreading) -> np.ndarray | None:
 
     k, points, degrees = beliefs.evidence.n_groups, beliefs.evidence.points, spreading.degrees
     known = beliefs.group < k
-    believed = beliefs.calibrated[:, :k].argmax(axis=1)
+    filled = beliefs.filled()
+    believed = filled.argmax(axis=1)
     believed[points[known]] = beliefs.group[known]
     volume = np.bincount(believed, degrees, k)
     large = np.flatnonzero(volume > SMALL * degrees.sum() / np.count_nonzero(volume))
@@ -42,7 +43,7 @@ def cut_from(beliefs: Beliefs, spreading: Spreading) -> np.ndarray | None:
     if len(asked) < max(2, len(large)):
         return None
     inside = np.isin(believed, large)
-    start = np.where(inside, np.searchsorted(large, believed), beliefs.calibrated[:, large].argmax(axis=1))
+    start = np.where(inside, np.searchsorted(large, believed), filled[:, large].argmax(axis=1))
     fixed = np.full(len(start), -1)
     kept = points[known & inside[points]]
     fixed[kept] = start[kept]
@@ -112,9 +113,9 @@ class ForecastComparison:
             beliefs = believe(self.landscape, gather(before, self.anchor))
             spreadings = self.landscape.spreadings
             leading = spreadings[int(np.argmax(beliefs.say[: len(spreadings)]))]
-            unknown = unknown_points(beliefs, leading_cut(beliefs, self.landscape.cuts))
+            unknown = unknown_points(beliefs, beliefs.coarse)
             cut = None if exploring(leading, unknown) else cut_from(beliefs, leading)
-            believed = beliefs.calibrated[:, :-1].argmax(axis=1)
+            believed = beliefs.filled().argmax(axis=1)
             known = Forecast(before, set(beliefs.evidence.points.tolist()), believed, cut)
             self._forecasts[number] = known
         return known

@@ -11,7 +11,7 @@ MOST = 0.5  # of the say
 LIKELY = 0.5  # a point that belongs to several groups says nothing about its part
 
 
-def labels_of(beliefs: Beliefs, cuts: list[np.ndarray]) -> np.ndarray:
+def labels_of(beliefs: Beliefs) -> np.ndarray:
     """The likeliest group of each point; where nothing is known, the part of the plain cut.
 
     A point of an unknown region has the commonest group of its coarse part or, if nobody was asked about that part, the
@@ -19,10 +19,9 @@ def labels_of(beliefs: Beliefs, cuts: list[np.ndarray]) -> np.ndarray:
     answer is satisfied.
     """
     k, points, group = beliefs.evidence.n_groups, beliefs.evidence.points, beliefs.group
-    coarse = leading_cut(beliefs, cuts)
-    # Where the columns lead, the plain cuts have nothing to say.
-    shares = beliefs.shares if columns_lead(beliefs, coarse) else beliefs.calibrated
-    labels = shares[:, :k].argmax(axis=1)
+    coarse = beliefs.coarse
+    # Where the columns lead, the plain cut has nothing to say.
+    labels = (beliefs.shares[:, :k] if columns_lead(beliefs, coarse) else beliefs.filled()).argmax(axis=1)
     unknown = unknown_points(beliefs, coarse)
     known = np.where(beliefs.answered.max(axis=1) > LIKELY, group, k)
     for part in np.unique(coarse[unknown]):
@@ -30,11 +29,6 @@ def labels_of(beliefs: Beliefs, cuts: list[np.ndarray]) -> np.ndarray:
         labels[unknown & (coarse == part)] = np.bincount(inside).argmax() if len(inside) else k + part
     labels[points] = np.where(group < k, group, k + coarse.max() + 1 + np.arange(len(points)))
     return labels
-
-
-def leading_cut(beliefs: Beliefs, cuts: list[np.ndarray]) -> np.ndarray:
-    """The coarse cut of the graph with the largest weight."""
-    return cuts[int(np.argmax(beliefs.say[: len(cuts)]))]
 
 
 def unknown_points(beliefs: Beliefs, coarse: np.ndarray) -> np.ndarray:

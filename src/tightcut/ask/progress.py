@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from tightcut.ask.beliefs import Beliefs
-from tightcut.ask.calibration import likeliest_power, sharpened
 from tightcut.ask.evidence import SURE
 from tightcut.ask.labelling import columns_lead, hit_rate, unknown_points
 from tightcut.ask.questions import EXPLORE
 from tightcut.ask.records import Progress
 from tightcut.ask.weighing import heard, weigh
 
+POWERS = (1.0, 2.0, 3.0, 4.0, 6.0)
+FLOOR = 0.02  # smallest probability of being wrong
 ATYPICAL = 0.1  # weight of an answered point that was chosen because it is doubtful
 PURE, PARTS = 3.0, 4.0  # parts of a plain cut: so many of so many are expected to be of one group
 HITS, CASES = 1.5, 2.0  # forecasts from columns: so many of so many are expected to be right
@@ -64,12 +65,34 @@ def _right_by_columns(beliefs: Beliefs, typical: np.ndarray) -> np.ndarray:
 def _right_by_graph(beliefs: Beliefs, typical: np.ndarray) -> np.ndarray:
     """Probability that the label of each point is right, where the graph gives the labels.
 
-    The shares are raised to the power under which the forecasts of the answered points were likeliest.
+    Harmonic beliefs are cautious: a group with a share of one half is mostly the right one. They are raised to the power
+    under which the forecasts of the answered points were likeliest.
     """
     target, shares = weigh(beliefs.evidence), beliefs.shares
-    power = likeliest_power(heard(beliefs.foreseen), target, np.where(typical, 1.0, ATYPICAL))
+    alone = target[:, :-1].sum(axis=0) < 1.5  # nobody could have foreseen a group of one point
+    weight = np.where(typical, 1.0, ATYPICAL) * ~np.append(alone, False)[target.argmax(axis=1)]
+    power = _likeliest_power(heard(beliefs.foreseen), target, weight)
     blocks = range(0, len(shares), ROWS_AT_ONCE)
     return np.concatenate([sharpened(heard(shares[i : i + ROWS_AT_ONCE]), power).max(axis=1) for i in blocks])
+
+
+def sharpened(shares: np.ndarray, power: float) -> np.ndarray:
+    """Probabilities in proportion to a power of the shares, none above 1 - FLOOR.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sharpened(np.array([[0.6, 0.3, 0.1]]), 2.0).round(2).tolist()
+    [[0.77, 0.2, 0.03]]
+    """
+    raised = np.maximum(shares, 1e-6) ** power
+    raised /= raised.sum(axis=1, keepdims=True)
+    return (1 - FLOOR) * raised + FLOOR / shares.shape[1]
+
+
+def _likeliest_power(foreseen: np.ndarray, target: np.ndarray, weight: np.ndarray) -> float:
+    scores = [weight @ np.log((sharpened(foreseen, power) * target).sum(axis=1)) for power in POWERS]
+    return POWERS[int(np.argmax(scores))]
 
 
 def _gain(expected: float, n_points: int, n_answers: int) -> float:

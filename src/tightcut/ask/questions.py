@@ -82,8 +82,7 @@ class Placing:
     def step(self, row: int) -> Step:
         """The groups to compare a row with, likeliest first."""
         i = self.position.get(row)
-        known = self.beliefs.calibrated_at(np.array([row]))[0] if i is None else self.beliefs.answered[i]
-        shares = known[:-1]
+        shares = self.beliefs.filled(np.array([row]))[0] if i is None else self.beliefs.answered[i, :-1]
         alive = [g for g in np.argsort(-shares, kind="stable").tolist() if self.partners(g, row)]
         if i is None:
             return Step(row, tuple(alive), True)

@@ -18,7 +18,6 @@ from tightcut.ask.evidence import COMPARE, believed_constraints, judge, truth_of
 from tightcut.ask.galleries import doubtful_rows, typical_members, typical_rows
 from tightcut.ask.history import answer_event, largest, standing, to_answer
 from tightcut.ask.journal import Event, Journal, fingerprint, now
-from tightcut.ask.labelling import leading_cut
 from tightcut.ask.landscape import survey
 from tightcut.ask.planning import Item, Planner
 from tightcut.ask.progress import measure
@@ -242,8 +241,7 @@ class Session(State):
 
     def progress(self) -> Progress:
         """How much is settled, and what more answers would bring."""
-        coarse = leading_cut(self._beliefs, self._landscape.cuts)
-        return measure(self._beliefs, self._leading.degrees, coarse)
+        return measure(self._beliefs, self._leading.degrees, self._beliefs.coarse)
 
     def typical(self, group: int, n: int = 20) -> np.ndarray:
         """Up to n rows of a group that are most surely in it."""
@@ -327,13 +325,13 @@ class Session(State):
     def _plan(self, n: int, kind: str) -> list[Item]:
         """Rows to ask about: (first, second, reason)."""
         seed = (int(self._journal.header["seed"]), len(self._journal.events))
-        planner = Planner(self._beliefs, self._leading, leading_cut(self._beliefs, self._landscape.cuts), seed)
+        planner = Planner(self._beliefs, self._leading, self._beliefs.coarse, seed)
         return planner.pairs(n) if kind == "pair" else planner.picks(n, self.answers)
 
     def _question(self, kind: str, first: int, second: int | None, reason: str) -> Question:
         groups: tuple[Group, ...] = ()
         if kind == "pick":
-            shares = self._beliefs.calibrated_at(np.array([first]))[0]
+            shares = self._beliefs.filled(np.array([first]))[0]
             groups = tuple(sorted(self.groups, key=lambda g: -shares[g.id]))
         if (kind, first, second) not in self._open:
             self._open[kind, first, second] = self._next_number()

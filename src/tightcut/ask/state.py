@@ -9,7 +9,7 @@ from tightcut.ask.cutting import ForecastComparison, cut_from
 from tightcut.ask.evidence import gather
 from tightcut.ask.history import effective_answers, group_names, largest
 from tightcut.ask.journal import Event, Journal
-from tightcut.ask.labelling import columns_lead, labels_of, leading_cut
+from tightcut.ask.labelling import columns_lead, labels_of
 from tightcut.ask.landscape import Landscape
 from tightcut.ask.records import Answer
 from tightcut.ask.spreading import Spreading
@@ -54,8 +54,8 @@ class State:
 
     def _current_labels(self) -> np.ndarray:
         if self._labels is None:
-            self._labels = labels_of(self._beliefs, self._landscape.cuts)
-            by_columns = columns_lead(self._beliefs, leading_cut(self._beliefs, self._landscape.cuts))
+            self._labels = labels_of(self._beliefs)
+            by_columns = columns_lead(self._beliefs, self._beliefs.coarse)
             if not by_columns and self._comparison.cut_leads(self._answers, self._beliefs):
                 cut = cut_from(self._beliefs, self._leading)
                 self._labels = self._labels if cut is None else cut
