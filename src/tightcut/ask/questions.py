@@ -86,7 +86,7 @@ class Placing:
         alive = [g for g in np.argsort(-shares, kind="stable").tolist() if self.partners(g, row)]
         if i is None:
             return Step(row, tuple(alive), True)
-        if row in self.unsure or i == 0:
+        if row in self.unsure or i == 0:  # the anchor is in group 0 by definition
             return Step(row, (), False)
         own, asked = self.beliefs.answered[i], self.yes[i] + self.no[i]
         placed = self.yes[i].any() or i in self.founders
@@ -255,7 +255,9 @@ def groups_to_compare(beliefs: Beliefs, spreading: Spreading, placing: Placing) 
     for g in sorted(alive, key=lambda g: volume[g]):
         small = volume[g] <= spreading.degrees.sum() / len(alive) / 2
         nearest = sorted(set(alive) - {g}, key=lambda h: -touch[g, h])
-        for rank, h in enumerate(nearest if small else nearest[: 1 - beliefs.erring]):
+        if not small:
+            nearest = [] if beliefs.erring else nearest[:1]
+        for rank, h in enumerate(nearest):
             denials = 3 if beliefs.erring and rank < NEAREST else 1
             if two[g, h] - one[g, h] < denials and one[g, h] + two[g, h] < COMPARISONS:
                 first = [i for i in placing.members[g] if placing.partners(h, i)]

@@ -16,7 +16,7 @@ import numpy as np
 
 from tightcut.ask.page import layout
 from tightcut.ask.page.exports import labels_table, pairs_table
-from tightcut.ask.page.showing import Showing
+from tightcut.ask.page.showing import Showing, group_label
 from tightcut.ask.page.things import Things
 from tightcut.ask.protocol import AnySession
 from tightcut.ask.records import Question
@@ -229,7 +229,7 @@ class Desk:
             return choice
         text = _short(choice)
         for group in session.groups:
-            if text.casefold() == self._showing.label(group.id, group.name).casefold():
+            if text.casefold() == group_label(group.id, group.name).casefold():
                 return group.id
         return text
 

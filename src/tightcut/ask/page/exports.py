@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import io
 
+from tightcut.ask.page.showing import group_label
 from tightcut.ask.page.things import Things
 from tightcut.ask.protocol import AnySession
 from tightcut.files.writing import print_rows
 
 
 def labels_table(session: AnySession, things: Things) -> str:
-    """CSV: the name of each row, the number of its cluster, and the cluster's name where it has one."""
-    names = {group.id: group.name or "" for group in session.groups}
+    """CSV: the name of each row, the number of its cluster, and what the cluster is called if anything is known of it."""
+    names = {group.id: group_label(group.id, group.name) for group in session.groups}
     labels = session.labels_.tolist()
     rows = ((things.names[row], label, names.get(label, "")) for row, label in enumerate(labels))
     stream = io.StringIO()

@@ -19,6 +19,21 @@ RECENT = 40  # answers in the list
 CONTRADICTIONS = 10
 
 
+def group_label(group: int, name: str | None) -> str:
+    """What a person calls a group: its name or a letter. A number would be taken for the key that picks the group.
+
+    Examples
+    --------
+    >>> group_label(0, "Anna"), group_label(2, None), group_label(26, None)
+    ('Anna', 'Group C', 'Group AA')
+    """
+    letters, rest = "", group + 1
+    while rest:
+        rest, last = divmod(rest - 1, 26)
+        letters = chr(ord("A") + last) + letters
+    return name or f"Group {letters}"
+
+
 class Showing:
     """How things, questions and groups look on a page.
 
@@ -35,10 +50,6 @@ class Showing:
     def thing(self, row: int) -> dict[str, Any]:
         return self.things.describe(int(row), self.address)
 
-    def label(self, group: int, name: str | None) -> str:
-        """What a group is called on the page."""
-        return name or f"Group {group}"
-
     def question(self, question: Question) -> dict[str, Any]:
         shown: dict[str, Any] = {
             "number": question.number,
@@ -52,7 +63,7 @@ class Showing:
             shown["groups"] = [
                 {
                     "id": group.id,
-                    "label": self.label(group.id, group.name),
+                    "label": group_label(group.id, group.name),
                     "members": [self.thing(row) for row in group.members[: MEMBERS if i < LARGE_GROUPS else 1]],
                 }
                 for i, group in enumerate(question.groups)
@@ -72,7 +83,7 @@ class Showing:
                 {
                     "id": group.id,
                     "name": group.name,
-                    "label": self.label(group.id, group.name),
+                    "label": group_label(group.id, group.name),
                     "size": group.size,
                     "typical": [self.thing(row) for row in session.typical(group.id, TYPICAL).tolist()],
                     "doubtful": [self.thing(row) for row in doubtful.get(group.id, [])],
@@ -112,9 +123,11 @@ class Showing:
         if answer.kind == "pair" or answer.choice == "unsure":
             return str(answer.choice)
         if answer.choice == "none":
-            founded = "" if answer.founds is None else f": {self.label(answer.founds, names.get(answer.founds))} begins"
+            founded = (
+                "" if answer.founds is None else f": {group_label(answer.founds, names.get(answer.founds))} begins"
+            )
             return "none of the others" + founded
-        return self.label(int(answer.choice), names.get(int(answer.choice)))
+        return group_label(int(answer.choice), names.get(int(answer.choice)))
 
     def _doubtful(self, session: AnySession, labels: np.ndarray) -> dict[int, list[int]]:
         """The least sure rows of each group that nobody was asked about."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tightcut.ask.page.pictures import ArrayPictures
+from tightcut.ask.page.showing import group_label
 from tightcut.ask.page.things import Things
 from tightcut.ask.protocol import AnySession
 from tightcut.ask.records import Question
@@ -66,7 +67,7 @@ def _in_text(question: Question, things: Things, number: int) -> str:
         second = thing_in_text(things, question.second)
         return f"\nQuestion {number}. Do these two belong together?\n\n{_beside(first, second)}\n\n{PAIR_HELP}"
     groups = [
-        f"{i}  {group.name or f'Group {group.id}'}\n" + "\n".join(_brief(things, row) for row in group.members[:1])
+        f"{i}  {group_label(group.id, group.name)}\n" + "\n".join(_brief(things, row) for row in group.members[:1])
         for i, group in enumerate(question.groups, 1)
     ]
     rows = [reduce(_beside, groups[start : start + ABREAST]) for start in range(0, len(groups), ABREAST)]
