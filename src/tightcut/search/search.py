@@ -40,10 +40,10 @@ CYCLES, LEAST_GAIN = 3, 2e-4  # V-cycles at most, and the share of the cut that 
 SKIPPED_LIMIT = 2_000_000
 POPULATION = 12
 CHILDREN = 6  # per generation
-# Generations without progress before the search ends, and what counts as progress, as a share; and the same in a join,
-# after which more solutions come or V-cycles.
-STALE, PROGRESS = 3, 1e-12
-STALE_IN_JOIN, PROGRESS_IN_JOIN = 1, 0.001
+# Generations without progress before the search ends, and what counts as progress, as a share.
+PATIENCE = 3, 1e-12
+# The same in a join above PATIENT_LIMIT, after which more solutions come or V-cycles. Letter, below it, has cuts 3 % larger so.
+PATIENCE_IN_LARGE_JOIN = 1, 0.001
 
 
 def search(
@@ -245,7 +245,8 @@ def join(
     # At the low price of a violation some would end above where they began, at the full one none.
     strict = small.at_full_price()
     known = [improve(own, state) for own in dict.fromkeys((small, strict)) for state in states]
-    evolved = _evolve(small, rng, options, select(small, known), "join", (STALE_IN_JOIN, PROGRESS_IN_JOIN))
+    patience = PATIENCE_IN_LARGE_JOIN if problem.size > PATIENT_LIMIT else PATIENCE
+    evolved = _evolve(small, rng, options, select(small, known), "join", patience)
     if exchange:
         evolved = small.exchange(evolved, rng, options)
     lifted = options.map(_improved, [(problem, level.lift(state)) for _, state in evolved[:STARTS_KEPT]])
@@ -295,7 +296,7 @@ def _evolve(
     options: SearchOptions,
     population: list[Solution],
     stage: str = "search",
-    patience: tuple[int, float] = (STALE, PROGRESS),
+    patience: tuple[int, float] = PATIENCE,
 ) -> list[Solution]:
     stale, (most, progress) = 0, patience
     for generation in range(options.generations):
