@@ -76,7 +76,8 @@ def test_every_constraint_holds_whatever_it_costs(k, seed):
     edges, _ = planted(400, 4, seed)
     truth = np.random.default_rng(seed + 10).integers(k, size=400)
     pairs = known(truth, 500, seed)
-    found = cluster_graph(dd.from_pandas(edges, npartitions=2), pairs, k, effort=0, n_units=20, partition_size=900)
+    options = {"effort": 0, "n_units": 20, "partition_size": 900, "random_state": seed}
+    found = cluster_graph(dd.from_pandas(edges, npartitions=2), pairs, k, **options)
     labels = clusters(found)
     assert pairs.violations(labels).n_violations == 0
     assert np.unique(labels).tolist() == list(range(k))

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from tightcut import _kernels as kernels
+from tightcut.distributed import clustering
 from tightcut.distributed.borders import free_borders
 from tightcut.distributed.edges import IDS_OF_A_RANGE, SAMPLED, read_edges, survey
 from tightcut.distributed.levels import Level
@@ -82,6 +83,21 @@ def test_borders_are_free_and_insides_are_one_unit_each(tmp_path, n_units):
     np.testing.assert_allclose(borders.read().toarray(), expected, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(borders.array("mass"), indicator.T @ matrix.sum(axis=1), rtol=1e-9)
     assert {frozenset(pair) for pair in pairs.tolist()} == {frozenset(pair) for pair in unit[apart].tolist()}
+
+
+def test_labels_of_a_search_that_changes_clusters_are_below_their_number(tmp_path):
+    """Kernels that count by label write beyond their arrays for any other. Of three rings, two begin as one cluster."""
+    ring = np.arange(30)
+    i, j = ring.astype(np.int32), (ring // 10 * 10 + (ring + 1) % 10).astype(np.int32)
+    i, j = np.append(i, [0, 10]).astype(np.int32), np.append(j, [10, 20]).astype(np.int32)
+    weight = np.append(np.ones(30), [0.1, 0.1])
+    columns = np.concatenate([i, j]), np.concatenate([j, i]), np.tile(weight, 2)
+    level, _ = level_of(tmp_path, 30, columns, [0, 30])
+    init = np.repeat([0, 0, 1], 10)
+    init[25:] = 2
+    settings = clustering._Settings(3, 30, 100, 1.0, None)
+    labels, _ = clustering._search_level(level, np.zeros((0, 2), int), settings, np.random.default_rng(0), init)
+    np.testing.assert_array_equal(labels, np.repeat([0, 1, 2], 10))
 
 
 def test_vertices_are_found_range_by_range(tmp_path, monkeypatch):

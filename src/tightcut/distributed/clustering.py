@@ -274,7 +274,8 @@ def _search_level(
     found = cluster(
         graph, known, settings.n_clusters, effort=effort, init=init, influence=0.0, n_jobs=n_jobs, random_state=rng
     )
-    return found.labels.astype(np.int32), found.cut
+    # Of `init`, labels keep their numbers, and a cluster that is new gets one above all of them.
+    return number_by_appearance(found.labels).astype(np.int32), found.cut
 
 
 def _search_borders(
