@@ -36,10 +36,10 @@ from tightcut.metrics import clustering_error
 from tightcut.relaxation import Relaxation
 from tightcut.relaxation.fista import FistaProx
 from tightcut.relaxation.objective import penalty_bound
+from tightcut.search.levels import coarsen, coarsest, uncoarsen
 from tightcut.search.many_clusters import ManyClusters
 from tightcut.search.partition import merge_must_links
 from tightcut.search.problem import Problem
-from tightcut.search.search import coarsen, coarsest, uncoarsen
 from tightcut.warmup import warmup
 
 COMMAND = "python -m benchmarks.gpu"

@@ -81,12 +81,12 @@ def passes(graph: Graph) -> list[Pass]:
     relaxation = Relaxation(graph, Constraints.from_pairs(n), 0.0)
     place = rng.permutation(n).astype(np.int32)
     order = rng.permutation(n).astype(np.int32)
-    nothing = np.zeros(n + 1, np.int32), np.zeros(0, np.int32)
+    nothing = np.zeros(n + 1, np.int32), np.zeros(0, np.int32), np.zeros(0, np.int32)
     heaviest = 3 * graph.volume / 20_000
     match = partial(kernels.heavy_edge_matching, *csr, norm, order, heaviest, 0.0, *nothing)
-    unit, sign = match()
-    units = int(unit.max()) + 1
-    coarse = kernels.contract(*csr, unit, sign, units)
+    unit = match()[0]
+    members = kernels.members_of(unit, int(unit.max()) + 1)
+    coarse = kernels.contract(*csr, unit, *members)
     reverse = kernels.reverse_arcs(w.indptr, w.indices)
     spins = np.where(f > 0, 1, -1).astype(np.int8)
     return [
@@ -101,8 +101,8 @@ def passes(graph: Graph) -> list[Pass]:
         Pass("matching", match, m * (4 + 8 + 4 + 8) + n * (4 + 4 + 8 + 4 + 1)),
         Pass(
             "contraction",
-            partial(kernels.contract, *csr, unit, sign, units),
-            m * (4 + 8 + 4 + 1) + len(coarse[1]) * 2 * (4 + 8) + n * (4 + 4 + 4 + 1 + 4),
+            partial(kernels.contract, *csr, unit, *members),
+            m * (4 + 8 + 4) + len(coarse[1]) * (4 + 8) + n * (4 + 4 + 4),
         ),
         Pass(
             "refinement, measuring",

@@ -124,10 +124,11 @@ class Graph:
         """Merge all vertices with the same label (0, ..., m - 1); cuts between the groups are preserved."""
         from tightcut import _kernels as kernels
 
-        m, w = int(labels.max()) + 1, self.weights
-        together = np.ones(len(labels), np.int8)
-        indptr, indices, data, _ = kernels.contract(w.indptr, w.indices, w.data, labels.astype(np.int32), together, m)
-        return Graph(sp.csr_array((data, indices, indptr), shape=(m, m)), np.bincount(labels, self.vertex_weights, m))
+        unit, m, w = labels.astype(np.int32, copy=False), int(labels.max()) + 1, self.weights
+        *arcs, _ = kernels.contract(w.indptr, w.indices, w.data, unit, *kernels.members_of(unit, m))
+        weights = sp.csr_array(tuple(arcs[::-1]), shape=(m, m))
+        weights.sort_indices()
+        return Graph(weights, np.bincount(labels, self.vertex_weights, m))
 
     def subgraph(self, vertices: np.ndarray) -> Graph:
         """The graph induced by some vertices, which keep their vertex weights."""

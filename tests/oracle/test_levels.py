@@ -11,8 +11,10 @@ from toys import nearest_neighbour_graph
 
 from tightcut import Constraints, Graph, cluster, knn_affinity, pixel_affinity
 from tightcut.datasets import sample_constraints
+from tightcut.search import levels as levels_module
 from tightcut.search import search
 from tightcut.search.constrained_graph import ConstrainedGraph
+from tightcut.search.levels import coarsen, coarsest
 from tightcut.search.many_clusters import ManyClusters, Prices
 from tightcut.search.options import SearchOptions
 from tightcut.search.signed_graph import SignedGraph
@@ -80,9 +82,9 @@ def test_every_level_keeps_the_score_and_refinement_only_improves_it(make, graph
     if isinstance(problem, ManyClusters):  # refinement goes by the low price, and so must the score
         price = problem.prices.low
         problem = ManyClusters(problem.graph, 4, Prices(price, price))
-    levels = search.coarsen(problem, 20, rng)
+    levels = coarsen(problem, 20, rng)
     assert len(levels) >= 3
-    small = search.coarsest(problem, levels)
+    small = coarsest(problem, levels)
     state = random_state(small, rng)
     score, _ = small.judge(state)
     finer = [problem, *(level.problem for level in levels[:-1])]
@@ -133,15 +135,17 @@ def test_solutions_that_agree_are_left_alone():
     assert search.join(ManyClusters.of(whole, 3), np.random.default_rng(0), OPTIONS, thirds) == thirds
 
 
-@pytest.mark.parametrize("n_jobs", [1, 8])
+@pytest.mark.parametrize("n_jobs", [1, 2, 8])
 def test_batches_are_joined_with_the_best_so_far(n_jobs, graph, monkeypatch):
-    """Made a few at a time, or all at once where there are threads for them."""
-    made, joined, reported = [], [], []
+    """Begun one after the other, the second during the first join, or all at once where there are threads for them."""
+    ahead, made, joined, reported = [], [], [], []
     scores = (5, 9, 3, 8, 4, 7, 2, 9)
 
-    def make(_, __, generators):
+    def make(_, __, generators, keep, found):
         made.append(len(generators))
-        return [[(scores[generator.bit_generator.seed_seq.spawn_key[0]], np.zeros(1))] for generator in generators]
+        ahead.append(len(found))
+        assert keep == search.STARTS_KEPT
+        return [(scores[generator.bit_generator.seed_seq.spawn_key[0]], np.zeros(1)) for generator in generators]
 
     def join(_, __, ___, population):
         joined.append(len(population))
@@ -153,7 +157,8 @@ def test_batches_are_joined_with_the_best_so_far(n_jobs, graph, monkeypatch):
     options = SearchOptions(n_jobs=n_jobs, progress=lambda *call: reported.append(call))
     problem = TwoClusters(SignedGraph.from_graph(graph))
     best = search._search_in_batches(problem, np.random.default_rng(0), options, [])
-    assert made == ([2] * 4 if n_jobs == 1 else [8])
+    assert made == [2] * 4
+    assert ahead == {1: [0] * 4, 2: [0, 2, 0, 0], 8: [2] * 4}[n_jobs]
     assert joined == [2, 4, 6, 6]
     assert best[0][0] == min(scores)
     assert reported == [("join", 4 * options.generations, 4 * options.generations, best[0][0])]
@@ -171,9 +176,9 @@ def test_batches_are_joined_with_the_best_so_far(n_jobs, graph, monkeypatch):
 def test_batches_end_where_starts_agree_and_gain_nothing(scores, effort, n_batches, graph, monkeypatch):
     made, cycles = [], []
 
-    def make(_, __, generators):
+    def make(_, __, generators, *_found):
         made.append(scores[len(made)])
-        return [[(score, np.zeros(1))] for score in made[-1][: len(generators)]]
+        return [(score, np.zeros(1)) for score in made[-1][: len(generators)]]
 
     def cycled(_, __, ___, population, most=search.CYCLES):
         cycles.append(most)
@@ -195,7 +200,7 @@ def test_batches_end_where_starts_agree_and_gain_nothing(scores, effort, n_batch
 @pytest.mark.parametrize(
     ("joined", "gain", "effort", "n_batches"),
     [
-        (0.9, 0.02, 1, 1),  # the cycle gains more than another batch would
+        (0.9, 0.02, 1, 2),  # the cycle gains more than many batches would: one more is the last
         (0.9, 0.005, 1, 4),
         (0.9, 0.02, 2, 4),  # who asks for more gets all
         (0.5, 0.02, 1, 4),  # starts that are joined to so much less have found different clusters
@@ -204,9 +209,9 @@ def test_batches_end_where_starts_agree_and_gain_nothing(scores, effort, n_batch
 def test_batches_end_where_a_cycle_gains_more(joined, gain, effort, n_batches, graph, monkeypatch):
     made = []
 
-    def make(_, __, generators):
+    def make(_, __, generators, *_found):
         made.append(0.8 ** len(made))
-        return [[(made[-1], np.zeros(1))] for _ in generators]
+        return [(made[-1], np.zeros(1)) for _ in generators]
 
     def join(_, __, ___, population):
         return [(joined * min(score for score, _ in population), np.zeros(1))]
@@ -220,6 +225,29 @@ def test_batches_end_where_a_cycle_gains_more(joined, gain, effort, n_batches, g
     problem, options = TwoClusters(SignedGraph.from_graph(graph)), SearchOptions(effort, n_jobs=1)
     search._search_in_batches(problem, np.random.default_rng(0), options, [])
     assert len(made) == n_batches
+
+
+@pytest.mark.parametrize(("given", "improves"), [(2.9, True), (3.1, False)])
+def test_given_states_are_improved_where_they_can_come_near(given, improves, graph, monkeypatch):
+    """A state that a colouring has given is far from every start; it is kept all the same."""
+    improved, joined = [], []
+
+    def improve(_, state):
+        improved.append(state)
+        return [(given / 2, state)]
+
+    def join(_, __, ___, population):
+        joined.append([score for score, _ in population])
+        return sorted(population, key=lambda one: one[0])
+
+    monkeypatch.setattr(search, "_solutions", lambda *_: [(1.0, np.zeros(1)), (1.5, np.zeros(1))])
+    monkeypatch.setattr(search, "_improved", improve)
+    monkeypatch.setattr(search, "join", join)
+    monkeypatch.setattr(search, "cycled", lambda _, __, ___, population, *_most: population)
+    problem = TwoClusters(SignedGraph.from_graph(graph))
+    search._search_in_batches(problem, np.random.default_rng(0), OPTIONS, [(given, np.ones(1))])
+    assert len(improved) == improves
+    assert sorted(joined[0]) == sorted([1.0, 1.5, given / 2 if improves else given])
 
 
 def test_a_solution_far_from_the_best_is_kept_but_not_joined(graph, monkeypatch):
@@ -274,7 +302,7 @@ def test_two_halves_with_weak_edges_between_them_are_not_merged():
     problem = TwoClusters(SignedGraph.from_graph(Graph.from_affinity(weights)))
     truth = np.where(image.ravel() > 0, 1, -1).astype(np.int8)
     spins = truth
-    for level in search.coarsen(problem, 40, np.random.default_rng(1)):
+    for level in coarsen(problem, 40, np.random.default_rng(1)):
         spins = level.project(spins)
         assert level.problem.judge(spins)[0] == pytest.approx(problem.judge(truth)[0], rel=1e-9)
 
@@ -348,9 +376,9 @@ def test_skipped_levels_keep_states_and_scores(k, graph, monkeypatch):
         problem = TwoClusters(reduce_to_units(graph, pairs).graph)
     else:
         problem = ManyClusters.of(ConstrainedGraph.from_graph(graph, pairs), k)
-    every = search.coarsen(problem, 20, np.random.default_rng(0))
-    monkeypatch.setattr(search, "SKIPPED_LIMIT", 60)
-    levels = search.coarsen(problem, 20, np.random.default_rng(0))
+    every = coarsen(problem, 20, np.random.default_rng(0))
+    monkeypatch.setattr(levels_module, "SKIPPED_LIMIT", 60)
+    levels = coarsen(problem, 20, np.random.default_rng(0))
     assert len(levels) < len(every)
     larger = problem
     for level in levels:
@@ -364,7 +392,7 @@ def test_skipped_levels_keep_states_and_scores(k, graph, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.usefixtures("small_limit")
 def test_skipped_levels_give_the_same_labels_on_any_number_of_threads(graph, monkeypatch):
-    monkeypatch.setattr(search, "SKIPPED_LIMIT", 60)
+    monkeypatch.setattr(levels_module, "SKIPPED_LIMIT", 60)
     pairs = Constraints.from_pairs(300, [(0, 1), (5, 9)], [(2, 3), (4, 7), (3, 12)])
     found = [cluster(graph, pairs, 3, random_state=0, n_jobs=n_jobs) for n_jobs in (1, 2, 4)]
     assert found[0].n_violations == 0

@@ -20,8 +20,9 @@ from strategies import (
 from tightcut import Graph, cluster, tradeoff_path
 from tightcut import _kernels as kernels
 from tightcut.relaxation.objective import normalized_cut, penalized_cut
+from tightcut.search.levels import coarsen, coarsest, uncoarsen
 from tightcut.search.options import SearchOptions
-from tightcut.search.search import coarsen, coarsest, search, uncoarsen
+from tightcut.search.search import search
 from tightcut.search.signed_graph import SignedGraph
 from tightcut.search.tradeoff import penalized_graph, satisfied, tighten
 from tightcut.search.two_clusters import TwoClusters
@@ -121,8 +122,15 @@ def test_weights_below_the_rounding_error_of_their_sum(seed):
     assert cluster(graph, random_state=seed).cut >= 0
 
 
-@given(oriented(), st.randoms(use_true_random=False), st.floats(0.1, 2), st.floats(0, 1), st.integers(0, 3))
-def test_heavy_edge_matching(drawn, random, share, weakest, n_apart):
+@given(
+    oriented(),
+    st.randoms(use_true_random=False),
+    st.floats(0.1, 2),
+    st.floats(0, 1),
+    st.integers(0, 3),
+    st.integers(0, 3),
+)
+def test_heavy_edge_matching(drawn, random, share, weakest, n_apart, n_groups):
     signed, n = drawn[0], drawn[0].n_units
     order = np.array(random.sample(range(n), n), dtype=np.int32)
     apart = np.zeros((n, n), dtype=bool)
@@ -131,11 +139,11 @@ def test_heavy_edge_matching(drawn, random, share, weakest, n_apart):
         apart[i, j] = apart[j, i] = i != j
     apart_indptr = np.concatenate([[0], np.cumsum(apart.sum(axis=1))]).astype(np.int32)
     apart_indices = np.nonzero(apart)[1].astype(np.int32)
+    group = np.array([random.randrange(n_groups) for _ in range(n if n_groups else 0)], dtype=np.int32)
     heaviest = share * signed.vertex_weights.sum()
     c = signed.couplings
-    unit, sign = kernels.heavy_edge_matching(
-        c.indptr, c.indices, c.data, signed.vertex_weights, order, heaviest, weakest, apart_indptr, apart_indices
-    )
+    limits = order, heaviest, weakest, apart_indptr, apart_indices, group
+    unit, sign = kernels.heavy_edge_matching(c.indptr, c.indices, c.data, signed.vertex_weights, *limits)
     assert np.unique(unit).tolist() == list(range(unit.max() + 1))
     assert np.bincount(unit).max() <= 2
     coupling = c.toarray()
@@ -148,6 +156,7 @@ def test_heavy_edge_matching(drawn, random, share, weakest, n_apart):
         assert sign[i] * sign[j] == np.sign(coupling[i, j]) != 0, "tied the way their coupling wants them"
         assert signed.vertex_weights[members].sum() <= heaviest
         assert not apart[i, j]
+        assert n_groups == 0 or group[i] == group[j]
         strongest = np.abs(coupling[members]).max(axis=1).min()
         assert abs(coupling[i, j]) >= weakest * strongest, "weak for both"
     merger = signed.merge(unit, sign)

@@ -6,7 +6,7 @@ _NAMES = {
     "agglomeration": "agglomerate",
     "blocks": "add_up_arcs best_moves best_neighbours confirmed_moves join_units leaving_shares make_moves measure_block "
     "spread_shares",
-    "coarsening": "connected_regions contract heavy_edge_matching",
+    "coarsening": "connected_regions contract contract_signed heavy_edge_matching members_of",
     "colouring": "colour_by_tabu colour_exactly complete_labels peel",
     "fista": "fista_steps",
     "front": "enter_front walk_front",

@@ -14,9 +14,10 @@ from dataclasses import replace
 import numpy as np
 
 from tightcut.gpu.levels import OnDevice
+from tightcut.search.levels import coarsen, coarsest
 from tightcut.search.options import SearchOptions
 from tightcut.search.problem import Contraction, Problem, Solution
-from tightcut.search.search import carry_back, coarsen, coarsest, cycled, improve, join, select
+from tightcut.search.search import carry_back, cycled, improve, join, select
 
 COARSENINGS, STARTS = 0.75, 0.5  # of those of a search on the CPU
 KEPT = 2  # starts of each random coarsening that are carried back

@@ -34,7 +34,8 @@ class DeviceCsr:
 
     @classmethod
     def from_scipy(cls, matrix: sp.csr_array, device: torch.device | str) -> DeviceCsr:
-        """Transfer a matrix with sorted indices."""
+        """Transfer a matrix; its indices are sorted on the way."""
+        matrix = matrix if matrix.has_sorted_indices else matrix.sorted_indices()
         return cls(send(matrix.indptr, device).long(), send(matrix.indices, device).int(), send(matrix.data, device))
 
     @classmethod

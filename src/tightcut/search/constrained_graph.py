@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +13,7 @@ from tightcut.constraints import Constraints
 from tightcut.graph import Graph
 from tightcut.search.signed_graph import PASSES, PATIENCE, pair_up
 
+NO_LABELS = np.zeros(0, np.int32)
 VERTICES_AT_ONCE = 1 << 18  # whose arcs are looked at together
 
 
@@ -22,7 +23,7 @@ class ConstrainedGraph:
 
     | field | meaning |
     |---|---|
-    | weights | symmetric csr_array of edge weights |
+    | weights | symmetric csr_array of edge weights; in a contracted graph its indices are not sorted |
     | vertex_weights | positive |
     | relations | symmetric csr_array: belief of a cannot-link, minus the belief of a must-link |
     """
@@ -66,25 +67,13 @@ class ConstrainedGraph:
         """Fiduccia-Mattheyses passes in place, for the cut plus `price` times the violated belief."""
         kernels.refine_partition(*self.arrays, price, labels, k, PATIENCE, PASSES)
 
-    def matching(self, order: np.ndarray, heaviest: float) -> np.ndarray:
-        """Pairs of tightly joined vertices, never across a cannot-link, as the unit of each."""
+    def matching(self, order: np.ndarray, heaviest: float, labels: np.ndarray | None = None) -> np.ndarray:
+        """Pairs of tightly joined vertices, never across a cannot-link or two labels, as the unit of each."""
         w, r = self.weights, self.relations
         # Weak edges count here: without them the starts of letter and Covertype are too much alike, and their cuts larger.
         limits = order, heaviest, 0.0
-        arcs = w.indptr, w.indices, w.data
-        return kernels.heavy_edge_matching(*arcs, self.vertex_weights, *limits, r.indptr, r.indices)[0]
-
-    def within(self, labels: np.ndarray) -> ConstrainedGraph:
-        """The same graph with no weight on the edges between clusters."""
-        w = self.weights
-        inside = w.data.copy()
-        # In parts: the labels at both ends of all arcs would take as much memory as the weights.
-        for first in range(0, self.n_vertices, VERTICES_AT_ONCE):
-            ends = w.indptr[first : first + VERTICES_AT_ONCE + 1]
-            arcs = slice(ends[0], ends[-1])
-            sources = np.repeat(labels[first : first + VERTICES_AT_ONCE], np.diff(ends))
-            inside[arcs] *= sources == labels[w.indices[arcs]]
-        return replace(self, weights=sp.csr_array((inside, w.indices, w.indptr), shape=w.shape))
+        apart = r.indptr, r.indices, NO_LABELS if labels is None else labels
+        return kernels.heavy_edge_matching(w.indptr, w.indices, w.data, self.vertex_weights, *limits, *apart)[0]
 
     def pair_up_unrelated(self, order: np.ndarray) -> np.ndarray:
         """Random pairs; two vertices with a cannot-link between them stay single."""
@@ -97,12 +86,17 @@ class ConstrainedGraph:
 
     def contract(self, unit: np.ndarray) -> ConstrainedGraph:
         """Merge the vertices of each unit 0, ..., m - 1. Relations inside a unit vanish; the rest add up."""
-        m = int(unit.max()) + 1
-        return ConstrainedGraph(
-            _contract(self.weights, unit, m),
+        m, w, r = int(unit.max()) + 1, self.weights, self.relations
+        members = kernels.members_of(unit, m)
+        *weights, degrees = kernels.contract(w.indptr, w.indices, w.data, unit, *members)
+        relations = kernels.contract_signed(r.indptr, r.indices, r.data, unit, np.ones(len(unit), np.int8), *members)
+        merged = ConstrainedGraph(
+            sp.csr_array(tuple(weights[::-1]), shape=(m, m)),
             np.bincount(unit, self.vertex_weights, m),
-            _contract(self.relations, unit, m),
+            sp.csr_array(relations[2::-1], shape=(m, m)),
         )
+        vars(merged)["degrees"] = degrees  # of the cached property, which would pass over all arcs again
+        return merged
 
     def consensus(self, population: list[np.ndarray]) -> np.ndarray:
         """The connected regions on which all the given labellings are constant."""
@@ -142,13 +136,12 @@ class ConstrainedGraph:
         return promised + kernels.relation_inside(r.indptr, r.indices, r.data, labels)
 
 
-def _contract(matrix: sp.csr_array, unit: np.ndarray, m: int) -> sp.csr_array:
-    ones = np.ones(len(unit), np.int8)
-    indptr, indices, data, _ = kernels.contract(matrix.indptr, matrix.indices, matrix.data, unit, ones, m)
-    return sp.csr_array((data, indices, indptr), shape=(m, m))
-
-
 def _between(matrix: sp.csr_array, labels: np.ndarray, k: int) -> np.ndarray:
-    sources = np.repeat(labels, np.diff(matrix.indptr))
-    code = sources.astype(np.int64) * k + labels[matrix.indices]
-    return np.bincount(code, matrix.data, k * k).reshape(k, k)
+    total = np.zeros(k * k)
+    # In parts: the labels at both ends of all arcs would take twice the memory of the weights.
+    for first in range(0, matrix.shape[0], VERTICES_AT_ONCE):
+        ends = matrix.indptr[first : first + VERTICES_AT_ONCE + 1]
+        arcs = slice(ends[0], ends[-1])
+        sources = np.repeat(labels[first : first + VERTICES_AT_ONCE], np.diff(ends))
+        total += np.bincount(sources.astype(np.int64) * k + labels[matrix.indices[arcs]], matrix.data[arcs], k * k)
+    return total.reshape(k, k)

@@ -16,14 +16,18 @@ from tightcut._support.rounding import BELIEF_ROUNDING
 from tightcut.search.boundaries import move_boundaries
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.exchange import resplit_pairs, split_and_merge
+from tightcut.search.levels import SHRINKS, coarsen, coarsest, uncoarsen
 from tightcut.search.options import SearchOptions
 from tightcut.search.problem import Contraction, Problem, Solution
-from tightcut.search.search import SHRINKS, coarsen, coarsest, improve, restarts, select, uncoarsen
+from tightcut.search.search import improve, restarts, select
+from tightcut.search.signed_graph import random_order
 
 # Vertices at which starts are compared. A cluster of a few hundred among 58,000 is lost where 400 are left: then 3 of 10
 # searches of Shuttle end 2 to 6 % above the best cut, none with 4,000.
 MIDDLE, MIDDLE_OF_LARGE = 400, 4_000
 MAX_EXCHANGES = 5
+# Vertices up to which exchanges are tried one after the other: each takes a millisecond, half of it in Python.
+IN_TURN_LIMIT = 5_000
 EXCHANGE_LIMIT = 50_000  # vertices; in larger graphs whole clusters are exchanged only where solutions are joined
 MAX_SWEEPS, LEAST_GAIN = 3, 0.01  # over the boundaries of a large graph
 
@@ -80,12 +84,12 @@ class ManyClusters:
         return float(self.graph.vertex_weights.sum())
 
     def matched(self, heaviest: float, rng: np.random.Generator, state: np.ndarray) -> Contraction | None:
-        order = rng.permutation(self.size).astype(np.int32)
-        unit = self.graph.within(state).matching(order, heaviest)
+        order = random_order(self.size, rng)
+        unit = self.graph.matching(order, heaviest, state)
         return self._merged(unit) if unit.max() + 1 <= SHRINKS * self.size else None
 
     def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction:
-        order = rng.permutation(self.size).astype(np.int32)
+        order = random_order(self.size, rng)
         unit = self.graph.matching(order, heaviest)
         if unit.max() + 1 > SHRINKS * self.size:
             unit = self.graph.pair_up_unrelated(order)
@@ -110,7 +114,7 @@ class ManyClusters:
 
     def settle(self, labels: np.ndarray) -> Solution:
         """Refine once more at the full price if too much is violated."""
-        if self.prices.allowance == 0 or self._excess(labels) > 0:
+        if self._excess(labels) > 0:
             self.graph.refine(labels, self.k, self.prices.full)
         return self.judge(labels)
 
@@ -184,6 +188,8 @@ class ManyClusters:
 
     def _exchanged(self, solution: Solution, rng: np.random.Generator, options: SearchOptions) -> Solution:
         """Moves between whole clusters as long as they pay."""
+        if self.size <= IN_TURN_LIMIT:
+            options = replace(options, n_jobs=1)
         for done in range(MAX_EXCHANGES):
             options.report("exchange", done, MAX_EXCHANGES, solution[0])
             moved = split_and_merge(self.graph, solution[1], self.k, rng, options)

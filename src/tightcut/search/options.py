@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from tightcut._support.parallel import run_tasks, runs_in_turn
+from tightcut._support.parallel import run_tasks, workers
 
 COARSENINGS, STARTS, GENERATIONS = 8, 8, 6  # at an effort of 1
 
@@ -63,13 +63,7 @@ class SearchOptions:
     @property
     def workers(self) -> tuple[int, bool]:
         """How many tasks run at a time, and whether they share memory."""
-        if runs_in_turn(self.n_jobs):
-            return 1, True
-        from joblib.parallel import get_active_backend
-
-        backend, n_jobs = get_active_backend(prefer="threads")
-        n_workers = backend.effective_n_jobs(n_jobs if self.n_jobs is None else self.n_jobs)
-        return n_workers, getattr(backend, "supports_sharedmem", False)
+        return workers(self.n_jobs)
 
     def report(self, stage: str, done: int, total: int, best: float = float("nan")) -> None:
         """Tell how far a stage is; NaN stands for a cut that is not known yet."""

@@ -69,7 +69,7 @@ def certified(tied: SignedContraction, spins: np.ndarray, ratio: float) -> tuple
     """
     small, start = tied.graph, tied.project(spins) > 0
     if not small.mixed.any():
-        plain = Graph(small.couplings, small.vertex_weights)
+        plain = Graph(small.couplings.sorted_indices(), small.vertex_weights)
         return Relaxation(plain, Constraints.from_pairs(small.n_units), 0.0), start
     plus, minus = small.n_units - 1, small.n_units
     c = small.couplings

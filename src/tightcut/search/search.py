@@ -7,8 +7,8 @@
 In a larger graph, where every child costs passes over all of it, starts are made a few at a time and joined with the best
 so far: everything on which all agree is merged once, and the generations pass in the small problem that is left. Every
 random coarsening merges a few units across the best cut, but each merges different ones. Where the starts are much alike,
-the first batch that gains next to nothing (as on MNIST), or less than a V-cycle on the best solution does (Covertype), is the
-last, and V-cycles follow.
+the first batch that gains next to nothing (as on MNIST), or the one after a V-cycle on the best solution that gained more
+(Covertype), is the last, and V-cycles follow.
 
 A generation's children depend only on the population before it and on their own seeds, so the result is the same
 for every number of threads.
@@ -16,28 +16,31 @@ for every number of threads.
 
 from __future__ import annotations
 
-from itertools import chain, islice
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
+from typing import Self
 
 import numpy as np
 
+from tightcut._support.parallel import TasksAhead
+from tightcut.search.levels import coarsen, coarsest, skips_levels, uncoarsen
 from tightcut.search.options import STARTS, SearchOptions
 from tightcut.search.problem import Contraction, Problem, Solution
 
 DEVICE_LIMIT = 60_000  # units; smaller problems are searched on the CPU
-SHRINKS = 0.95  # a matching that leaves a larger share of the units is not worth a level
 BATCH = 2  # random coarsenings whose starts are joined at a time
-STARTS_KEPT = 4  # per random coarsening
-# Above this many units half as many starts are kept, and a batch that gains less than this share is the last.
+STARTS_KEPT = 4  # per random coarsening, and per join
+# Above this many units half as many starts and joined solutions are kept, and a batch that gains less than this share is the
+# last.
 PATIENT_LIMIT, LEAST_BATCH_GAIN = 100_000, 0.005
 # Where half of the starts are within this factor of the best, a batch that gains less than this share is the last.
 ALIKE, LEAST_GAIN_OF_ALIKE = 1.1, 0.001
-# Where half of them are within this factor, a batch after which a V-cycle gains this share is the last, too: starts that are
-# joined to a much smaller cut have found different clusters, and more of them find others.
+# Where half of them are within this factor, and a V-cycle after a batch gains this share, one more batch is the last.
 NEARLY_ALIKE, GAIN_OF_CYCLE = 1.15, 0.01
+# Starts that are joined to a cut smaller by this share have found different clusters: as many are kept as in a smaller problem.
+DIFFERENT = 0.05
 CLOSE = 3  # solutions whose score is at most this many times the best are joined; a mere colouring agrees with no other
 CYCLES, LEAST_GAIN = 3, 2e-4  # V-cycles at most, and the share of the cut that one must gain for another to follow
-# Units above which every second level is skipped: all levels together take more memory than the graph.
-SKIPPED_LIMIT = 2_000_000
 POPULATION = 12
 CHILDREN = 6  # per generation
 # Generations without progress before the search ends, and what counts as progress, as a share.
@@ -58,13 +61,13 @@ def search(
 
         return search_on_device(problem.on_device(), rng, options, known or [])  # type: ignore[arg-type]
     given = [problem.judge(state) for state in known or []]
-    population = given + options.map(_improved, [(problem, state) for _, state in given])
     if problem.size <= problem.direct_limit:
+        population = given + options.map(_improved, [(problem, state) for _, state in given])
         tasks = [(problem, child, options.starts) for child in rng.spawn(options.coarsenings)]
         population = select(problem, population + options.map(starts, tasks, "start"))
         population = _evolve(problem, rng, options, population)
     else:
-        population = _search_in_batches(problem, rng, options, select(problem, population))
+        population = _search_in_batches(problem, rng, options, given)
     return problem.finish(population, rng, options) if options.generations else population
 
 
@@ -87,39 +90,6 @@ def improve(problem: Problem, state: np.ndarray) -> Solution:
 
 def _improved(problem: Problem, state: np.ndarray) -> list[Solution]:
     return [improve(problem, state)]
-
-
-# Levels
-
-
-def coarsen(problem: Problem, target: int, rng: np.random.Generator) -> list[Contraction]:
-    """Merge pairs until at most about `target` units are left. Each level halves the graph: O(arcs) in all."""
-    levels: list[Contraction] = []
-    # A unit much heavier than the others could not change sides any more.
-    heaviest = 3 * problem.total_weight() / target
-    small = problem
-    while small.size > target:
-        level = small.halve(heaviest, rng)
-        if level.problem.size == small.size:
-            break
-        if small.size > SKIPPED_LIMIT:
-            level = level.followed_by(level.problem.halve(heaviest, rng))
-        levels.append(level)
-        small = level.problem
-    return levels
-
-
-def coarsest(problem: Problem, levels: list[Contraction]) -> Problem:
-    return levels[-1].problem if levels else problem
-
-
-def uncoarsen(problem: Problem, levels: list[Contraction], state: np.ndarray) -> np.ndarray:
-    """Carry a state of the coarsest problem back to `problem`, refining at every level."""
-    finer = [problem, *(level.problem for level in levels[:-1])]
-    for fine, level in reversed(list(zip(finer, levels, strict=False))):
-        state = level.lift(state)
-        fine.refine(state)
-    return state
 
 
 # Starts
@@ -158,32 +128,34 @@ def carry_back(problem: Problem, levels: list[Contraction], state: np.ndarray) -
 def _search_in_batches(
     problem: Problem, rng: np.random.Generator, options: SearchOptions, population: list[Solution]
 ) -> list[Solution]:
-    """Make solutions by a few random coarsenings at a time and join them with the best so far, as long as it pays.
-
-    Where there are threads for more than a batch, all are made at once; the result is the same.
-    """
-    count = -(-options.coarsenings // BATCH)
+    """Make solutions by a few random coarsenings at a time and join them with the best so far, as long as it pays."""
     generators = rng.spawn(options.coarsenings)
-    made = _solutions(problem, options, generators) if options.workers[0] >= 2 * BATCH else None
-    for number in range(count):
-        part, now = options.part(number, count), slice(number * BATCH, (number + 1) * BATCH)
-        found = _solutions(problem, part, generators[now]) if made is None else made[now]
-        fresh = list(chain.from_iterable(found))
-        scores = [score for score, _ in fresh]
-        before = population[0][0] if number > 0 else min(scores + [score for score, _ in population])
-        population = join(problem, rng, part, population[:STARTS_KEPT] + fresh)[:STARTS_KEPT]
-        del found, fresh  # a state of ten million units takes 40 MB
-        if _should_end(problem, options, number, scores, before, population[0][0]):
-            break
-        best = population[0][0]
-        if number + 1 < count and options.effort <= 1 and float(np.median(scores)) <= NEARLY_ALIKE * best:
-            population = cycled(problem, rng, part, population, 1)
-            if population[0][0] < (1 - GAIN_OF_CYCLE) * best:
+    parts = [generators[first : first + BATCH] for first in range(0, len(generators), BATCH)]
+    keep, last = STARTS_KEPT if problem.size <= PATIENT_LIMIT else STARTS_KEPT // 2, len(parts) - 1
+    with _Ahead(problem, options, parts) as ahead:
+        for number in range(len(parts)):
+            part = options.part(number, len(parts))
+            fresh = _solutions(problem, part, parts[number], keep, ahead.found(number))
+            scores = [score for score, _ in fresh]
+            if number == 0:
+                ahead.begin(1)
+                # Given states are improved where they can come near. A mere colouring is far from any start.
+                near = [(problem, state) for score, state in population if score <= CLOSE * min(scores)]
+                population = select(problem, population + options.map(_improved, near))
+            before = population[0][0] if number > 0 else min(scores + [score for score, _ in population])
+            population = join(problem, rng, part, population[:STARTS_KEPT] + fresh)[:STARTS_KEPT]
+            del fresh  # a state of ten million units takes 40 MB
+            best = population[0][0]
+            if number == last or _should_end(problem, options, number, scores, before, best):
                 break
-    everything = count * options.generations
-    options.report("join", everything, everything, population[0][0])
-    # V-cycles gain most of what further batches would have gained, in less time.
-    return cycled(problem, rng, options, population) if options.generations else population
+            keep = STARTS_KEPT if number == 0 and best < (1 - DIFFERENT) * before else keep
+            if options.effort <= 1 and float(np.median(scores)) <= NEARLY_ALIKE * best:
+                population = cycled(problem, rng, part, population, 1)
+                last = number + 1 if population[0][0] < (1 - GAIN_OF_CYCLE) * best else last
+        everything = len(parts) * options.generations
+        options.report("join", everything, everything, population[0][0])
+        # V-cycles gain most of what further batches would have gained, in less time.
+        return cycled(problem, rng, options, population) if options.generations else population
 
 
 def _should_end(
@@ -196,23 +168,65 @@ def _should_end(
     return alike and options.effort <= 1 and not best < (1 - LEAST_GAIN_OF_ALIKE) * before
 
 
+class _Ahead:
+    """Starts that other threads begin while this one joins solutions: many small tasks that wait for each other.
+
+    Most searches have a second batch, so that this one is begun during the first join; where there are workers for more,
+    all are begun at once. Which ones are, changes nothing of the result.
+    """
+
+    def __init__(self, problem: Problem, options: SearchOptions, parts: list[list[np.random.Generator]]) -> None:
+        threads, shared = options.workers
+        self._tasks = [_tasks(problem, options, part, STARTS_KEPT) for part in parts]
+        self._pool = ThreadPoolExecutor(max(threads - 1, 1))
+        self._shared = shared and threads > 1 and not skips_levels(problem)
+        self._begun: dict[int, TasksAhead] = {}
+        self._made: list[tuple] = []
+        if threads >= 2 * BATCH and shared:
+            for number in range(len(parts)):
+                self.begin(number)
+        elif threads >= 2 * BATCH:
+            self._made = options.map(_starts_in_one_task, list(chain.from_iterable(self._tasks)), "start")
+
+    def begin(self, number: int) -> None:
+        if self._shared and number < len(self._tasks) and number not in self._begun:
+            self._begun[number] = TasksAhead(self._pool, _compare_starts, self._tasks[number])
+
+    def found(self, number: int) -> list[tuple]:
+        """What `_solutions` needs of a batch that was begun, once it is there; nothing for another one."""
+        if number in self._begun:
+            return list(chain.from_iterable(self._begun[number].results()))
+        return self._made[number * BATCH : (number + 1) * BATCH]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+
+def _tasks(problem: Problem, options: SearchOptions, generators: list[np.random.Generator], keep: int) -> list[tuple]:
+    return [(problem, rng, options.starts, keep, problem.middle(large=True)) for rng in generators]
+
+
 def _solutions(
     problem: Problem,
     options: SearchOptions,
     generators: list[np.random.Generator],
-) -> list[list[Solution]]:
-    """Solutions of a large problem, several for each random coarsening."""
-    keep = STARTS_KEPT if problem.size <= PATIENT_LIMIT else STARTS_KEPT // 2
-    tasks = [(problem, rng, options.starts, keep, problem.middle(large=True)) for rng in generators]
+    keep: int,
+    found: list[tuple],
+) -> list[Solution]:
+    """Solutions of a large problem, `keep` for each random coarsening, from what was `found` ahead if there is any."""
     threads, shared = options.workers
+    tasks = _tasks(problem, options, generators, keep)
     # Levels are large. Without shared memory they stay in the process that makes them; on one thread, those of a very
     # large graph are given up before the next random coarsening makes its own.
-    if not shared or (threads == 1 and problem.size > SKIPPED_LIMIT):
-        return [solutions for _, solutions in options.map(_starts_in_one_task, tasks, "start")]
-    found = options.map(_compare_starts, tasks, "start")
-    carried = [(problem, levels, state) for _, chosen, levels in found for state in chosen]
-    solutions = iter(options.map(carry_back, carried, "refine", keep * len(generators)))
-    return [list(islice(solutions, len(chosen))) for _, chosen, _ in found]
+    if not shared or (threads == 1 and skips_levels(problem)):
+        found = found or options.map(_starts_in_one_task, tasks, "start")
+        return [solution for _, solutions in found for solution in solutions[:keep]]
+    found = found or options.map(_compare_starts, tasks, "start")
+    carried = [(problem, levels, state) for _, chosen, levels in found for state in chosen[:keep]]
+    return options.map(carry_back, carried, "refine", keep * len(tasks))
 
 
 def _starts_in_one_task(problem: Problem, *settings: object) -> list[tuple[float, list[Solution]]]:
@@ -249,7 +263,9 @@ def join(
     evolved = _evolve(small, rng, options, select(small, known), "join", patience)
     if exchange:
         evolved = small.exchange(evolved, rng, options)
-    lifted = options.map(_improved, [(problem, level.lift(state)) for _, state in evolved[:STARTS_KEPT]])
+    different = evolved[0][0] < (1 - DIFFERENT) * population[0][0]
+    kept = STARTS_KEPT if different or problem.size <= PATIENT_LIMIT else STARTS_KEPT // 2
+    lifted = options.map(_improved, [(problem, level.lift(state)) for _, state in evolved[:kept]])
     return select(problem, population + lifted)
 
 
@@ -280,6 +296,8 @@ def cycle(problem: Problem, state: np.ndarray, rng: np.random.Generator) -> Solu
         level = small.matched(heaviest, rng, state)
         if level is None:
             break
+        if skips_levels(small) and (second := level.problem.matched(heaviest, rng, level.project(state))):
+            level = level.followed_by(second)
         levels.append(level)
         small, state = level.problem, level.project(state)
     state = state.copy()

@@ -11,11 +11,12 @@ from tightcut import _kernels as kernels
 from tightcut.constraints import Constraints
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.graph import Graph
+from tightcut.search.levels import SHRINKS, coarsen, coarsest, uncoarsen
 from tightcut.search.options import SearchOptions
 from tightcut.search.polish import polish
 from tightcut.search.problem import Contraction, Problem, Solution
-from tightcut.search.search import SHRINKS, coarsen, coarsest, restarts, search, select, uncoarsen
-from tightcut.search.signed_graph import SignedContraction, SignedGraph, pair_up
+from tightcut.search.search import restarts, search, select
+from tightcut.search.signed_graph import SignedContraction, SignedGraph, pair_up, random_order
 
 HANDFUL = 20  # units down to which each start is coarsened
 MIDDLE = 400  # units at which starts are compared, before the best are carried back to a larger graph
@@ -53,12 +54,12 @@ class TwoClusters:
         return self  # spins violate nothing
 
     def matched(self, heaviest: float, rng: np.random.Generator, state: np.ndarray) -> Contraction | None:
-        order = rng.permutation(self.size).astype(np.int32)
+        order = random_order(self.size, rng)
         unit, sign = self.graph.satisfied_by(state).matching(order, heaviest)
         return _tied(self.graph.merge(unit, sign)) if unit.max() + 1 <= SHRINKS * self.size else None
 
     def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction:
-        order = rng.permutation(self.size).astype(np.int32)
+        order = random_order(self.size, rng)
         unit, sign = self.graph.matching(order, heaviest)
         if unit.max() + 1 > SHRINKS * self.size:
             unit, sign = pair_up(order), np.ones(self.size, np.int8)
