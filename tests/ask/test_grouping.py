@@ -86,7 +86,7 @@ def test_a_small_group_does_not_grow_in_the_cut(digits):
     row = int(np.flatnonzero(session.labels_ == session.labels_[0])[-1])
     session.move(row, "none")  # founds a group of one point amid another
     group = session.labels_[row]
-    cut = cut_from(session._beliefs, session._leading)
+    cut = cut_from(session._beliefs, session._leading.spreading)
     assert cut[row] == group
     believed = session._beliefs.filled().argmax(axis=1) == group
     assert np.array_equal(cut == group, believed | (np.arange(len(X)) == row))

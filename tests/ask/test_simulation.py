@@ -74,7 +74,7 @@ def test_a_group_is_compared_with_the_nearest_however_large(monkeypatch):
     for number, first in enumerate((0, 40)):
         session.answer(Question(number, "pair", first, anchor, (), EXPLORE), "different")
     assert len(session.groups) == 3
-    found = groups_to_compare(session._beliefs, session._leading, Placing(session._beliefs))
+    found = groups_to_compare(session._beliefs, session._leading.graph, Placing(session._beliefs))
     assert {lump[rows[0]] for rows in found} == {0, 1}
 
 
@@ -127,7 +127,7 @@ def test_the_cut_keeps_the_groups_whatever_numbers_its_clusters_have(monkeypatch
     X = np.c_[y * 9.0, np.zeros(120)] + np.random.default_rng(0).normal(size=(120, 2))
     session = Session(X, random_state=0)
     simulate(session, y, 30)
-    expected = cut_from(session._beliefs, session._leading)
+    expected = cut_from(session._beliefs, session._leading.spreading)
     numbers = np.array([7, 2, 40])
 
     def renumbered(*given, **named):
@@ -135,5 +135,5 @@ def test_the_cut_keeps_the_groups_whatever_numbers_its_clusters_have(monkeypatch
         return replace(result, labels=numbers[np.unique(result.labels, return_inverse=True)[1]])
 
     monkeypatch.setattr(tightcut, "cluster", renumbered)
-    np.testing.assert_array_equal(cut_from(session._beliefs, session._leading), expected)
+    np.testing.assert_array_equal(cut_from(session._beliefs, session._leading.spreading), expected)
     assert adjusted_rand_score(y, expected) == 1

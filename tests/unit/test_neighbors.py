@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from tightcut.neighbors import SYMMETRIZE, KnnSettings, knn_affinity
+from tightcut.neighbors import SYMMETRIZE, KnnSettings, check_points, find_neighbors, knn_affinity
 from tightcut.neighbors import bridges as bridging
 from tightcut.neighbors.affinity import SMALLEST_BRIDGE
 
@@ -284,3 +284,47 @@ def test_a_wrong_way_to_symmetrize_is_named(choice):
         knn_affinity(np.ones((4, 2)), symmetrize=choice)
     with pytest.raises(ValueError, match="symmetrize must be one of"):
         KnnSettings(symmetrize=choice)
+
+
+def scaled_by_double_loop(points, k):
+    """Each weight with the scales of both ends, written out."""
+    distances = cdist(points, points)
+    order = np.argsort(distances + np.diag(np.full(len(points), np.inf)), axis=1, kind="stable")[:, :k]
+    scales = distances[np.arange(len(points)), order[:, -1]]
+    weights = np.zeros_like(distances)
+    for i, neighbors in enumerate(order):
+        for j in neighbors:
+            product = scales[i] * scales[j]
+            exponent = 4 * distances[i, j] ** 2 / product if product > 0 else (np.inf if distances[i, j] > 0 else 0)
+            weights[i, j] = max(np.exp(-exponent), np.exp(-6))
+    return (weights + weights.T) / 2
+
+
+@given(n=st.integers(3, 30), k=st.integers(1, 6), seed=st.integers(0, 1000))
+def test_weights_scaled_at_both_ends_equal_the_double_loop(n, k, seed):
+    points = np.random.default_rng(seed).normal(size=(n, 3)) ** 3  # dense in the middle, sparse outside
+    lists = find_neighbors(check_points(points), KnnSettings(min(k, n - 1)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        weights = lists.scaled_at_both_ends().toarray()
+    expected = scaled_by_double_loop(points, min(k, n - 1))
+    np.testing.assert_allclose(weights[expected > 0], expected[expected > 0], rtol=1e-10)
+    np.testing.assert_array_equal(weights, weights.T)
+    assert sp.csgraph.connected_components(weights)[0] == 1
+
+
+def test_duplicates_do_not_fall_out_of_a_graph_scaled_at_both_ends():
+    points = np.r_[np.zeros((5, 2)), np.arange(1.0, 7)[:, None] * [1, 1]]
+    weights = find_neighbors(check_points(points), KnnSettings(3)).scaled_at_both_ends()
+    assert weights.data.min() > 0
+    assert np.isfinite(weights.data).all()
+    assert sp.csgraph.connected_components(weights)[0] == 1
+
+
+@pytest.mark.parametrize("unit", [1e-170, 1e140])
+def test_weights_scaled_at_both_ends_do_not_depend_on_the_unit(unit):
+    points = np.random.default_rng(0).normal(size=(40, 2))
+    plain, scaled = (
+        find_neighbors(check_points(X), KnnSettings(4)).scaled_at_both_ends() for X in (points, unit * points)
+    )
+    np.testing.assert_allclose(scaled.toarray(), plain.toarray(), rtol=1e-6)

@@ -16,7 +16,7 @@ from tightcut.ask.spreading import Harmonic, part_priors
 from tightcut.ask.weighing import DOUBT, boldness_of, merge, plausibility, share_of_errors, weigh
 
 ROUNDS = 3
-PATIENCE = 1.0  # pseudo-answers in favour of all predictors alike
+EVEN_ANSWERS = 1.0  # in favour of all predictors alike, to begin with
 LEAST_SAY = 0.03  # predictors with less weight are ignored
 
 
@@ -65,9 +65,14 @@ class Beliefs:
         return self._mixture(self.opinions)
 
     @property
+    def leading(self) -> int:
+        """The graph with the largest say."""
+        return int(np.argmax(self.say[: len(self.cuts)]))
+
+    @property
     def coarse(self) -> np.ndarray:
-        """The plain cut of the graph with the largest say."""
-        return self.cuts[int(np.argmax(self.say[: len(self.cuts)]))]
+        """The plain cut of the leading graph."""
+        return self.cuts[self.leading]
 
     def filled(self, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
         """Beliefs about points that were not asked about, of shape (rows, k): what is not known is filled in by the plain cut.
@@ -86,9 +91,9 @@ class Beliefs:
 
     @cached_property
     def reach(self) -> np.ndarray:
-        """Share of the volume that follows each answered point, by the graph with the largest say."""
+        """Share of the points that follow each answered one, by the leading graph."""
         graphs = [o for o in self.opinions if isinstance(o, Harmonic)]
-        return graphs[int(np.argmax(self.say[: len(graphs)]))].reach(self.answered)
+        return graphs[self.leading].reach(self.answered)
 
     def _mixture(self, opinions: Sequence[Harmonic | Lesson]) -> np.ndarray:
         say = dict(zip(self.opinions, self.say, strict=True))
@@ -105,7 +110,7 @@ def believe(landscape: Landscape, evidence: Evidence) -> Beliefs:
     Every opinion (each graph, and the columns) says of every answered point what it would have foreseen without that
     point's answers. The shares of the opinions are those under which the answers were likeliest.
     """
-    graphs = [Harmonic(spreading, evidence.points) for spreading in landscape.spreadings]
+    graphs = [Harmonic(view.spreading, evidence.points) for view in landscape.views]
     settle = partial(_settle, graphs, evidence, landscape)
     beliefs = settle()
     if not beliefs.erring:
@@ -152,7 +157,7 @@ def _settle(
         foreseen = np.tensordot(say, each, 1)
         answered = weigh(evidence, foreseen, answered, doubt, boldness_of(alone, foreseen))
         doubt = share_of_errors(evidence, answered)
-    return Beliefs(evidence, answered, foreseen, doubt, opinions, say, landscape.cuts)
+    return Beliefs(evidence, answered, foreseen, doubt, opinions, say, [view.coarse for view in landscape.views])
 
 
 def share_of_say(each: np.ndarray, answered: np.ndarray) -> np.ndarray:
@@ -180,5 +185,5 @@ def share_of_say(each: np.ndarray, answered: np.ndarray) -> np.ndarray:
     say = np.full(len(each), 1 / len(each))
     for _ in range(50):
         part = say[:, None] * likelihood
-        say = (PATIENCE / len(each) + (part / part.sum(axis=0)).sum(axis=1)) / (PATIENCE + likelihood.shape[1])
+        say = (EVEN_ANSWERS / len(each) + (part / part.sum(axis=0)).sum(axis=1)) / (EVEN_ANSWERS + likelihood.shape[1])
     return say

@@ -16,7 +16,9 @@ FEWEST = 15  # answered points from which a forest can learn
 TREES = 100
 LEFT_OUT = 0.2
 KEPT = 4  # forests
-GROWTH = 1.07
+GROWTH = 1.07  # of the answered points, until the next forest
+# Above so many rows a forest takes longer to vote than a person should wait: there are fewer.
+MANY_ROWS, GROWTH_OF_MANY = 20_000, 1.3
 ROWS_AT_ONCE = 8192
 
 Trees = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -117,7 +119,7 @@ class Teacher:
 
     def teach(self, points: np.ndarray, answered: np.ndarray) -> Lesson | None:
         """A forest taught by the first answered points; None if there are too few of them."""
-        n_taught = taught(len(points))
+        n_taught = taught(len(points), GROWTH if len(self.X) <= MANY_ROWS else GROWTH_OF_MANY)
         rows, k = points[:n_taught], answered.shape[1] - 1
         group = answered[:n_taught, :-1].argmax(axis=1)
         if n_taught == 0 or len(np.unique(group)) < 2:
@@ -132,7 +134,7 @@ class Teacher:
         return Lesson(widen(said, forest.classes, k, new), forest, new)
 
 
-def taught(n_points: int) -> int:
+def taught(n_points: int, growth: float = GROWTH) -> int:
     """How many of the answered points the present forest was taught with: a geometric sequence.
 
     Examples
@@ -142,7 +144,7 @@ def taught(n_points: int) -> int:
     """
     last, following = 0, FEWEST
     while following <= n_points:
-        last, following = following, max(following + 1, int(following * GROWTH))
+        last, following = following, max(following + 1, int(following * growth))
     return last
 
 

@@ -15,11 +15,11 @@ from tightcut.ask.beliefs import Beliefs, believe
 from tightcut.ask.evidence import gather
 from tightcut.ask.labelling import unknown_points
 from tightcut.ask.landscape import Landscape
-from tightcut.ask.questions import exploring
+from tightcut.ask.questions import is_exploring
 from tightcut.ask.records import Answer
 from tightcut.ask.spreading import Spreading
 
-SMALL = 0.25  # of the mean volume: groups below it are not cut
+SMALL = 0.25  # of the mean size: groups below it are not cut
 FIRST, GROWTH = 60, 1.25  # forecasts are made after 60 answers, and each time there are a quarter more
 
 
@@ -32,13 +32,13 @@ def cut_from(beliefs: Beliefs, spreading: Spreading) -> np.ndarray | None:
     """
     from tightcut import Constraints, Graph, cluster
 
-    k, points, degrees = beliefs.evidence.n_groups, beliefs.evidence.points, spreading.degrees
+    k, points = beliefs.evidence.n_groups, beliefs.evidence.points
     known = beliefs.group < k
     filled = beliefs.filled()
     believed = filled.argmax(axis=1)
     believed[points[known]] = beliefs.group[known]
-    volume = np.bincount(believed, degrees, k)
-    large = np.flatnonzero(volume > SMALL * degrees.sum() / np.count_nonzero(volume))
+    size = np.bincount(believed, minlength=k)
+    large = np.flatnonzero(size > SMALL * len(believed) / np.count_nonzero(size))
     asked = np.intersect1d(large, beliefs.group[known])
     if len(asked) < max(2, len(large)):
         return None
@@ -47,7 +47,7 @@ def cut_from(beliefs: Beliefs, spreading: Spreading) -> np.ndarray | None:
     fixed = np.full(len(start), -1)
     kept = points[known & inside[points]]
     fixed[kept] = start[kept]
-    graph = Graph(spreading.weights, degrees)
+    graph = Graph(spreading.weights, spreading.degrees)
     result = cluster(graph, Constraints.from_labels(fixed), len(large), init=start, effort=0, random_state=0, n_jobs=1)
     found = np.unique(result.labels, return_inverse=True)[1]
     group_of = np.empty(len(large), np.int64)
@@ -111,10 +111,9 @@ class ForecastComparison:
         known = self._forecasts.get(number)
         if known is None or known.answers != before:
             beliefs = believe(self.landscape, gather(before, self.anchor))
-            spreadings = self.landscape.spreadings
-            leading = spreadings[int(np.argmax(beliefs.say[: len(spreadings)]))]
+            spreading = self.landscape.views[beliefs.leading].spreading
             unknown = unknown_points(beliefs, beliefs.coarse)
-            cut = None if exploring(leading, unknown) else cut_from(beliefs, leading)
+            cut = None if is_exploring(unknown) else cut_from(beliefs, spreading)
             believed = beliefs.filled().argmax(axis=1)
             known = Forecast(before, set(beliefs.evidence.points.tolist()), believed, cut)
             self._forecasts[number] = known

@@ -21,6 +21,23 @@ def standing(events: list[Event]) -> list[tuple[int, Event]]:
     return [(i, event) for i, event in enumerate(events) if event["event"] != "undo" and i not in undone]
 
 
+def undoing(events: list[Event]) -> tuple[Event, Event]:
+    """The line that undoes the last event still standing, and that event."""
+    remaining = standing(events)
+    if not remaining:
+        raise ValueError("There is nothing to undo.")
+    position, event = remaining[-1]
+    return {"event": "undo", "of": position, "time": now()}, dict(event)
+
+
+def numbered(answers: list[Answer], number: int) -> Answer:
+    """The answer with a number."""
+    found = [answer for answer in answers if answer.number == number]
+    if not found:
+        raise ValueError(f"There is no answer with the number {number!r} to revise.")
+    return found[0]
+
+
 def effective_answers(events: list[Event]) -> list[Answer]:
     """The answers that count now, in the order in which they were first given."""
     answers: dict[int, Answer] = {}

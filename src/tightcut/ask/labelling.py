@@ -9,6 +9,7 @@ from tightcut.ask.columns import Lesson
 
 MOST = 0.5  # of the say
 LIKELY = 0.5  # a point that belongs to several groups says nothing about its part
+RIGHT, CASES = 1.0, 1.5  # parts of a plain cut are expected to be of one group: so many of so many
 
 
 def labels_of(beliefs: Beliefs) -> np.ndarray:
@@ -46,7 +47,7 @@ def columns_lead(beliefs: Beliefs, coarse: np.ndarray) -> bool:
         return False
     answered = beliefs.answered[:, :-1]
     learned = answered[np.arange(len(answered)), lessons[0].out_of_bag[:, :-1].argmax(axis=1)].mean()
-    return bool(beliefs.say[-1] > MOST or learned > hit_rate(beliefs, coarse, 0.3, 1.0))
+    return bool(beliefs.say[-1] > MOST or learned > hit_rate(beliefs, coarse, RIGHT, CASES))
 
 
 def hit_rate(beliefs: Beliefs, coarse: np.ndarray, right: float, of: float, among: np.ndarray | None = None) -> float:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tightcut.ask.columns import Teacher
 from tightcut.ask.spreading import Spreading
+
+if TYPE_CHECKING:
+    from tightcut.graph import Graph
 
 FINE = 50  # parts: small parts of a small cut are nearly pure
 COARSE = 20  # parts, where the number of clusters is not given
@@ -19,30 +22,47 @@ ALIKE = 1.5  # columns whose deviations differ by less are left as they are
 
 
 @dataclass(frozen=True, eq=False)
-class Landscape:
-    """The graph of the points and its cuts, before any answer.
+class View:
+    """One way to look at the points, and what follows from it before any answer.
 
     Parameters
     ----------
-    spreadings : tuple of Spreading
-        Solve for beliefs over the graph and its fine parts: for the points as they are, and standardised.
-    teacher : Teacher or None
-        Learns from the columns.
-    cuts : list of int ndarray of shape (n,)
-        The plain cut of each graph: what is said where nothing is known.
+    graph : Graph
+        In it, questions are looked for.
+    spreading : Spreading
+        Solves for beliefs, drawn to the fine parts of the graph.
+    coarse : int ndarray of shape (n,)
+        The plain cut of the graph: what is said where nothing is known.
     """
 
-    spreadings: tuple[Spreading, ...]
-    teacher: Teacher | None
-    cuts: list[np.ndarray]
+    graph: Graph
+    spreading: Spreading
+    coarse: np.ndarray
 
-    @property
-    def spreading(self) -> Spreading:
-        return self.spreadings[0]
+
+@dataclass(frozen=True, eq=False)
+class Landscape:
+    """The points before any answer.
+
+    Parameters
+    ----------
+    views : tuple of View
+        The points as they are, and standardised.
+    teacher : Teacher or None
+        Learns from the columns.
+    """
+
+    views: tuple[View, ...]
+    teacher: Teacher | None
 
     @property
     def n_points(self) -> int:
-        return len(self.cuts[0])
+        return self.views[0].graph.n_vertices
+
+    @property
+    def hub(self) -> int:
+        """The point of the largest degree."""
+        return int(self.views[0].graph.vertex_weights.argmax())
 
 
 def survey(X: Any, n_clusters: int | None, affinity: str, n_neighbors: int, seed: int, n_jobs: int | None) -> Landscape:
@@ -52,18 +72,18 @@ def survey(X: Any, n_clusters: int | None, affinity: str, n_neighbors: int, seed
     --------
     >>> import numpy as np
     >>> points = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [9, 0]], 30, axis=0)
-    >>> np.bincount(survey(points, 2, "knn", 7, 0, 1).cuts[0]).tolist()
+    >>> np.bincount(survey(points, 2, "knn", 7, 0, 1).views[0].coarse).tolist()
     [30, 30]
     """
     if affinity == "precomputed":
-        spreading, coarse = _cut(X, n_clusters, seed, n_jobs)
-        return Landscape((spreading,), None, [coarse])
-    views = [X]
+        return Landscape((_view(X, None, n_clusters, seed, n_jobs),), None)
     scaled = standardized(X)
-    if scaled is not None:
-        views.append(scaled)
-    cuts = [_cut(_affinity(view, n_neighbors, n_jobs), n_clusters, seed, n_jobs) for view in views]
-    return Landscape(tuple(spreading for spreading, _ in cuts), Teacher(X, seed), [coarse for _, coarse in cuts])
+    views = [
+        _view(*_affinities(points, n_neighbors, n_jobs), n_clusters, seed, n_jobs)
+        for points in (X, scaled)
+        if points is not None
+    ]
+    return Landscape(tuple(views), Teacher(X, seed))
 
 
 def standardized(X: np.ndarray) -> np.ndarray | None:
@@ -75,20 +95,28 @@ def standardized(X: np.ndarray) -> np.ndarray | None:
     return (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
 
 
-def _affinity(X: np.ndarray, n_neighbors: int, n_jobs: int | None) -> Any:
-    from tightcut import knn_affinity
+def _affinities(X: np.ndarray, n_neighbors: int, n_jobs: int | None) -> tuple[Any, Any]:
+    """Similarities to cut, and those over which beliefs spread.
 
+    Beliefs spread better where a weight depends on the density at both ends: points of a sparse class no longer follow a
+    dense one nearby. In a cut the same weights separate single outliers.
+    """
+    from tightcut.neighbors import KnnSettings, check_points, find_neighbors
+
+    settings = KnnSettings(n_neighbors, symmetrize="mean", n_jobs=n_jobs)
+    lists = find_neighbors(check_points(X), settings)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # bridges between components are harmless here
-        return knn_affinity(X, n_neighbors, symmetrize="mean", n_jobs=n_jobs)
+        return lists.graph(settings).affinity, lists.scaled_at_both_ends()
 
 
-def _cut(affinity: Any, n_clusters: int | None, seed: int, n_jobs: int | None) -> tuple[Spreading, np.ndarray]:
-    """Beliefs over the graph and its fine parts, and its coarse parts."""
+def _view(affinity: Any, spread: Any | None, n_clusters: int | None, seed: int, n_jobs: int | None) -> View:
+    """A graph with its cuts, fine and coarse; beliefs spread over another one, if it is given."""
     from tightcut import Graph, cluster
 
     graph = Graph.from_affinity(affinity)
     n = graph.n_vertices
+    weights = graph.weights if spread is None else Graph.from_affinity(spread).weights
 
     def cut(parts: int) -> np.ndarray:
         if parts >= n:
@@ -98,4 +126,4 @@ def _cut(affinity: Any, n_clusters: int | None, seed: int, n_jobs: int | None) -
 
     fine = max(2 * (n_clusters or 1), min(FINE, n // 5), 1)
     coarse = n_clusters or max(1, min(COARSE, n // 10))
-    return Spreading(graph.weights, cut(fine)), cut(coarse)
+    return View(graph, Spreading(weights, cut(fine)), cut(coarse))

@@ -9,9 +9,9 @@ import numpy as np
 from tightcut.ask.beliefs import Beliefs
 from tightcut.ask.evidence import COMPARE
 from tightcut.ask.labelling import unknown_points
-from tightcut.ask.questions import CHECK, PLACE, Placing, exploring, groups_to_compare, points_to_ask
+from tightcut.ask.questions import CHECK, PLACE, Placing, groups_to_compare, is_exploring, points_to_ask
 from tightcut.ask.records import Answer
-from tightcut.ask.spreading import Spreading
+from tightcut.graph import Graph
 
 Item = tuple[int, int | None, str]  # a row, the row to compare it with, and the reason
 
@@ -22,16 +22,16 @@ class Planner:
     Parameters
     ----------
     beliefs : Beliefs
-    spreading : Spreading
-        The graph with the largest say.
+    graph : Graph
+        The one with the largest say.
     coarse : int ndarray of shape (n,)
         Its plain cut.
     seed : tuple of int
         Changes with every event, so that the same journal leads to the same questions.
     """
 
-    def __init__(self, beliefs: Beliefs, spreading: Spreading, coarse: np.ndarray, seed: tuple[int, int]) -> None:
-        self.beliefs, self.spreading, self.coarse, self.seed = beliefs, spreading, coarse, seed
+    def __init__(self, beliefs: Beliefs, graph: Graph, coarse: np.ndarray, seed: tuple[int, int]) -> None:
+        self.beliefs, self.graph, self.coarse, self.seed = beliefs, graph, coarse, seed
         self.placing = Placing(beliefs)
         self.unknown = unknown_points(beliefs, coarse)
         self.items: list[Item] = []
@@ -43,13 +43,13 @@ class Planner:
         if len(self.items) < n:
             for row, group in self.placing.worth_checking()[:n]:
                 self._add(row, self.placing.partners(group, row), CHECK)
-        if len(self.items) < n and not exploring(self.spreading, self.unknown):
-            two = groups_to_compare(self.beliefs, self.spreading, self.placing)
+        if len(self.items) < n and not is_exploring(self.unknown):
+            two = groups_to_compare(self.beliefs, self.graph, self.placing)
             if two is not None:
                 first = self._one_of(two[0])
                 self._add(first, self.placing.not_compared(two[1], first), COMPARE)
         if len(self.items) < n:
-            for row, reason in points_to_ask(self.beliefs, self.spreading, self.coarse, self.unknown, n):
+            for row, reason in points_to_ask(self.beliefs, self.graph, self.coarse, self.unknown, n):
                 self._place(row, reason)
         return self.items[:n]
 
@@ -60,7 +60,7 @@ class Planner:
         doubted = {answer.first for answer in answers if not answer.believed} - {answer.first for answer in recent}
         if not any(answer.reason == PLACE for answer in recent[1:]):
             self.items += [(row, None, PLACE) for row in self.placing.unplaced() if row in doubted][:1]
-        new = points_to_ask(self.beliefs, self.spreading, self.coarse, self.unknown, n)
+        new = points_to_ask(self.beliefs, self.graph, self.coarse, self.unknown, n)
         return [*self.items, *((row, None, reason) for row, reason in new)][:n]
 
     def _place(self, row: int, reason: str) -> None:

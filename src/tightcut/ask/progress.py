@@ -9,7 +9,7 @@ from tightcut.ask.evidence import SURE
 from tightcut.ask.labelling import columns_lead, hit_rate, unknown_points
 from tightcut.ask.questions import EXPLORE
 from tightcut.ask.records import Progress
-from tightcut.ask.weighing import heard, weigh
+from tightcut.ask.weighing import weigh, without_unknown
 
 POWERS = (1.0, 2.0, 3.0, 4.0, 6.0)
 FLOOR = 0.02  # smallest probability of being wrong
@@ -19,8 +19,8 @@ HITS, CASES = 1.5, 2.0  # forecasts from columns: so many of so many are expecte
 ROWS_AT_ONCE = 8192
 
 
-def measure(beliefs: Beliefs, degrees: np.ndarray, coarse: np.ndarray) -> Progress:
-    """Settled volume, and the accuracy that the answers so far lead to expect.
+def measure(beliefs: Beliefs, coarse: np.ndarray) -> Progress:
+    """The settled share of points, and the accuracy that the answers so far lead to expect.
 
     The session itself shows how often labels are right: every answered point had a forecast without its own answers.
     Points that were asked about in the middle of a region stand for the points around them. Points at the smallest margins
@@ -29,12 +29,11 @@ def measure(beliefs: Beliefs, degrees: np.ndarray, coarse: np.ndarray) -> Progre
     Parameters
     ----------
     beliefs : Beliefs
-    degrees : ndarray of shape (n,)
     coarse : int ndarray of shape (n,)
         The plain cut, which gives the labels where nothing is known.
     """
     shares, points = beliefs.shares, beliefs.evidence.points
-    settled = float(degrees[shares[:, :-1].max(axis=1) > SURE].sum() / degrees.sum())
+    settled = float(np.mean(shares[:, :-1].max(axis=1) > SURE))
     typical = asked_in_the_middle(beliefs)
     right = _right_by_columns(beliefs, typical) if columns_lead(beliefs, coarse) else _right_by_graph(beliefs, typical)
     unknown, met = unknown_points(beliefs, coarse), np.isin(coarse, coarse[points])
@@ -71,9 +70,9 @@ def _right_by_graph(beliefs: Beliefs, typical: np.ndarray) -> np.ndarray:
     target, shares = weigh(beliefs.evidence), beliefs.shares
     alone = target[:, :-1].sum(axis=0) < 1.5  # nobody could have foreseen a group of one point
     weight = np.where(typical, 1.0, ATYPICAL) * ~np.append(alone, False)[target.argmax(axis=1)]
-    power = _likeliest_power(heard(beliefs.foreseen), target, weight)
+    power = _likeliest_power(without_unknown(beliefs.foreseen), target, weight)
     blocks = range(0, len(shares), ROWS_AT_ONCE)
-    return np.concatenate([sharpened(heard(shares[i : i + ROWS_AT_ONCE]), power).max(axis=1) for i in blocks])
+    return np.concatenate([sharpened(without_unknown(shares[i : i + ROWS_AT_ONCE]), power).max(axis=1) for i in blocks])
 
 
 def sharpened(shares: np.ndarray, power: float) -> np.ndarray:

@@ -13,10 +13,10 @@ import scipy.sparse as sp
 
 from tightcut.ask.beliefs import Beliefs
 from tightcut.ask.evidence import COMPARE, SURE, Evidence
-from tightcut.ask.spreading import Spreading
 from tightcut.ask.weighing import tally
+from tightcut.graph import Graph
 
-EXPLORED = 0.02  # share of the volume that may stay unknown before margins are asked about
+EXPLORED = 0.02  # share of the points that may stay unknown before margins are asked about
 PLACE = "not placed yet"
 EXPLORE = "in the middle of what is not known yet"
 COMPARISONS, NEAREST = 9, 4  # of two groups at most; groups that a small one is compared with several times
@@ -93,12 +93,12 @@ class Placing:
         if asked.sum() > 2 * len(asked) + TRIES or (placed and own[:-1].max() > SURE):
             return Step(row, (), False)
         # What an answer says of a group is asked again, with another member, only while it is in doubt.
-        new = placed or (row in self.explorers and self._enough(int((self.no[i] > 0).sum())))
+        new = placed or (row in self.explorers and self._denied_enough(int((self.no[i] > 0).sum())))
         again = [(asked[g] > 0 or placed) and own[g] > 1 - SURE and asked[g] < TRIES for g in alive]
         left = [g for g, doubted in zip(alive, again, strict=True) if doubted or (asked[g] == 0 and not new)]
         return Step(row, tuple(left), bool(left) or not placed)
 
-    def _enough(self, denials: int) -> bool:
+    def _denied_enough(self, denials: int) -> bool:
         """Whether so many groups have denied a point that it probably belongs to none of the others either.
 
         Groups are asked in the order of their likelihood. How many of the points that found their group had been denied
@@ -117,7 +117,7 @@ class Placing:
         """Rows that a wrong answer may have misplaced, and their groups; those that would mislead most first.
 
         How sure the answers about a row are depends on how many of this person's answers were found to be wrong, and on
-        what its neighbours say. A second answer is worth asking for if the volume that follows the row, times the
+        what its neighbours say. A second answer is worth asking for if the share of points that follow the row, times the
         probability that the row is misplaced, is not small against what an answer about a new point decides.
         """
         points, k = self.beliefs.evidence.points, self.beliefs.evidence.n_groups
@@ -134,7 +134,7 @@ class Placing:
         return rows
 
     def _value_of_new_point(self) -> float:
-        """Share of the volume about which the last few new points have decided: what followed them unforeseen."""
+        """Share of the points about which the last few new points have decided: what followed them unforeseen."""
         m = len(self.group)
         last = np.arange(max(1, m - RECENT), m)
         if not len(last):
@@ -165,34 +165,40 @@ def denials_before_placed(evidence: Evidence) -> list[int]:
     return list(found.values())
 
 
-def exploring(spreading: Spreading, unknown: np.ndarray) -> bool:
+def is_exploring(unknown: np.ndarray) -> bool:
     """Whether so much is unknown that the questions go there first."""
-    return bool(spreading.degrees[unknown].sum() > EXPLORED * spreading.degrees.sum())
+    return bool(unknown.mean() > EXPLORED)
 
 
 def points_to_ask(
-    beliefs: Beliefs, spreading: Spreading, coarse: np.ndarray, unknown: np.ndarray, n: int
+    beliefs: Beliefs, graph: Graph, coarse: np.ndarray, unknown: np.ndarray, n: int
 ) -> list[tuple[int, str]]:
     """Up to n rows to ask about, apart from each other, each with the reason.
 
     First one in the middle of each coarse part, the largest part first; then in the middle of what is still undecided;
     and when little is unknown, at the smallest margins.
     """
-    degrees, weights, points = spreading.degrees, spreading.weights, beliefs.evidence.points
-    wide = exploring(spreading, unknown)
-    shares = beliefs.mapped if wide else beliefs.shares
+    degrees, weights, points = np.maximum(graph.vertex_weights, 1e-300), graph.weights, beliefs.evidence.points
+    exploring = is_exploring(unknown)
+    shares = beliefs.mapped if exploring else beliefs.shares
     top, second = top_two(shares[:, :-1])
-    if not wide:
-        return [(i, "two groups claim it") for i in _apart(second - top, weights, set(points.tolist()), n, wide=False)]
-    score = degrees * (1 - np.clip(top - np.maximum(second, shares[:, -1]), 0, 1))
+    if not exploring:
+        # Relative to what is known of each point: where one of the predictors knows nothing, the others decide.
+        known = np.maximum(shares[:, :-1].sum(axis=1), 1e-9)
+        top, second = top / known, second / known
+        return [
+            (i, "two groups claim it")
+            for i in _apart(second - top, weights, set(points.tolist()), n, second_neighbors=False)
+        ]
+    score = 1 - np.clip(top - np.maximum(second, shares[:, -1]), 0, 1)
     score[points] = 0
     for _ in range(2):
         score = (score + weights @ (score / degrees)) / 2
     score[points] = 0
-    rows = _middles(score, degrees * top, coarse, np.unique(coarse[points]), n)
+    rows = _middles(score, top, coarse, np.unique(coarse[points]), n)
     if len(rows) < n:
         taken = {*points.tolist(), *rows, *weights[np.array(rows, int)].indices.tolist()}
-        rows += _apart(score, weights, taken, n - len(rows), wide=True)
+        rows += _apart(score, weights, taken, n - len(rows), second_neighbors=True)
     return [(i, EXPLORE) for i in rows]
 
 
@@ -220,8 +226,8 @@ def top_two(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return best[:, -1], best[:, -2]
 
 
-def _apart(score: np.ndarray, weights: sp.csr_array, taken: set[int], n: int, *, wide: bool) -> list[int]:
-    """The rows of the largest scores, none of them a neighbour of another."""
+def _apart(score: np.ndarray, weights: sp.csr_array, taken: set[int], n: int, *, second_neighbors: bool) -> list[int]:
+    """The rows of the largest scores, none of them a neighbour (or, if asked, at two steps) of another."""
     chosen: list[int] = []
     near = set(taken)
     # Few candidates are enough: 100 for each row to choose, and those that are taken already.
@@ -235,12 +241,12 @@ def _apart(score: np.ndarray, weights: sp.csr_array, taken: set[int], n: int, *,
             break
         around = weights[[i]].indices
         near |= {i, *around.tolist()}
-        if wide:
+        if second_neighbors:
             near |= set(weights[around].indices.tolist())
     return chosen
 
 
-def groups_to_compare(beliefs: Beliefs, spreading: Spreading, placing: Placing) -> tuple[list[int], list[int]] | None:
+def groups_to_compare(beliefs: Beliefs, graph: Graph, placing: Placing) -> tuple[list[int], list[int]] | None:
     """Members of a group, and of one that it touches and may belong to; None if there is nothing left to ask.
 
     A small group is told apart from every other; where answers were found to be wrong, several times from the nearest.
@@ -248,12 +254,12 @@ def groups_to_compare(beliefs: Beliefs, spreading: Spreading, placing: Placing) 
     """
     k = beliefs.evidence.n_groups
     shares = beliefs.shares[:, :k]
-    volume = spreading.degrees @ shares
-    touch = shares.T @ (spreading.weights @ shares) / (volume[:, None] * volume + 1e-9)
+    size, volume = shares.sum(axis=0), graph.vertex_weights @ shares
+    touch = shares.T @ (graph.weights @ shares) / (volume[:, None] * volume + 1e-9)
     alive = sorted(placing.members)
     one, two = tally(beliefs.evidence, beliefs.answered)
-    for g in sorted(alive, key=lambda g: volume[g]):
-        small = volume[g] <= spreading.degrees.sum() / len(alive) / 2
+    for g in sorted(alive, key=lambda g: size[g]):
+        small = size[g] <= len(shares) / len(alive) / 2
         nearest = sorted(set(alive) - {g}, key=lambda h: -touch[g, h])
         if not small:
             nearest = [] if beliefs.erring else nearest[:1]

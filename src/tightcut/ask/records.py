@@ -126,7 +126,7 @@ class Progress:
     Parameters
     ----------
     settled : float
-        Share of the graph's volume whose group the answers have settled.
+        Share of the points whose group the answers have settled.
     expected_accuracy : float
         Expected share of points in the right group.
     low, high : float

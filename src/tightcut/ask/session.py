@@ -16,7 +16,7 @@ from tightcut.ask import choices
 from tightcut.ask.contradictions import find_contradictions
 from tightcut.ask.evidence import COMPARE, believed_constraints, judge, truth_of
 from tightcut.ask.galleries import doubtful_rows, typical_members, typical_rows
-from tightcut.ask.history import answer_event, largest, standing, to_answer
+from tightcut.ask.history import answer_event, largest, numbered, to_answer, undoing
 from tightcut.ask.journal import Event, Journal, fingerprint, now
 from tightcut.ask.landscape import survey
 from tightcut.ask.planning import Item, Planner
@@ -94,7 +94,7 @@ class Session(State):
         seed = int(self._journal.header.get("seed", choices.read_seed(random_state)))
         self._landscape = survey(self._X, self.n_clusters, affinity, n_neighbors, seed, n_jobs)
         # Group 0 begins with the point of the largest degree.
-        self._journal.begin({"seed": seed, "anchor": int(np.argmax(self._landscape.spreading.degrees))})
+        self._journal.begin({"seed": seed, "anchor": self._landscape.hub})
         self._issued = largest(self._journal.events, "number")
         self._open: dict[tuple[str, int, int | None], int] = {}  # numbers of questions that wait for an answer
 
@@ -163,11 +163,7 @@ class Session(State):
 
     def revise(self, number: int, choice: Any, *, who: str | None = None) -> None:
         """Change an earlier answer. The journal keeps both."""
-        for answer in self._answers:
-            if answer.number == number:
-                break
-        else:
-            raise ValueError(f"There is no answer with the number {number!r} to revise.")
+        answer = numbered(self._answers, number)
         others = [a for a in self._answers if a.number != number]
         changed = self._event(
             number,
@@ -184,12 +180,9 @@ class Session(State):
 
     def undo(self) -> Event:
         """Undo the last answer, correction, revision or name, and return its event."""
-        remaining = standing(self._journal.events)
-        if not remaining:
-            raise ValueError("There is nothing to undo.")
-        position, event = remaining[-1]
-        self._append({"event": "undo", "of": position, "time": now()})
-        return dict(event)
+        line, event = undoing(self._journal.events)
+        self._append(line)
+        return event
 
     def name(self, group: int, name: str) -> None:
         """Give a group a name."""
@@ -241,7 +234,7 @@ class Session(State):
 
     def progress(self) -> Progress:
         """How much is settled, and what more answers would bring."""
-        return measure(self._beliefs, self._leading.degrees, self._beliefs.coarse)
+        return measure(self._beliefs, self._beliefs.coarse)
 
     def typical(self, group: int, n: int = 20) -> np.ndarray:
         """Up to n rows of a group that are most surely in it."""
@@ -319,13 +312,13 @@ class Session(State):
         """Compute, while the person thinks, what answers about some rows will need. Changes no result."""
         if self._landscape.n_points < PREPARED:
             return
-        for spreading in self._landscape.spreadings:
-            Thread(target=spreading.prepare, args=(rows,), daemon=True).start()
+        for view in self._landscape.views:
+            Thread(target=view.spreading.prepare, args=(rows,), daemon=True).start()
 
     def _plan(self, n: int, kind: str) -> list[Item]:
         """Rows to ask about: (first, second, reason)."""
         seed = (int(self._journal.header["seed"]), len(self._journal.events))
-        planner = Planner(self._beliefs, self._leading, self._beliefs.coarse, seed)
+        planner = Planner(self._beliefs, self._leading.graph, self._beliefs.coarse, seed)
         return planner.pairs(n) if kind == "pair" else planner.picks(n, self.answers)
 
     def _question(self, kind: str, first: int, second: int | None, reason: str) -> Question:

@@ -54,12 +54,12 @@ class Spreading:
         self.diagonal = self.degrees * (1 + draw)
         self._place: dict[int, int] = {}
         self._columns = np.empty((len(parts), 0), np.float32, order="F")
-        self._volumes: list[float] = []
+        self._sums: list[float] = []
         self._lock = Lock()
         indicator = np.zeros((len(parts), int(parts.max()) + 1))
         indicator[np.arange(len(parts)), parts] = draw * self.degrees
         self.part_columns = self.solve(indicator).astype(np.float32)
-        self.part_volumes = self.degrees @ self.part_columns
+        self.part_sums = self.part_columns.sum(axis=0)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """Conjugate gradients for all columns at once."""
@@ -102,9 +102,9 @@ class Spreading:
             return self._columns[:, : len(places)]
         return self._columns[:, places]
 
-    def volumes(self, rows: np.ndarray) -> np.ndarray:
-        """The volume of each row's column: the sum of its entries, weighted by the degrees."""
-        return np.array([self._volumes[self._place[row]] for row in rows.tolist()])
+    def sums(self, rows: np.ndarray) -> np.ndarray:
+        """The sum of each row's column."""
+        return np.array([self._sums[self._place[row]] for row in rows.tolist()])
 
     def _keep(self, row: int, column: np.ndarray) -> None:
         n, capacity = self._columns.shape
@@ -113,7 +113,7 @@ class Spreading:
             wider[:, :capacity] = self._columns
             self._columns = wider
         self._columns[:, len(self._place)] = column
-        self._volumes.append(float(self.degrees @ column))
+        self._sums.append(float(column.sum()))
         self._place[row] = len(self._place)
 
 
@@ -144,12 +144,12 @@ class Harmonic:
         return foreseen / foreseen.sum(axis=1, keepdims=True)
 
     def reach(self, answered: np.ndarray) -> np.ndarray:
-        """Share of the volume that follows each answered point, on its way over the edges or through its part."""
-        own = self.spreading.volumes(self.points) @ self.inverse
+        """Share of the points that follow each answered one, on its way over the edges or through its part."""
+        own = self.spreading.sums(self.points) @ self.inverse
         weight = answered[:, :-1].sum(axis=1)
         held = np.bincount(self.part, weight, self.parts.shape[1])[self.part]
-        through = self.spreading.part_volumes[self.part] * weight / (held + UNKNOWN)
-        return (np.maximum(own, 0) + through) / self.spreading.degrees.sum()
+        through = self.spreading.part_sums[self.part] * weight / (held + UNKNOWN)
+        return (np.maximum(own, 0) + through) / len(self.spreading.parts)
 
     def nearness(self) -> np.ndarray:
         """How much the beliefs of any two answered points follow each other, from 0 to 1, of shape (m, m)."""

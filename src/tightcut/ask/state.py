@@ -10,9 +10,8 @@ from tightcut.ask.evidence import gather
 from tightcut.ask.history import effective_answers, group_names, largest
 from tightcut.ask.journal import Event, Journal
 from tightcut.ask.labelling import columns_lead, labels_of
-from tightcut.ask.landscape import Landscape
+from tightcut.ask.landscape import Landscape, View
 from tightcut.ask.records import Answer
-from tightcut.ask.spreading import Spreading
 
 
 class State:
@@ -47,17 +46,16 @@ class State:
         return self._memo[1]
 
     @property
-    def _leading(self) -> Spreading:
+    def _leading(self) -> View:
         """The graph that has the largest say."""
-        spreadings = self._landscape.spreadings
-        return spreadings[int(np.argmax(self._beliefs.say[: len(spreadings)]))]
+        return self._landscape.views[self._beliefs.leading]
 
     def _current_labels(self) -> np.ndarray:
         if self._labels is None:
             self._labels = labels_of(self._beliefs)
             by_columns = columns_lead(self._beliefs, self._beliefs.coarse)
             if not by_columns and self._comparison.cut_leads(self._answers, self._beliefs):
-                cut = cut_from(self._beliefs, self._leading)
+                cut = cut_from(self._beliefs, self._leading.spreading)
                 self._labels = self._labels if cut is None else cut
         return self._labels
 

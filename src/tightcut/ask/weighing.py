@@ -21,7 +21,9 @@ from tightcut.ask.evidence import SURE, Evidence, truth_of
 MOST_DOUBT = 0.06  # where the columns and the graph know little, true answers look wrong
 DOUBT, STRENGTH = 0.02, 25  # share of wrong answers to begin with, as if seen in so many answers
 LEAST_DOUBT = 0.02  # neighbours are never certain
-PATIENCE = 3.0  # errors of the neighbours, as expected, to begin with
+EXPECTED_ERRORS = 3.0  # of the neighbours, made and expected, to begin with
+IMPOSSIBLE = -30.0  # logarithm of a probability
+TINY = 1e-12  # smallest probability whose logarithm is taken
 SWEEPS = 10
 
 
@@ -52,17 +54,19 @@ def weigh(
     """
     k, m = evidence.n_groups, len(evidence.points)
     sure = np.log((1 - doubt) / doubt)
-    said = np.ones((m, k + 1)) / (k + 1) if unary is None else heard(unary)
+    said = np.ones((m, k + 1)) / (k + 1) if unary is None else without_unknown(unary)
     for group, i in evidence.founders.items():
         said[i, evidence.home[group]] += said[i, -1] * k
         said[i, -1] = 0.0
     base = np.log(tempered(said, boldness))
-    base[:, :-1][:, evidence.home != np.arange(k)] = -30.0  # merged into another
+    base[:, :-1][:, evidence.home != np.arange(k)] = IMPOSSIBLE  # merged into another
     for i in evidence.named:
         base[i, evidence.home[evidence.named[i]]] += sure
     for i, group, chosen in evidence.picks:
         # A wrong pick is one of several, though not of all alike: some groups are more easily mistaken.
         base[i, evidence.home[group]] += sure + np.log(k) / 2 if chosen else -sure
+    for i, group in _not_in_later_groups(evidence):
+        base[i, group] -= sure
     if start is None:
         start = _in_order(evidence, base, doubt) if in_order else normalize(base)
     belief = start
@@ -71,8 +75,18 @@ def weigh(
     for _ in range(SWEEPS):
         log = base + received @ _message(belief[by], same[:, None], doubt)
         # All at once and undamped, two points that deny each other would change sides forever.
-        belief = normalize((log + np.log(belief + 1e-12)) / 2)
+        belief = normalize((log + np.log(belief + TINY)) / 2)
     return belief
+
+
+def _not_in_later_groups(evidence: Evidence) -> list[tuple[int, int]]:
+    """Founders of groups, each with a group that was founded later by a point that is in none of the earlier ones.
+
+    Who says that a thing belongs to none of the groups shown also says that their founders are not in its group.
+    """
+    founded = {i: int(evidence.home[group]) for group, i in evidence.founders.items()}
+    denials = [(i, int(evidence.home[g])) for i, g, chosen in evidence.picks.tolist() if not chosen and i in founded]
+    return [(evidence.founders[g], founded[i]) for i, g in denials if g in evidence.founders and g != founded[i]]
 
 
 def _in_order(evidence: Evidence, base: np.ndarray, doubt: float) -> np.ndarray:
@@ -91,7 +105,7 @@ def _message(belief: np.ndarray, same: np.ndarray, doubt: float) -> np.ndarray:
     """Logarithm of the probability of an answer, for each group of one point, given the belief about the other."""
     agree = doubt + (1 - 2 * doubt) * belief
     agree[:, -1] = np.where(same[:, 0] == 1, doubt, 0.0)
-    return np.where(same == 1, np.log(np.maximum(agree, 1e-12)), np.log(np.maximum(1 - agree, 1e-12)))
+    return np.where(same == 1, np.log(np.maximum(agree, TINY)), np.log(np.maximum(1 - agree, TINY)))
 
 
 def normalize(log: np.ndarray) -> np.ndarray:
@@ -100,8 +114,8 @@ def normalize(log: np.ndarray) -> np.ndarray:
     return weight / weight.sum(axis=1, keepdims=True)
 
 
-def heard(foreseen: np.ndarray) -> np.ndarray:
-    """What was foreseen; where that is not known, it speaks for no group, and against none."""
+def without_unknown(foreseen: np.ndarray) -> np.ndarray:
+    """What was foreseen, the share of "not known yet" spread evenly: it speaks for no group, and against none."""
     foreseen = np.clip(foreseen, 0, 1)
     return np.c_[foreseen[:, :-1], np.zeros(len(foreseen))] + foreseen[:, -1:] / foreseen.shape[1]
 
@@ -127,22 +141,28 @@ def boldness_of(target: np.ndarray, foreseen: np.ndarray) -> float:
         What the answers alone say.
     foreseen : ndarray of shape (m, k + 1)
     """
-    said = heard(foreseen)
+    said = without_unknown(foreseen)
     top = said.argmax(axis=1)
     rows = np.arange(len(said))
     wrong, expected = (1 - target[rows, top]).sum(), (1 - said[rows, top]).sum()
-    return float(np.clip((PATIENCE + wrong) / (PATIENCE + expected), 1, 5))
+    return float(np.clip((EXPECTED_ERRORS + wrong) / (EXPECTED_ERRORS + expected), 1, 5))
 
 
 def share_of_errors(evidence: Evidence, belief: np.ndarray) -> float:
-    """How many answers are wrong, as far as the beliefs can tell."""
+    """How many answers are wrong, as far as the beliefs can tell.
+
+    A pick that is believed counts as wrong with the probability to begin with: it is one of many groups, and how surely it is
+    believed says more about the forecasts than about the person.
+    """
     wrong = 1 - truth_of(evidence, belief)
+    believed_pick = np.array([answer.kind != "pair" for answer in evidence.answers], bool) & (wrong < 0.5)
+    wrong[believed_pick] = DOUBT
     return min(MOST_DOUBT, float((DOUBT * STRENGTH + wrong.sum()) / (STRENGTH + len(wrong))))
 
 
 def plausibility(evidence: Evidence, belief: np.ndarray, foreseen: np.ndarray) -> float:
     """How well beliefs explain the answers and agree with what was foreseen (a log-likelihood)."""
-    agreed = (belief * tempered(heard(foreseen), 1.0)).sum(axis=1)
+    agreed = (belief * tempered(without_unknown(foreseen), 1.0)).sum(axis=1)
     return float(np.log(np.maximum(truth_of(evidence, belief), DOUBT)).sum() + np.log(agreed).sum())
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tightcut._support.display import counted
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, printable
 from tightcut.cli._page import check_packages, journal_of, note_journal, page_options, serve_page
@@ -151,7 +152,8 @@ def _in_terminal(source: Source, begin: Callable[[], Session], options: dict[str
     converse(session, source.things, input, lambda text: click.echo(printable(text)), options["kind"])
     progress = session.progress()
     session.close()
-    click.echo(f"{session.n_answers_} answers, {len(session.groups)} groups, {progress.settled:.0%} settled.")
+    known = f"{counted(session.n_answers_, 'answer')}, {counted(len(session.groups), 'group')}"
+    click.echo(f"{known}, {progress.settled:.0%} settled.")
 
 
 def _on_page(

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 SEARCHES = ("auto", "tree", "blocked", "approximate")
 SMALLEST_BRIDGE = float(np.exp(-16.0))
+WEAKEST = float(np.exp(-6.0))  # where two neighbours have very different scales
 SYMMETRIZE = ("maximum", "mean")
 
 
@@ -239,6 +240,21 @@ class NeighborLists:
         affinity.sort_indices()
         return KnnGraph(diffused(affinity, settings.diffusion), self.index, distances, affinity)
 
+    def scaled_at_both_ends(self) -> sp.csr_array:
+        r"""A connected graph with the weights :math:`\exp(-4 \, d_{ij}^2 / (\sigma_i \sigma_j))`, at least :math:`e^{-6}`.
+
+        An edge weighs half as much if only one of its points is among the nearest of the other. A point in a sparse region
+        is tied less to a dense one nearby than in `graph`.
+        """
+        scales = self.distances[:, -1]
+        roots = np.sqrt(scales)  # a product of two scales may overflow, or vanish
+        both = roots[:, None] * roots[self.neighbors]
+        weights = np.maximum(gaussian_similarity(self.distances, both), WEAKEST)
+        affinity = symmetrized(_arcs(weights, self.neighbors, len(scales)), "mean")
+        affinity = _connect(affinity, self.points, scales, self.index)
+        affinity.sort_indices()
+        return affinity
+
 
 def find_neighbors(points: Points, settings: KnnSettings, progress: Progress | None = None) -> NeighborLists:
     """The `n_neighbors` nearest neighbours of each point, on the CPU; for points that `check_points` has returned."""
@@ -270,8 +286,11 @@ def cross_affinity(new: Points, points: Points, settings: KnnSettings) -> sp.csr
 
 def _directed(distances: np.ndarray, neighbors: np.ndarray, n: int) -> sp.csr_array:
     """The weights of each row's neighbours among n points."""
+    return _arcs(gaussian_similarity(distances, distances[:, -1:]), neighbors, n)
+
+
+def _arcs(weights: np.ndarray, neighbors: np.ndarray, n: int) -> sp.csr_array:
     rows, k = neighbors.shape
-    weights = gaussian_similarity(distances, distances[:, -1:])
     return sp.csr_array((weights.ravel(), np.ravel(neighbors), np.arange(rows + 1) * k), shape=(rows, n))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tightcut.ask.choices import check_kind, check_pair_choice, check_question, check_row
-from tightcut.ask.history import answer_event, effective_answers, largest, standing
+from tightcut.ask.history import answer_event, effective_answers, largest, numbered, undoing
 from tightcut.ask.journal import Event, Journal, now
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
 from tightcut.constraints import Constraints
@@ -101,21 +101,16 @@ class ResolutionSession:
 
     def revise(self, number: int, choice: str, *, who: str | None = None) -> None:
         """Change an earlier answer. The journal keeps both."""
-        found = [answer for answer in self._given if answer.number == number]
-        if not found:
-            raise ValueError(f"There is no answer with the number {number!r} to revise.")
-        event = answer_event(number, "pair", found[0].first, found[0].second, who=who, reason=found[0].reason)
+        answer = numbered(self._given, number)
+        event = answer_event(number, "pair", answer.first, answer.second, who=who, reason=answer.reason)
         changed = event | {"choice": check_pair_choice(choice)}
         self._record({"event": "revise", "number": number, "time": now(), "answer": changed})
 
     def undo(self) -> Event:
         """Undo the last answer or revision, and return its event."""
-        remaining = standing(self._journal.events)
-        if not remaining:
-            raise ValueError("There is nothing to undo.")
-        position, event = remaining[-1]
-        self._record({"event": "undo", "of": position, "time": now()})
-        return dict(event)
+        line, event = undoing(self._journal.events)
+        self._record(line)
+        return event
 
     def move(self, row: int, group: Any, *, who: str | None = None) -> None:
         """Say that a record is the same as those of a cluster, or with "none" that it is not what it is with now."""
