@@ -162,6 +162,30 @@ def test_a_move_is_an_answer(blobs, answer_truly):
     assert session.labels_[5] not in {g.id for g in session.groups if 5 not in g.members}
 
 
+@pytest.mark.parametrize("n_answers", [0, 12])
+def test_the_first_thing_of_a_group_can_be_moved(blobs, answer_truly, n_answers):
+    """Nobody was asked about the very first one; it is where it is only until somebody says otherwise."""
+    X, y = blobs
+    session = Session(X, random_state=0)
+    first = session.groups[0].members[0]
+    answer_truly(session, y, n_answers)
+    session.move(first, "nine")
+    (named,) = [group for group in session.groups if group.name == "nine"]
+    assert session.labels_[first] == named.id
+    assert session.answers[-1].believed
+
+
+def test_groups_that_were_undone_do_not_count(blobs):
+    X, _ = blobs
+    session = Session(X, random_state=0)
+    for choice in ("none", "unsure", "none"):
+        session.answer(session.question("pick"), choice)
+    for _ in range(3):
+        session.undo()
+    session.answer(session.question("pick"), "none")
+    assert session.progress().low <= session.progress().expected_accuracy <= session.progress().high <= 1
+
+
 def test_typical_and_doubtful(blobs, answer_truly):
     X, y = blobs
     session = Session(X, random_state=0)

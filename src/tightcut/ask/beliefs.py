@@ -116,9 +116,9 @@ def believe(landscape: Landscape, evidence: Evidence) -> Beliefs:
     if not beliefs.erring:
         return beliefs
     # Answers contradict each other or the graph: an early error may have led all that followed astray.
-    beliefs = max(beliefs, settle(in_order=False), key=_plausibility)
-    start = start_from_groups(evidence, graphs, beliefs.say, beliefs.group)
-    return max(beliefs, settle(start=start), key=_plausibility)
+    found = [beliefs, settle(in_order=False)]
+    starts = [start_from_groups(evidence, graphs, other.say, other.group) for other in found]
+    return max(found + [settle(start=start) for start in starts], key=_plausibility)
 
 
 def _plausibility(beliefs: Beliefs) -> float:
@@ -150,8 +150,8 @@ def _settle(
         if turn == 1 and len(evidence.votes):
             evidence, answered = merge(evidence, answered)
             alone = weigh(evidence, in_order=in_order)
-        if turn == 1 and teacher is not None and (lesson := teacher.teach(evidence.points, answered)) is not None:
-            opinions.append(lesson)
+        if turn == 1 and teacher is not None:
+            opinions += teacher.teach(evidence.points, answered)
         each = np.stack([opinion.foresee(answered) for opinion in opinions])
         say = share_of_say(each, answered)
         foreseen = np.tensordot(say, each, 1)
@@ -187,3 +187,18 @@ def share_of_say(each: np.ndarray, answered: np.ndarray) -> np.ndarray:
         part = say[:, None] * likelihood
         say = (EVEN_ANSWERS / len(each) + (part / part.sum(axis=0)).sum(axis=1)) / (EVEN_ANSWERS + likelihood.shape[1])
     return say
+
+
+def top_two(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The largest and the second largest share in each row; 0 where there is no second.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [part.tolist() for part in top_two(np.array([[0.1, 0.7, 0.2], [0.5, 0.0, 0.5]]))]
+    [[0.7, 0.5], [0.2, 0.5]]
+    """
+    if shares.shape[1] == 1:
+        return shares[:, 0], np.zeros(len(shares))
+    best = np.partition(shares, -2, axis=1)
+    return best[:, -1], best[:, -2]

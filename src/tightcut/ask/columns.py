@@ -1,4 +1,4 @@
-"""Predictions from the columns: a random forest trained on the answered points.
+"""Predictions from the columns: a random forest and a regression, trained on the answered points.
 
 Where distances between rows say little and single columns a lot, a forest predicts better than any graph. It is trained
 again when there are some more answered points. What it would have predicted of a point that it was trained on is what other
@@ -12,6 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
+from tightcut.ask.regression import Kernel, Regression
+
 FEWEST = 15  # answered points from which a forest can learn
 TREES = 100
 LEFT_OUT = 0.2
@@ -19,6 +21,7 @@ KEPT = 4  # forests
 GROWTH = 1.07  # of the answered points, until the next forest
 # Above so many rows a forest takes longer to vote than a person should wait: there are fewer.
 MANY_ROWS, GROWTH_OF_MANY = 20_000, 1.3
+MANY_VALUES = 4_000_000  # above it, as in large sets of images, there is no regression
 ROWS_AT_ONCE = 8192
 
 Trees = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -26,29 +29,29 @@ Trees = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
-    """The opinion of a forest.
+    """The opinion of a forest or of a regression.
 
     Parameters
     ----------
-    out_of_bag : ndarray of shape (m, k + 1)
-        What the forest says of the answered points without having seen their answers.
-    forest : Forest
+    foreseen : ndarray of shape (m, k + 1)
+        What it says of the answered points without having seen their answers.
+    model : Forest or Regression
         What it says of all points.
     new : float
         Probability that a point belongs to a group that is not known yet.
     """
 
-    out_of_bag: np.ndarray
-    forest: Forest
+    foreseen: np.ndarray
+    model: Forest | Regression
     new: float
 
     def foresee(self, answered: np.ndarray) -> np.ndarray:  # noqa: ARG002
-        """What the forest had foreseen of each answered point."""
-        return self.out_of_bag
+        """What had been foreseen of each answered point."""
+        return self.foreseen
 
     def shares(self, answered: np.ndarray) -> np.ndarray:
-        """What the forest says of every point."""
-        return widen(self.forest.everywhere, self.forest.classes, answered.shape[1] - 1, self.new)
+        """What is said of every point."""
+        return widen(self.model.everywhere, self.model.classes, answered.shape[1] - 1, self.new)
 
 
 class Forest:
@@ -105,7 +108,7 @@ def _votes(trees: Trees, rows: np.ndarray, counted: np.ndarray | None = None) ->
 
 
 class Teacher:
-    """Teaches forests; keeps the last few.
+    """Teaches forests and, where there are not too many values, regressions; keeps the last few.
 
     Parameters
     ----------
@@ -115,23 +118,28 @@ class Teacher:
 
     def __init__(self, X: np.ndarray, seed: int) -> None:
         self.X, self.seed = X, seed
-        self._forests: dict[bytes, Forest] = {}
+        self.kernel = Kernel(X) if X.size <= MANY_VALUES else None
+        self._models: dict[bytes, list[Forest | Regression]] = {}
 
-    def teach(self, points: np.ndarray, answered: np.ndarray) -> Lesson | None:
-        """A forest taught by the first answered points; None if there are too few of them."""
+    def teach(self, points: np.ndarray, answered: np.ndarray) -> list[Lesson]:
+        """What is learned from the first answered points; nothing if there are too few of them."""
         n_taught = taught(len(points), GROWTH if len(self.X) <= MANY_ROWS else GROWTH_OF_MANY)
         rows, k = points[:n_taught], answered.shape[1] - 1
         group = answered[:n_taught, :-1].argmax(axis=1)
         if n_taught == 0 or len(np.unique(group)) < 2:
-            return None
+            return []
         key = rows.tobytes() + group.tobytes()
-        if key not in self._forests:
-            self._forests[key] = Forest(self.X, rows, group, self.seed)
-            while len(self._forests) > KEPT:
-                del self._forests[next(iter(self._forests))]
-        forest, new = self._forests[key], newness(answered)
-        said = np.r_[forest.inside, forest.said_of(points[n_taught:])]
-        return Lesson(widen(said, forest.classes, k, new), forest, new)
+        if key not in self._models:
+            self._models[key] = [Forest(self.X, rows, group, self.seed)]
+            if self.kernel is not None:
+                self._models[key].append(Regression(self.kernel, rows, group))
+            while len(self._models) > KEPT:
+                del self._models[next(iter(self._models))]
+        new = newness(answered)
+        return [
+            Lesson(widen(np.r_[m.inside, m.said_of(points[n_taught:])], m.classes, k, new), m, new)
+            for m in self._models[key]
+        ]
 
 
 def taught(n_points: int, growth: float = GROWTH) -> int:

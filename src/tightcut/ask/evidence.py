@@ -59,6 +59,10 @@ def gather(answers: Sequence[Answer], anchor: int) -> Evidence:
     highest = 0
     for answer in answers:
         i = position.setdefault(answer.first, len(position))
+        if answer.kind == "move":
+            # Who moves the first thing of a group says that it is of another one.
+            founders = {group: first for group, first in founders.items() if first != i}
+            named.pop(i, None)
         if answer.founds is not None:
             founders[answer.founds] = i
             if answer.kind == "move":

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tightcut.ask.beliefs import Beliefs
+from tightcut.ask.beliefs import Beliefs, top_two
 from tightcut.ask.columns import Lesson
 
 MOST = 0.5  # of the say
-LIKELY = 0.5  # a point that belongs to several groups says nothing about its part
+CLEAR = 2.0  # times the second likeliest group: a point that may belong to several says nothing about its part
 RIGHT, CASES = 1.0, 1.5  # parts of a plain cut are expected to be of one group: so many of so many
 
 
@@ -24,7 +24,8 @@ def labels_of(beliefs: Beliefs) -> np.ndarray:
     # Where the columns lead, the plain cut has nothing to say.
     labels = (beliefs.shares[:, :k] if columns_lead(beliefs, coarse) else beliefs.filled()).argmax(axis=1)
     unknown = unknown_points(beliefs, coarse)
-    known = np.where(beliefs.answered.max(axis=1) > LIKELY, group, k)
+    likeliest, second = top_two(beliefs.answered)
+    known = np.where(likeliest > CLEAR * second, group, k)
     for part in np.unique(coarse[unknown]):
         inside = known[(coarse[points] == part) & (known < k)]
         labels[unknown & (coarse == part)] = np.bincount(inside).argmax() if len(inside) else k + part
@@ -41,13 +42,14 @@ def unknown_points(beliefs: Beliefs, coarse: np.ndarray) -> np.ndarray:
 
 
 def columns_lead(beliefs: Beliefs, coarse: np.ndarray) -> bool:
-    """Whether the forest predicted the answers better than the graphs, or than the commonest group in a coarse part."""
-    lessons = [opinion for opinion in beliefs.opinions if isinstance(opinion, Lesson)]
+    """Whether the columns predicted the answers better than the graphs, or than the commonest group in a coarse part."""
+    lessons = [(say, o) for say, o in zip(beliefs.say, beliefs.opinions, strict=True) if isinstance(o, Lesson)]
     if not lessons:
         return False
     answered = beliefs.answered[:, :-1]
-    learned = answered[np.arange(len(answered)), lessons[0].out_of_bag[:, :-1].argmax(axis=1)].mean()
-    return bool(beliefs.say[-1] > MOST or learned > hit_rate(beliefs, coarse, RIGHT, CASES))
+    foreseen = np.sum([say * lesson.foreseen[:, :-1] for say, lesson in lessons], axis=0)
+    learned = answered[np.arange(len(answered)), foreseen.argmax(axis=1)].mean()
+    return bool(sum(say for say, _ in lessons) > MOST or learned > hit_rate(beliefs, coarse, RIGHT, CASES))
 
 
 def hit_rate(beliefs: Beliefs, coarse: np.ndarray, right: float, of: float, among: np.ndarray | None = None) -> float:

@@ -38,7 +38,8 @@ def measure(beliefs: Beliefs, coarse: np.ndarray) -> Progress:
     right = _right_by_columns(beliefs, typical) if columns_lead(beliefs, coarse) else _right_by_graph(beliefs, typical)
     unknown, met = unknown_points(beliefs, coarse), np.isin(coarse, coarse[points])
     right[unknown] = hit_rate(beliefs, coarse, PURE, PARTS, typical)
-    right[unknown & ~met] *= (beliefs.evidence.n_groups + 0.5) / (len(points) + 1)  # a part may belong to a known group
+    n_groups = len(np.setdiff1d(beliefs.group, [beliefs.evidence.n_groups]))
+    right[unknown & ~met] *= (n_groups + 0.5) / (len(points) + 1)  # a part may belong to a known group
     right[points] = beliefs.answered.max(axis=1)
     expected = float(right.mean())
     # The points in the middle of regions say as much as half as many random ones.

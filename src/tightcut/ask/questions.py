@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.ask.beliefs import Beliefs
+from tightcut.ask.beliefs import Beliefs, top_two
 from tightcut.ask.evidence import COMPARE, SURE, Evidence
 from tightcut.ask.weighing import tally
 from tightcut.graph import Graph
@@ -209,21 +209,6 @@ def _middles(score: np.ndarray, near: np.ndarray, coarse: np.ndarray, met: np.nd
     first = np.argsort(-nearness, kind="stable")[:n]
     inside = [np.flatnonzero(coarse == part) for part in first[nearness[first] > 0].tolist()]
     return [int(rows[score[rows].argmax()]) for rows in inside]
-
-
-def top_two(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The largest and the second largest share in each row; 0 where there is no second.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> [part.tolist() for part in top_two(np.array([[0.1, 0.7, 0.2], [0.5, 0.0, 0.5]]))]
-    [[0.7, 0.5], [0.2, 0.5]]
-    """
-    if shares.shape[1] == 1:
-        return shares[:, 0], np.zeros(len(shares))
-    best = np.partition(shares, -2, axis=1)
-    return best[:, -1], best[:, -2]
 
 
 def _apart(score: np.ndarray, weights: sp.csr_array, taken: set[int], n: int, *, second_neighbors: bool) -> list[int]:

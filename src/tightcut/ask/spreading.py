@@ -16,10 +16,10 @@ its neighbours would have said :math:`B_i - \alpha_i / (G_{SS}^{-1})_{ii}`. A co
 
 from __future__ import annotations
 
-from threading import Lock
-
 import numpy as np
 import scipy.sparse as sp
+
+from tightcut.ask.kept_columns import KeptColumns
 
 DRAW = 0.03  # epsilon: how strongly a point is drawn to its part
 UNKNOWN = 0.3  # answers that say "not known yet" in every part
@@ -42,7 +42,7 @@ class Spreading:
     >>> import numpy as np, scipy.sparse as sp
     >>> path = sp.csr_array(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0.0]]))
     >>> spreading = Spreading(path, np.zeros(3, int), draw=0.5)
-    >>> spreading.column(0).astype(float).round(3).tolist()
+    >>> spreading.inverse.column(0).astype(float).round(3).tolist()
     [0.933, 0.4, 0.267]
     """
 
@@ -52,10 +52,7 @@ class Spreading:
         smallest = degrees[degrees > 0].min(initial=np.inf)
         self.degrees = np.where(degrees > 0, degrees, smallest if np.isfinite(smallest) else 1.0)
         self.diagonal = self.degrees * (1 + draw)
-        self._place: dict[int, int] = {}
-        self._columns = np.empty((len(parts), 0), np.float32, order="F")
-        self._sums: list[float] = []
-        self._lock = Lock()
+        self.inverse = KeptColumns(len(parts), self._column)
         indicator = np.zeros((len(parts), int(parts.max()) + 1))
         indicator[np.arange(len(parts)), parts] = draw * self.degrees
         self.part_columns = self.solve(indicator).astype(np.float32)
@@ -79,42 +76,15 @@ class Spreading:
             p = z + rz / np.maximum(old, 1e-300) * p
         return x
 
-    def column(self, row: int) -> np.ndarray:
-        """The column of the inverse that belongs to a row. Several threads may ask for columns."""
-        with self._lock:
-            if row not in self._place:
-                unit = np.zeros(len(self.parts))
-                unit[row] = 1.0
-                self._keep(row, self.solve(unit))
-            return self._columns[:, self._place[row]]
+    def _column(self, row: int) -> np.ndarray:
+        unit = np.zeros(len(self.parts))
+        unit[row] = 1.0
+        return self.solve(unit)
 
     def prepare(self, rows: list[int]) -> None:
         """Compute the columns of some rows in advance."""
         for row in rows:
-            self.column(row)
-
-    def columns(self, rows: np.ndarray) -> np.ndarray:
-        """The columns of several rows; no copy if they were first asked for in this order."""
-        for row in rows.tolist():
-            self.column(row)
-        places = [self._place[row] for row in rows.tolist()]
-        if places == list(range(len(places))):
-            return self._columns[:, : len(places)]
-        return self._columns[:, places]
-
-    def sums(self, rows: np.ndarray) -> np.ndarray:
-        """The sum of each row's column."""
-        return np.array([self._sums[self._place[row]] for row in rows.tolist()])
-
-    def _keep(self, row: int, column: np.ndarray) -> None:
-        n, capacity = self._columns.shape
-        if len(self._place) == capacity:
-            wider = np.empty((n, max(16, capacity * 3 // 2)), np.float32, order="F")
-            wider[:, :capacity] = self._columns
-            self._columns = wider
-        self._columns[:, len(self._place)] = column
-        self._sums.append(float(column.sum()))
-        self._place[row] = len(self._place)
+            self.inverse.column(row)
 
 
 class Harmonic:
@@ -129,7 +99,7 @@ class Harmonic:
 
     def __init__(self, spreading: Spreading, points: np.ndarray) -> None:
         self.spreading, self.points = spreading, points
-        self.columns = spreading.columns(points)
+        self.columns = spreading.inverse.columns(points)
         inner = self.columns[points].astype(np.float64)
         self.inverse = np.linalg.inv((inner + inner.T) / 2)
         self.parts = spreading.part_columns[points]
@@ -145,7 +115,7 @@ class Harmonic:
 
     def reach(self, answered: np.ndarray) -> np.ndarray:
         """Share of the points that follow each answered one, on its way over the edges or through its part."""
-        own = self.spreading.sums(self.points) @ self.inverse
+        own = self.spreading.inverse.sums(self.points) @ self.inverse
         weight = answered[:, :-1].sum(axis=1)
         held = np.bincount(self.part, weight, self.parts.shape[1])[self.part]
         through = self.spreading.part_sums[self.part] * weight / (held + UNKNOWN)
