@@ -104,6 +104,8 @@ def test_json_and_a_contradiction_in_the_users_names(days, run):
     assert code == 3
     assert "more.csv" in err
     assert "m24" in err
+    assert "The model is as it was. Correct or remove new pairs" in err
+    assert "fewest" not in err
     assert not (days / "labels.csv").exists()
     assert (days / "model.tcut").read_bytes() == before
     (days / "more.csv").write_text("a,b,type\nm24,m00,cannot\nm24,m40,cannot\n")

@@ -105,6 +105,11 @@ def _from_table(path: Origin, options: DataOptions, show: list[str], images: Seq
         table.find(name, "--show")
     words = [] if options.columns else [name for name in table.names if not any(map(is_number, table.texts(name)))]
     words = [name for name in words if name not in {options.id, options.labels, image_column}]
+    if words and set(table.names) <= {*words, options.id, options.labels, image_column}:
+        raise InputError(
+            f"{path} has no column of numbers to cluster by; its columns are {listed(table.names)}. Turn texts or categories "
+            "into numbers first, for example with an embedding."
+        )
     left_out = words if image_column is None else [*words, image_column]
     content = read_data(path, replace(options, drop=(*options.drop, *left_out)))
     if content.affinity is not None:
@@ -129,7 +134,7 @@ def with_images(things: Things, images: Sequence[str], path: Origin, names: list
         return things
     folder = Path(images[0]) if images else path.path.parent
     if not folder.is_dir():
-        raise InputError(f"--images {folder} is neither a folder nor a column of {path}.")
+        raise InputError(f"--images {folder} is neither a folder nor a column of {path}; sizes are given as 28x28.")
     found = files_named(things.names if names is None else names, folder)
     if not any(found):
         example = (things.names if names is None else names)[0]
