@@ -163,10 +163,18 @@ class Desk:
 
     def _move(self, session: AnySession, values: Reply) -> Reply:
         session.move(_whole(values, "row"), self._choice(session, values.get("choice")))
-        return self._question(session, values)
+        reply = self._question(session, values)
+        if not session.answers[-1].believed:
+            reply["notice"] = "Your correction is kept, but other answers outweigh it, so nothing has moved yet."
+        return reply
 
     def _name(self, session: AnySession, values: Reply) -> Reply:
-        session.name(_whole(values, "group"), _short(values.get("name")))
+        number, name = _whole(values, "group"), _short(values.get("name"))
+        if any(group.name == name and group.id != number for group in session.groups):
+            raise ValueError(
+                f"Another group is named {name!r}. To make one of two groups, move the things of one of them."
+            )
+        session.name(number, name)
         self._names_given += 1
         return self._question(session, values)
 
