@@ -265,7 +265,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
       curve, estimate);
     const lower = h("section", { class: "lower" },
       h("div", { class: "clusters" }, h("h2", { text: "Groups" }),
-        h("p", { class: "quiet", text: "Is something in the wrong group? Click it to move it. Click the name of a group to change it." }), groups),
+        h("p", { class: "quiet", text: "Is something in the wrong group? Click it to move it." }, h("span", { class: "naming", text: " Click the name of a group to change it." })), groups),
       h("div", { class: "past" }, h("h2", { text: "Your answers" }), answers,
         h("div", { class: "downloads" },
           button("Labels (CSV)", () => download("labels", "labels.csv")), button("Pairs (CSV)", () => download("pairs", "pairs.csv")))));
@@ -425,7 +425,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     const list = h("div", { class: "items" }, ...typical);
     const shown = new Set(typical.map((element) => element.dataset.keep));
     const doubtful = items(group.doubtful, pictures ? DOUBTFUL : DOUBTFUL_TEXTS).filter((element) => !shown.has(element.dataset.keep));
-    const name = h("input", { type: "text", value: group.name ?? "", placeholder: group.label, maxlength: "100", "aria-label": `Name of ${group.label}`, "data-keep": `name-${group.id}` });
+    const name = h("input", { type: "text", value: group.name ?? "", placeholder: group.label, maxlength: "100", readonly: state.hello.records, tabindex: state.hello.records ? "-1" : null, "aria-label": `Name of ${group.label}`, "data-keep": `name-${group.id}` });
     const save = () => { if (name.value.trim() && name.value.trim() !== group.name) act("name", { group: group.id, name: name.value.trim() }); };
     name.addEventListener("change", save);
     name.addEventListener("keydown", (event) => { if (event.key === "Enter") name.blur(); });
