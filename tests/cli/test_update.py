@@ -65,6 +65,7 @@ def test_names_travel_through_files(days, run):
     model.name(1, "=Anna, <b>")
     model.save(days / "model.tcut")
     assert run("update model.tcut tuesday.csv -o labels.csv --report page.html -q")[0] == 0
+    assert "What distinguishes it" in (days / "page.html").read_text()
     labels = rows_of(days / "labels.csv")
     assert {tuple(row) for row in labels.values()} == {("0", ""), ("1", "=Anna, <b>")}
     assert "=Anna, &lt;b&gt;" in (days / "page.html").read_text()

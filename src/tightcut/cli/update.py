@@ -95,7 +95,8 @@ def update(
     rows, named = _updated(fitted, new, constraints, keep, full, options, console)
     seconds = time.perf_counter() - started
     facts = {"Model": model.name}
-    page = "" if report is None else model_page(fitted, rows.ids, model.stem, facts, changes=fitted.changes_)
+    shown = {"columns": rows.columns or (), "changes": fitted.changes_}
+    page = "" if report is None else model_page(fitted, rows.ids, model.stem, facts, **shown)
     write_labels(
         rows.id_name, zip(rows.ids, fitted.labels_.tolist(), strict=True), fitted.names_, table,
         to_stdout=to_stdout, spreadsheet=spreadsheet, force=force,
