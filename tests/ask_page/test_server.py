@@ -293,6 +293,17 @@ def test_a_correction_that_others_outweigh_is_not_passed_over(client, desk, monk
     assert "other answers outweigh it" in reply["notice"]
 
 
+def test_the_curve_is_what_is_expected_to_be_right(client, desk):
+    assert send(client, "view").json()["curve"] == []
+    for choice in ("same", "different"):
+        answer(client, choice, ask(client))
+        send(client, "view")
+    send(client, "undo")
+    (step,) = send(client, "view").json()["curve"]
+    progress = desk.session.progress()
+    assert step == pytest.approx([1, progress.expected_accuracy, progress.low, progress.high], abs=1e-4)
+
+
 def test_downloads(client, desk, kit, tmp_path):
     for _ in range(3):
         question = ask(client)

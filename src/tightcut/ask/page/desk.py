@@ -69,7 +69,7 @@ class Desk:
         self._lock = threading.RLock()
         self._asked: dict[tuple[int, str], Question] = {}
         self._names_given = 0
-        self._curve: list[tuple[int, float, float]] = []
+        self._curve: list[tuple[float, ...]] = []  # answers; accuracy expected, lowest, highest
         self._rows = np.arange(0)
         self._positions: np.ndarray | None = None
         self._n_layouts = 0
@@ -183,8 +183,9 @@ class Desk:
 
     def _view(self, session: AnySession, values: Reply) -> Reply:
         progress = session.progress()
-        step = session.n_answers_, round(progress.settled, 4), round(progress.expected_accuracy, 4)
-        if not self._curve or self._curve[-1] != step:
+        estimates = progress.expected_accuracy, progress.low, progress.high
+        step: tuple[float, ...] = (session.n_answers_, *(round(share, 4) for share in estimates))
+        if step[0] > 0 and (not self._curve or self._curve[-1] != step):
             self._curve = [past for past in self._curve if past[0] < step[0]] + [step]
         reply = self._showing.view(session, self._rows)
         reply |= {"version": self._version(session), "curve": self._curve, "layout": self._n_layouts}

@@ -395,17 +395,20 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
 
   function drawProgress() {
     const { progress, curve, n_answers: n, n_unknown: unknown } = state.view;
-    const words = [`${n} ${n === 1 ? "answer" : "answers"}`, `${percent(progress.settled)} settled`];
+    const words = [`${n} ${n === 1 ? "answer" : "answers"}`];
     if (n > 0) words.push(`about ${percent(progress.expected)} right (${Math.round(100 * progress.low)} to ${percent(progress.high)})`);
+    words.push(`${percent(progress.settled)} settled`);
     if (n > 0 && progress.next_50 >= 0.005) words.push(`50 more answers would add about ${percent(progress.next_50)}`);
     if (unknown > 0 && !state.hello.records) words.push(`${unknown.toLocaleString("en")} points (grey) are in no known group yet`);
     ui.estimate.textContent = words.join(" · ") + ".";
     const W = 300, H = 70, end = Math.max(10, n);
-    const line = (k) => curve.map((step) => `${((step[0] / end) * W).toFixed(1)},${(H - step[k] * H).toFixed(1)}`).join(" ");
-    ui.curve.replaceChildren(h("p", { class: "quiet", text: "Settled, by number of answers" }), svg("svg", { viewBox: `-2 -4 ${W + 4} ${H + 8}`, preserveAspectRatio: "none", role: "img", "aria-label": `Settled share after each answer, now ${percent(progress.settled)}` },
+    const steps = curve.filter((step) => step[0] <= n);
+    const line = (some, k) => some.map((step) => `${((step[0] / end) * W).toFixed(1)},${(H - step[k] * H).toFixed(1)}`).join(" ");
+    const now = n > 0 ? [svg("path", { d: `M${(n / end) * W} ${H - progress.expected * H}h0`, class: "now" })] : [];
+    ui.curve.replaceChildren(h("p", { class: "quiet", text: "Estimated share that is right, by number of answers" }), svg("svg", { viewBox: `-2 -4 ${W + 4} ${H + 8}`, preserveAspectRatio: "none", role: "img", "aria-label": n > 0 ? `Estimated share that is right after each answer, now ${percent(progress.expected)}` : "Estimated share that is right: not known before the first answer" },
+      svg("polygon", { points: `${line(steps, 2)} ${line([...steps].reverse(), 3)}`, class: "range" }),
       svg("path", { d: `M0 0V${H}H${W}`, class: "axes" }), svg("path", { d: `M0 0H${W}`, class: "goal" }),
-      svg("polyline", { points: line(1), class: "settled" }),
-      svg("path", { d: `M${(n / end) * W} ${H - progress.settled * H}h0`, class: "now" })));
+      svg("polyline", { points: line(steps, 1), class: "expected" }), ...now));
   }
 
   function drawGroups() {
@@ -526,7 +529,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     open("How it works",
       h("p", { text: "Answer what you know, and skip what you do not. tightcut asks where an answer helps most and works out the rest. Its own guess is not shown before you have answered." }),
       h("dl", { class: "keys" }, ...keys.flatMap(([key, text]) => [h("dt", {}, h("kbd", { text: key })), h("dd", { text })])),
-      h("p", { text: "A thing is settled when its group is known with a probability above 80 %. Many labels are right before that." }),
+      h("p", { text: "The curve is how many things are in the right group, as far as your answers tell; the band says how sure that is. A thing is settled when its group is known with a probability above 80 %; many are right before that." }),
       h("p", { text: "Wrong answers do little harm: an answer that others outweigh is left out, shown to you, and kept. The map shows all points (or an even sample), coloured by group; those you were asked about have a ring." }),
       h("p", { class: "quiet", text: state.hello?.journal ? `Every answer is written to ${state.hello.journal} at once.` : "Answers are kept in memory only: they are lost when tightcut ends. Download the labels and pairs first." }));
   }
