@@ -52,6 +52,8 @@ class Settings:
         check_number("effort", self.effort)
         check_number("influence", self.influence)
         resolve_device(self.device)
+        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or self.n_jobs == 0):
+            raise ValueError(f"n_jobs must be None, a number of threads, or -1 for all cores; got {self.n_jobs!r}.")
         if self.method == "paper" and self.influence > 0:
             raise ValueError('influence belongs to method="search"; the paper\'s algorithm does not use it.')
         if self.method == "paper" and self.max_violations == FEWEST:

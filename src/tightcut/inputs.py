@@ -19,6 +19,10 @@ LOOKED_AT = 60  # points of a matrix that may hold distances
 
 def read_similarities(X: Any, estimator: Any) -> Any:
     """A square matrix of similarities, sparse or dense."""
+    if isinstance(X, Graph):
+        raise TypeError(
+            "X must be a matrix of similarities; of a Graph take graph.weights, or call tightcut.cluster(graph)."
+        )
     similarities = read_matrix(X, ensure_min_samples=2, estimator=estimator)
     if similarities.shape[0] != similarities.shape[1]:
         raise ValueError(

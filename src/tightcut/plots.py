@@ -75,6 +75,8 @@ def plot_clusters(points: Any, labels: Any, constraints: Constraints | None = No
     points, labels = embed_2d(points), to_array(labels)
     if labels.shape != (len(points),):
         raise ValueError(f"labels must have one entry per point, shape ({len(points)},); got shape {labels.shape}.")
+    if constraints is not None and constraints.n_points != len(points):
+        raise ValueError(f"constraints must be on the {len(points)} points; they are on {constraints.n_points}.")
     names, sizes = np.unique(labels, return_counts=True)
     texts = [f"cluster {name} ({size})" for name, size in zip(names, sizes, strict=True)]
     if len(names) > CLUSTERS_IN_LEGEND:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tightcut._support.display import html_view, shown_sizes
+from tightcut._support.display import counted, html_view, shown_sizes
 from tightcut._support.extras import required
 from tightcut._support.sequences import RowSequence
 from tightcut._support.warning import warn
@@ -136,7 +136,7 @@ class Audit(RowSequence[ConstraintPrice]):
 
     def __repr__(self) -> str:
         top = f", the most expensive {self.rows[0].price:.3g}" if self.rows else ""
-        return f"Audit({len(self):,} constraints{top}; cut {self.cut:.6g}, {self.free_cut:.6g} without any)"
+        return f"Audit({counted(len(self), 'constraint')}{top}; cut {self.cut:.6g}, {self.free_cut:.6g} without any)"
 
     def _repr_html_(self) -> str:
         facts = {"constraints": f"{len(self):,}", "cut": f"{self.cut:.6g}", "without any": f"{self.free_cut:.6g}"}

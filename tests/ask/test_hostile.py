@@ -80,8 +80,8 @@ def test_numbers_of_questions(session, n):
     ("X", "message"),
     [
         (np.zeros(5), "two dimensions"),
-        (np.zeros((1, 3)), "at least 2 rows"),
-        (np.zeros((0, 3)), "at least 2 rows"),
+        (np.zeros((1, 3)), "at least 2 are needed"),
+        (np.zeros((0, 3)), "at least 2 are needed"),
         ([[0.0, np.nan], [1, 2]], "NaN"),
         ([["a", "b"], ["c", "d"]], "numbers"),
         ([[1, 2], [3]], "numbers"),

@@ -204,6 +204,52 @@ def test_a_group_gets_a_name_and_hostile_names_stay_text(window, running, kit):
     assert running.desk.session.groups[0].name == kit.hostile[:60]
 
 
+def test_a_name_that_is_refused_goes(window, running):
+    page = window(running.address + "#pick")
+    press(page, "0")
+    page.wait_for_function("() => document.querySelectorAll('.gallery').length === 2")
+    running.desk.session.name(1, "uprights")
+    field = page.locator(".gallery input").first
+    field.fill("uprights")
+    field.press("Enter")
+    page.wait_for_function("() => document.querySelector('.notice').textContent.includes('Another group')")
+    assert page.locator(".gallery input").first.input_value() == ""
+
+
+def test_a_gallery_that_was_opened_stays_open(window, running, kit):
+    session = running.desk.session
+    for _ in range(10):
+        question = session.question("pick")
+        session.answer(question, f"class {kit.truth[question.first]}")
+    group = max(session.groups, key=lambda one: one.size)
+    page = window(running.address + "#pair")
+    gallery = page.locator(".gallery").filter(has_text=f"{group.size} things").first
+    gallery.get_by_role("button", name="Show more").click()
+    shown = (
+        "() => Math.max(...[...document.querySelectorAll('.gallery')].map(one => one.querySelectorAll('.item').length))"
+    )
+    page.wait_for_function(f"() => ({shown})() > 14")
+    press(page, "y")
+    wait_for_answers(page, 11)
+    assert page.evaluate(shown) > 14
+    page.get_by_role("button", name="Show less").click()
+    page.wait_for_function(f"() => ({shown})() <= 14")
+
+
+def test_a_dead_server_without_a_journal_promises_nothing(window, kit):
+    desk = kit.make_desk()
+    first = kit.serve(desk)
+    page = window(first.address + "#pair")
+    press(page, "y")
+    first.stop()
+    page.keyboard.press("n")
+    page.wait_for_selector(".banner:not([hidden])")
+    text = page.locator(".banner").inner_text()
+    assert "in its memory only" in text
+    assert "--answers" in text
+    assert "is kept" not in text
+
+
 def test_foreign_scripts_do_not_run(window, running):
     page = window(running.address)
     page.evaluate(

@@ -81,12 +81,14 @@ def test_in_a_browser(kit, tmp_path):
         page.goto(served.address)
         page.wait_for_selector(".choices")
         assert page.locator("h2").first.inner_text() == "Are these two the same?"
-        for selector in (".kinds", ".map", ".blind"):
+        for selector in (".kinds", ".map", ".blind", ".naming"):
             assert not page.locator(selector).is_visible()
         for number, key in enumerate("nyy", 1):
             page.keyboard.press(key)
             page.wait_for_function("n => document.querySelectorAll('.answers li:not(.none)').length === n", arg=number)
         assert page.locator("h2").first.inner_text() == "Nothing is left to ask"
+        page.wait_for_selector(".gallery input")
+        assert all(page.locator(".gallery input").evaluate_all("fields => fields.map(one => one.readOnly)"))
         browser.close()
     served.stop()
     session.close()

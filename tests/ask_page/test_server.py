@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -276,6 +277,31 @@ def test_picks_moves_names_and_revisions(client, desk):
     assert "a change" in send(client, "undo").json()["notice"]
     assert desk.session.answers[0].choice == "none"
     assert len(send(client, "gallery", group=0).json()["things"]) > 0
+
+
+def test_two_groups_of_one_name(client, desk):
+    answer(client, "uprights", ask(client, "pick"), "pick")
+    reply = send(client, "name", group=0, name="uprights")
+    assert reply.status_code == 422
+    assert reply.json()["error"].startswith("Another group is named 'uprights'. To make one of two groups, move")
+    assert desk.session.groups[0].name is None
+
+
+def test_a_correction_that_others_outweigh_is_not_passed_over(client, desk, monkeypatch):
+    monkeypatch.setattr(type(desk.session), "answers", [SimpleNamespace(believed=False, first=0, number=0)])
+    reply = send(client, "move", row=3, choice=0).json()
+    assert "other answers outweigh it" in reply["notice"]
+
+
+def test_the_curve_is_what_is_expected_to_be_right(client, desk):
+    assert send(client, "view").json()["curve"] == []
+    for choice in ("same", "different"):
+        answer(client, choice, ask(client))
+        send(client, "view")
+    send(client, "undo")
+    (step,) = send(client, "view").json()["curve"]
+    progress = desk.session.progress()
+    assert step == pytest.approx([1, progress.expected_accuracy, progress.low, progress.high], abs=1e-4)
 
 
 def test_downloads(client, desk, kit, tmp_path):

@@ -47,6 +47,26 @@ def test_long_texts_are_shown_as_texts(folder):
     source = read_source(str(path), show=["letter"])
     assert source.things.describe(0)["text"].startswith("words words")
     assert "fields" not in source.things.describe(0)
+    chosen_by_nobody = read_source(str(path)).things.describe(0)
+    assert chosen_by_nobody["text"].startswith("words words")
+    assert chosen_by_nobody["fields"] == [["x", "0.5"]]
+
+
+def test_numbers_are_shown_with_the_digits_that_matter(folder):
+    path = folder / "numbers.csv"
+    path.write_text("name,x,code\na,5.328969629460202,1234567890\nb,1.5,12345678901234.5\n", encoding="utf-8")
+    things = read_source(str(path), DataOptions(id="name")).things
+    assert things.describe(0)["fields"] == [["x", "5.32897"], ["code", "1234567890"]]
+    assert things.describe(1)["fields"] == [["x", "1.5"], ["code", "12345678901234"]]
+
+
+def test_rows_without_identifiers(tmp_path):
+    """A person sees that it is a row; tables to download have the numbers that other commands take."""
+    np.save(tmp_path / "rows.npy", np.zeros((4, 48)))
+    for images in ([], ["8x6"]):
+        things = read_source(str(tmp_path / "rows.npy"), images=images).things
+        assert list(things.names) == ["0", "1", "2", "3"]
+        assert things.describe(3)["name"] == "row 3"
 
 
 def test_a_column_of_pictures_stays_in_the_folder(folder):

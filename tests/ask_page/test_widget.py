@@ -32,4 +32,4 @@ def test_without_things_rows_are_numbered(desk):
     sent = []
     widget.send = sent.append
     widget._handle_custom_msg({"id": "1", "action": "thing", "values": {"row": 7}}, [])
-    assert sent[0]["reply"]["thing"] == {"row": 7, "name": "7"}
+    assert sent[0]["reply"]["thing"] == {"row": 7, "name": "row 7"}

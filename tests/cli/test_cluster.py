@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -344,7 +345,7 @@ def test_violated_pairs_are_named(run, folder):
         after = out[out.index("violated") :]
         assert "m00 must-link m01" in after or "m00 cannot-link m01" in after
     lines = out.splitlines()
-    assert "(1 violated ones first):" in lines[0]
+    assert "(1 violated, listed first):" in lines[0]
     assert lines[1].split()[2] == "violated"
 
 
@@ -367,6 +368,9 @@ def test_pictures_and_maps_of_a_report(run, folder):
     page = (folder / "page.html").read_text()
     assert "principal components of 12 columns" in page
     assert "data:image/png" in page
+    assert "What distinguishes it" not in (folder / "page.html").read_text()
+    assert run("cluster pixels.npy -k 2 --report numbers.html")[0] == 0
+    assert re.search(r">column \d+ <", (folder / "numbers.html").read_text())
     code, _, err = run("cluster pixels.npy -k 2 --images 5x5 --report other.html")
     assert code == 1
     assert "--images 5x5: pixels.npy has rows of 12 values, which does not fit." in err

@@ -72,6 +72,61 @@ def test_a_directory(run):
     assert ". is a directory, not a file. Name one of the files in it." in err
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("-k 500", "500 clusters need at least that many points; there are 60."),
+        ("--answers .", "--answers . is a directory; name a file in it, such as answers.jsonl."),
+    ],
+)
+def test_questions_that_cannot_be_asked(run, options, message):
+    pytest.importorskip("uvicorn")
+    code, _, err = run(f"ask moons.csv --id name --no-browser {options}")
+    assert code == 1
+    assert message in err
+
+
+def test_questions_about_a_folder_of_pictures(run, folder):
+    (folder / "pictures").mkdir()
+    code, _, err = run("ask pictures --console")
+    assert code == 1
+    assert "pictures is a directory. DATA holds numbers to cluster by" in err
+    assert "tightcut ask DATA --images pictures" in err
+
+
+def test_questions_about_texts_alone(run, folder):
+    (folder / "mails.csv").write_text("id,text\na,hello\nb,good bye\n")
+    code, _, err = run("ask mails.csv --console")
+    assert code == 1
+    assert "mails.csv has no column of numbers to cluster by; its columns are 'id', 'text'." in err
+
+
+def test_questions_about_a_table_with_a_hole(run, folder, monkeypatch):
+    (folder / "data.csv").write_text(GOOD.replace("3.5,9", "3.5,"))
+    code, _, err = run("ask data.csv --console")
+    assert code == 1
+    assert "--missing mean" in err
+    assert "--missing drop" not in err
+    monkeypatch.setattr("builtins.input", lambda _: "q")
+    code, out, err = run("ask data.csv --console --missing mean")
+    assert code == 0
+    assert "Filled in the mean of the column for 1 missing value in 1 row." in err
+    assert "Question 1." in out
+
+
+def test_a_folder_without_parquet_files(run, folder):
+    (folder / "points").mkdir()
+    code, _, err = run("cluster --points points -k 2")
+    assert code == 2
+    assert "points holds no Parquet files" in err
+
+
+def test_a_decimal_point_of_no_character(run):
+    code, _, err = run("cluster moons.csv -k 2 --decimal=")
+    assert code == 2
+    assert "'' is not one character" in err
+
+
 def test_a_missing_file(run):
     code, _, err = run("cluster mons.csv -k 2")
     assert code == 1

@@ -15,7 +15,7 @@ class TestCheck:
         code, out, _ = run("check pairs.csv moons.csv --id name -k 2")
         assert code == 0
         assert "8 named, of 60 in the data" in out
-        assert "58 sets of must-linked points, the largest of 2" in out
+        assert "58 once must-links have joined points, the largest of 2" in out
         assert "Consistent: 2 clusters can satisfy all of them." in out
 
     def test_everything_odd_at_once(self, run, folder):
@@ -79,6 +79,13 @@ class TestCheck:
         code, out, _ = run("check odd.csv moons.csv --id name")
         assert code == 1
         assert "1 not in the data:" in out
+        assert "Consistent: 2 clusters can satisfy all others." in out
+
+    def test_a_point_paired_with_itself(self, run, folder):
+        (folder / "odd.csv").write_text("m00,m00,must\nm00,m01,must\n")
+        code, out, _ = run("check odd.csv moons.csv --id name")
+        assert code == 1
+        assert "1 paired with itself:\n  m00: odd.csv, line 1" in out
 
     def test_features_need_not_be_numbers(self, run):
         assert run("check pairs.csv moons.csv --id name")[0] == 0
@@ -88,8 +95,9 @@ class TestAudit:
     def test_a_wrong_pair_comes_first(self, run, folder):
         with (folder / "pairs.csv").open("a") as stream:
             stream.write("m03,m20,cannot\n")
-        code, out, _ = run(f"audit {MOONS} -k 2 --constraints pairs.csv -o prices.csv")
+        code, out, err = run(f"audit {MOONS} -k 2 --constraints pairs.csv -o prices.csv")
         assert code == 0
+        assert "Wrote prices.csv." in err
         assert "m03 cannot-link m20  (pairs.csv, line 6)" in out.splitlines()[1]
         lines = (folder / "prices.csv").read_text().splitlines()
         assert lines[0] == "type,first,second,belief,price,cut_without,method"
@@ -110,8 +118,10 @@ class TestTradeoff:
         pytest.importorskip("matplotlib")
         with (folder / "pairs.csv").open("a") as stream:
             stream.write("m03,m20,cannot\n")
-        code, out, _ = run(f"tradeoff {MOONS} --constraints pairs.csv -o curve.csv --plot curve.png")
+        code, out, err = run(f"tradeoff {MOONS} --constraints pairs.csv -o curve.csv --plot curve.png")
         assert code == 0
+        assert "Wrote curve.csv." in err
+        assert "Wrote curve.png." in err
         assert out.splitlines()[1].split()[0] == "0"
         assert (folder / "curve.csv").read_text().startswith("n_violations,violated_belief,cut\n0,0.0,")
         assert (folder / "curve.png").read_bytes().startswith(b"\x89PNG")

@@ -65,6 +65,7 @@ def test_names_travel_through_files(days, run):
     model.name(1, "=Anna, <b>")
     model.save(days / "model.tcut")
     assert run("update model.tcut tuesday.csv -o labels.csv --report page.html -q")[0] == 0
+    assert "What distinguishes it" in (days / "page.html").read_text()
     labels = rows_of(days / "labels.csv")
     assert {tuple(row) for row in labels.values()} == {("0", ""), ("1", "=Anna, <b>")}
     assert "=Anna, &lt;b&gt;" in (days / "page.html").read_text()
@@ -104,6 +105,8 @@ def test_json_and_a_contradiction_in_the_users_names(days, run):
     assert code == 3
     assert "more.csv" in err
     assert "m24" in err
+    assert "The model is as it was. Correct or remove new pairs" in err
+    assert "fewest" not in err
     assert not (days / "labels.csv").exists()
     assert (days / "model.tcut").read_bytes() == before
     (days / "more.csv").write_text("a,b,type\nm24,m00,cannot\nm24,m40,cannot\n")

@@ -366,6 +366,20 @@ def test_the_function_says_what_it_takes(X):
         cluster(Graph.from_affinity(affinity), MUST)
 
 
+def test_a_graph_where_similarities_should_be(X):
+    graph = Graph.from_affinity(knn_affinity(X))
+    with pytest.raises(TypeError, match=r"take graph.weights, or call tightcut.cluster\(graph\)"):
+        quick(affinity="precomputed").fit(graph)
+    assert quick(affinity="precomputed").fit(graph.weights).labels_.shape == (len(X),)
+
+
+@pytest.mark.parametrize("write", ["report", "save"])
+def test_a_folder_that_does_not_exist_is_said_to_be_missing(X, tmp_path, write):
+    model = quick().fit(X)
+    with pytest.raises(FileNotFoundError, match="The folder of this file does not exist; create it first: '.*missing"):
+        getattr(model, write)(tmp_path / "missing" / "file")
+
+
 def test_one_sample_is_refused():
     with pytest.raises(ValueError, match="1 sample.*minimum of 2"):
         quick().fit([[1.0, 2.0]])
@@ -439,6 +453,8 @@ def test_one_cluster(X):
         ("max_violations", -1, 'max_violations must be a number >= 0, or "fewest"; got -1'),
         ("max_violations", np.nan, 'max_violations must be a number >= 0, or "fewest"; got nan'),
         ("effort", "high", "effort must be a number >= 0; got 'high'"),
+        ("n_jobs", "all", "n_jobs must be None, a number of threads, or -1 for all cores; got 'all'"),
+        ("n_jobs", 0, "n_jobs must be None, a number of threads, or -1 for all cores; got 0"),
         ("random_state", "seed", "'seed' cannot be used to seed"),
     ],
 )

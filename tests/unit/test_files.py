@@ -22,7 +22,7 @@ from tightcut.files import (
     read_table,
     write_rows,
 )
-from tightcut.files.tables import Table
+from tightcut.files.tables import SUGGESTIONS, Table
 from tightcut.files.text import read_rows, split_plain
 
 
@@ -130,22 +130,35 @@ class TestTables:
             ("abc", r"'abc' is not a number"),
             ("", "the cell is empty; .*Fill it in or remove the row"),
             ("NA", "'NA' means a missing value"),
-            ("inf", "'inf' is not a finite number"),
+            ("inf", "'inf' is not a finite number. Correct the cell. Or leave"),
+            ("1e999", "'1e999' is not a finite number. Correct the cell. Or leave"),
+            ("9" * 400 + "x", "'9{56} ...' is not a number"),
         ],
     )
     def test_cells_that_are_no_numbers(self, save, cell, message):
         table = read_table(save(f"name,x y\nann,1\nbob,{cell}\neve,3\n"))
         with pytest.raises(InputError, match=rf"line 3, column 'x y': {message}.* --drop 'x y'; .* --id 'x y'"):
-            table.numbers(["x y"], droppable=True)
+            table.numbers(["x y"], suggest=SUGGESTIONS)
 
     def test_whole_columns_of_text_are_named_together(self, save):
         table = read_table(save("name,city,x\nann,rome,1\nbob,oslo,2\n"))
         with pytest.raises(InputError, match=r"columns 'name', 'city' hold text such as 'ann'.* --drop name,city"):
-            table.numbers(["name", "city", "x"], droppable=True)
+            table.numbers(["name", "city", "x"], suggest=SUGGESTIONS)
 
     def test_a_header_with_numbers_in_it_is_suggested(self, save):
         with pytest.raises(InputError, match="line 1, column '1': 'year' is not a number.*use --header"):
             read_table(save("year,2020\n1,2\n3,4\n")).numbers(["1", "2"])
+
+    @pytest.mark.parametrize("header", ["0,1,2,3", ",0,1,2,3", "0,1,2,3,class"])
+    def test_columns_that_pandas_has_numbered(self, save, header):
+        table = read_table(save(f"{header}\n" + f"{',5' * header.count(',')}\n".replace(",", "7,", 1) * 2))
+        assert table.has_header
+        assert table.n_rows == 2
+        assert "3" in table.names
+
+    @pytest.mark.parametrize("rows", ["0,1,2\n3,4,5\n", "0,1,2,3\n1,0,1,2\n2,1,0,1\n3,2,1,0\n", "0,2,1,3\n4,5,6,7\n"])
+    def test_points_edges_and_distances_that_begin_with_0_1_2(self, save, rows):
+        assert not read_table(save(rows)).has_header
 
     def test_an_unknown_column(self, save):
         with pytest.raises(InputError, match=r"no column 'Hight' \(--id\); .*'height', 'x'. Did you mean 'height'\?"):
@@ -199,6 +212,17 @@ class TestUnreadableFiles:
     def test_an_unknown_kind_of_file(self, save):
         with pytest.raises(InputError, match=r"tightcut does not read .doc files; use NPY.* CSV"):
             read_data(save("x", "data.doc"))
+
+    def test_a_model_is_not_data(self, save):
+        with pytest.raises(
+            InputError, match=r"model.tcut is a saved model, not data; tightcut update, predict and ask"
+        ):
+            read_data(save("x", "model.tcut"))
+
+    def test_an_array_of_pictures_is_not_points(self, tmp_path):
+        np.save(tmp_path / "pictures.npy", np.ones((4, 3, 3)))
+        with pytest.raises(InputError, match=r"shape \(4, 3, 3\).* save X.reshape\(len\(X\), -1\)"):
+            read_data(tmp_path / "pictures.npy")
 
 
 class TestPoints:

@@ -260,6 +260,21 @@ class TestMissingValues:
         with pytest.raises(InputError, match=message):
             read_data(holes, DataOptions(id="name"))
 
+    def test_a_single_one(self, tmp_path):
+        (tmp_path / "hole.csv").write_text("x,y\n1,2\n,3\n")
+        with pytest.raises(
+            InputError, match=r"remove the row. --missing drop gives the row no label, --missing mean fills"
+        ):
+            read_data(tmp_path / "hole.csv")
+
+    def test_only_what_a_command_has_is_suggested(self, holes):
+        with pytest.raises(InputError, match=r"in 3 of 5 rows\.$"):
+            read_data(holes, DataOptions(id="name", suggest=()))
+        with pytest.raises(
+            InputError, match=r"rows\. --missing mean fills in the mean of the column\. Or leave .* --drop x;"
+        ):
+            read_data(holes, DataOptions(id="name", suggest=("drop", "missing mean")))
+
     def test_the_mean(self, holes):
         data = read_data(holes, DataOptions(id="name", missing="mean"))
         assert data.points.tolist() == [[1, 10], [3, 20], [3, 30], [3, 30], [5, 60]]

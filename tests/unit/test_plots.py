@@ -68,6 +68,11 @@ def test_constraints_are_lines_by_kind_and_violation(ax):
     assert {"cluster 0 (4)", *lines} <= set(legend_texts(ax))
 
 
+def test_constraints_on_other_points_are_refused(ax):
+    with pytest.raises(ValueError, match="constraints must be on the 7 points; they are on 8"):
+        plot_clusters(POINTS[:7], LABELS[:7], CONSTRAINTS, ax=ax)
+
+
 def test_the_legend_is_outside_the_data(ax):
     plot_clusters(POINTS, LABELS, CONSTRAINTS, ax=ax)
     ax.figure.canvas.draw()

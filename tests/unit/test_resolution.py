@@ -311,7 +311,10 @@ class TestTables:
         [
             ([("a", "b", 1.5)], "edges row 0, column 'probability': 1.5 is not a probability between 0 and 1"),
             ([("a", "b", 95.0), ("a", "c", 10.0)], "Percentages"),
-            ([("a", "b", 0.5), ("a", "b", float("nan"))], "row 1, column 'probability': nan is not a number"),
+            (
+                [("a", "b", 0.5), ("a", "b", float("nan"))],
+                "row 1, column 'probability': the cell is empty; every value is needed",
+            ),
             ([("a", "b", "high")], "'high' is not a number"),
             ([("a", "a", 0.5)], "row 0: 'a' is paired with itself"),
             ([("a", None, 0.5)], "column 'b': the id is missing"),

@@ -7,6 +7,7 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from errno import ENOENT
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,6 +19,8 @@ def replaced(path: Path, mode: str = "w", check: Callable[[], None] | None = Non
     `check` is called just before; what it raises leaves `path` as it was. A link stays a link, permissions stay.
     """
     target = path.resolve()
+    if not target.parent.is_dir():
+        raise FileNotFoundError(ENOENT, "The folder of this file does not exist; create it first", str(path))
     text: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
     temporary = Path(name)

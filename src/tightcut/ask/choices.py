@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from tightcut._support.display import counted
 from tightcut.ask.records import PAIR_CHOICES, Question
 
 RESERVED = ("same", "different", "none", "unsure")
@@ -29,7 +30,7 @@ def check_data(X: Any, affinity: str) -> Any:
     if X.ndim != 2:
         raise ValueError(f"X must have two dimensions, one row for each point; got shape {X.shape}.")
     if X.shape[0] < 2:
-        raise ValueError(f"There is nothing to ask about {X.shape[0]} points; X needs at least 2 rows.")
+        raise ValueError(f"There is nothing to ask about {counted(X.shape[0], 'point')}; at least 2 are needed.")
     if affinity == "precomputed" and X.shape[0] != X.shape[1]:
         raise ValueError(
             f'With affinity="precomputed" X holds the similarity of every two points; got shape {X.shape}.'

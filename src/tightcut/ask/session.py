@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tightcut._support.display import counted
 from tightcut.ask import choices
 from tightcut.ask.contradictions import find_contradictions
 from tightcut.ask.evidence import COMPARE, believed_constraints, judge, truth_of
@@ -74,6 +75,8 @@ class Session(State):
     ...     session.answer(question, "same" if same else "different")
     >>> [group.size for group in session.groups]
     [30, 30]
+    >>> session
+    Session(60 points, 6 answers)
     """
 
     def __init__(
@@ -97,6 +100,9 @@ class Session(State):
         self._journal.begin({"seed": seed, "anchor": self._landscape.hub})
         self._issued = largest(self._journal.events, "number")
         self._open: dict[tuple[str, int, int | None], int] = {}  # numbers of questions that wait for an answer
+
+    def __repr__(self) -> str:
+        return f"Session({counted(self._landscape.n_points, 'point')}, {counted(self.n_answers_, 'answer')})"
 
     @classmethod
     def load(cls, path: Any, X: Any, n_clusters: int | str = "auto", **settings: Any) -> Session:

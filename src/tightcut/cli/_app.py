@@ -103,7 +103,7 @@ def _message(error: Exception) -> str | None:
     if isinstance(error, MemoryError):
         return "not enough memory for this data."
     if isinstance(error, OSError):
-        return f"{f'{error.filename}: ' if error.filename else ''}{error.strerror or error}."
+        return f"{f'{error.filename}: ' if error.filename else ''}{str(error.strerror or error).rstrip('.')}."
     # The package's own hints on a missing import name the extra to install.
     ours = isinstance(error, ImportError) and "pip install" in str(error)
     return str(error) if ours or isinstance(error, (ValueError, NoGpuError)) else None

@@ -39,9 +39,15 @@ STORIES = {
 Place = Callable[[str, int, int], str | None]
 
 
-def explain(error: InconsistentConstraintsError, ids: Sequence[str], n_clusters: int, place: Place) -> str:
-    """The whole explanation: what is wrong, the lines that contradict each other, and what to do."""
-    what, advice = story(error, ids, n_clusters)
+def explain(
+    error: InconsistentConstraintsError, ids: Sequence[str], n_clusters: int, place: Place, advice: str | None = None
+) -> str:
+    """The whole explanation: what is wrong, the lines that contradict each other, and what to do.
+
+    `advice` takes the place of what names the options of `tightcut cluster`, for commands that lack them.
+    """
+    what, usual = story(error, ids, n_clusters)
+    advice = usual if advice is None else advice
     lines = link_lines(error.witness, ids, place)
     if not lines:
         return f"{what}. {advice}".strip()

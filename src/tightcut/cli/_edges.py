@@ -111,6 +111,8 @@ def _check(context: click.Context) -> None:
     output, folder = options["output"], options[source]
     if not folder.exists():
         raise click.UsageError(f"{folder} does not exist; --{source} names a folder of Parquet files.")
+    if folder.is_dir() and not any(folder.rglob("*.parq*")) and not any(folder.rglob("*.pq")):
+        raise click.UsageError(f"{folder} holds no Parquet files; --{source} names a folder of them.")
     shared = options["shared_folder"]
     if shared is not None and not shared.is_dir():
         raise click.UsageError(f"{shared} is not a folder; make one that all workers see.")

@@ -59,11 +59,12 @@ def read_labels(path: Path, ids: Sequence[str], source: Path) -> tuple[np.ndarra
     import numpy as np
 
     from tightcut.files import InputError, read_table
+    from tightcut.files.errors import listed
 
     table = read_table(path)
     if "cluster" not in table.names or len(table.names) < 2:
         raise InputError(
-            f"{path} needs a column of identifiers and a column named cluster; it has {list(table.names)}."
+            f"{path} needs a column of identifiers and a column named cluster; its columns are {listed(table.names)}."
         )
     column = next(name for name in table.names if name not in {"cluster", NAMES})
     values = table.numbers(["cluster"])[:, 0]

@@ -110,6 +110,7 @@ def read_new(path: Path, model: Model, rows: Rows, options: dict[str, Any], cons
         graph=False,
         header=options["header"],
         decimal=options["decimal"],
+        suggest=(),
     )
     try:
         data = read_data(path, reading)

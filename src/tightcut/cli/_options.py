@@ -53,6 +53,15 @@ class Finite(click.FloatRange):
         return number if math.isfinite(number) else self.fail(f"{value} is not a finite number.", param, ctx)
 
 
+class Character(click.ParamType):
+    """One character."""
+
+    name = "character"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return value if len(value) == 1 else self.fail(f"{value!r} is not one character, such as a comma.", param, ctx)
+
+
 def picture_shape(_ctx: click.Context, _param: click.Parameter, value: str | None) -> tuple[int, int] | None:
     """8x8 as (8, 8)."""
     if value is None:
@@ -102,12 +111,15 @@ spreadsheet_option = option(
     "--spreadsheet", is_flag=True, help="Put ' before names in the table that a spreadsheet would take for formulas."
 )
 
+decimal_option = option(
+    "--decimal", type=Character(), default=".", metavar="CHAR", help="Decimal point of the numbers."
+)
 data_options = together(
     option("--id", metavar="COL", help="Column of identifiers. Without it rows count from 0."),
     option("--columns", multiple=True, metavar="COL,...", help="Columns to cluster by; repeatable."),
     option("--drop", multiple=True, metavar="COL,...", help="Columns to leave out; repeatable."),
     option("--header/--no-header", default=None, help="Whether the first row names the columns.  [default: detected]"),
-    option("--decimal", default=".", metavar="CHAR", help="Decimal point of the numbers."),
+    decimal_option,
     option(
         "--graph/--no-graph",
         default=None,

@@ -123,7 +123,7 @@ class Outcome:
             data.ids,
             data.path.stem,
             {**self._page_facts(), "Time": f"{seconds:.1f} s"},
-            columns=data.columns,
+            columns=() if self.images is not None else _shown_columns(data),  # a pixel distinguishes nothing
             prices=self.prices,
             places=self.problem.place,
             free_cut=self.free_cut,
@@ -142,6 +142,7 @@ class Outcome:
         elif not data.is_graph:
             hidden = len(data.columns) - COLUMNS_SHOWN
             columns = ", ".join(data.columns[:COLUMNS_SHOWN]) + (f" and {hidden} more" if hidden > 0 else "")
+            columns = counted(len(data.columns), "column") if _are_numbered(data) else columns
             learned = ", distances learned from must-links" if setting.learn_distances else ""
             facts["Columns"] = f"{columns} ({SCALED_TO[setting.scale]}{learned})"
         if not data.is_graph:
@@ -166,6 +167,15 @@ class Outcome:
         facts["Chosen"] = self.model.choice_.reason
         facts["Effort, seed"] = f"{options['effort']:g}, {options['random_state']}"
         return facts
+
+
+def _are_numbered(data: Data) -> bool:
+    """Whether the columns have numbers in place of names."""
+    return list(data.columns) == [str(number + 1) for number in range(len(data.columns))]
+
+
+def _shown_columns(data: Data) -> Sequence[str]:
+    return [f"column {name}" for name in data.columns] if _are_numbered(data) else data.columns
 
 
 def violated_pairs(model: Model) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tightcut._support.display import counted
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console
 
@@ -76,4 +77,8 @@ def serve_page(
     finally:
         sock.close()
     count = 0 if desk.session is None else desk.session.n_answers_
-    console.note(f"{count} answers" + (f" are in {desk.journal}; the same command continues." if desk.journal else "."))
+    if desk.journal:
+        given = counted(count, "answer is", "answers are")
+        console.note(f"{given} in {desk.journal}; the same command continues.")
+    else:
+        console.note(f"{counted(count, 'answer')}, not kept.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 )
 @opt.option("--columns", multiple=True, metavar="COL,...", help="Columns to cluster by; repeatable.")
 @opt.option("--drop", multiple=True, metavar="COL,...", help="Columns to leave out; repeatable.")
+@opt.choice("--missing", "error mean", "Where values are missing: stop, or fill in the mean of the column.")
 @opt.choice("--kind", "pick pair", "Ask which group a thing belongs to, or whether two things belong together.")
 @page_options
 @opt.option("--seed", "random_state", type=click.IntRange(0), default=0, help="The same seed asks the same questions.")
@@ -61,7 +63,7 @@ def ask(data: str, in_terminal: bool, port: int, no_browser: bool, quiet: bool, 
     model = _model(data, options)
     source = _source(data, options, console) if model is None else _model_source(model, data, options)
     journal = journal_of(data, options["answers"])
-    _check_journal(source, journal)
+    _check_before_the_page(source, journal, options["n_clusters"])
     note_journal(journal, console)
     begin = partial(_session, source, journal, options, model)
     if in_terminal:
@@ -75,8 +77,15 @@ def ask(data: str, in_terminal: bool, port: int, no_browser: bool, quiet: bool, 
 def _source(data: str, options: dict[str, Any], console: Console) -> Source:
     from tightcut.ask.page.sources import read_source
     from tightcut.cli._problem import reading_options
+    from tightcut.files import InputError
 
-    source = read_source(data, reading_options(options), show=options["show"], images=options["images"])
+    if Path(data).is_dir():
+        raise InputError(
+            f"{data} is a directory. DATA holds numbers to cluster by, such as features of pictures in a table or an NPY "
+            f"file; to show the pictures in {data} as well: tightcut ask DATA --images {data}"
+        )
+    reading = replace(reading_options(options), suggest=("drop", "missing mean"))
+    source = read_source(data, reading, show=options["show"], images=options["images"])
     for note in source.notes:
         console.note(f"Note: {note}")
     return source
@@ -113,14 +122,18 @@ def _model_source(model: Model, data: str, options: dict[str, Any]) -> Source:
     return model_source(model, Path(data), rows.ids, fields, options["images"])
 
 
-def _check_journal(source: Source, journal: Path | None) -> None:
+def _check_before_the_page(source: Source, journal: Path | None, n_clusters: int | str) -> None:
     """Refuse data that cannot be asked about, and a journal of other data, before a page is opened."""
     from tightcut.ask.choices import check_data
     from tightcut.ask.journal import Journal, fingerprint
 
     X = check_data(source.X, source.affinity)
+    if n_clusters != "auto" and int(n_clusters) > X.shape[0]:
+        raise ValueError(f"{n_clusters:,} clusters need at least that many points; there are {X.shape[0]:,}.")
     if journal is None:
         return
+    if journal.is_dir():
+        raise ValueError(f"--answers {journal} is a directory; name a file in it, such as {journal / 'answers.jsonl'}.")
     if journal.exists():
         Journal(journal, {"rows": int(X.shape[0]), "fingerprint": fingerprint(X)})
     elif not journal.parent.is_dir():

@@ -69,6 +69,7 @@ def audit(
         from tightcut.files import write_rows
 
         write_rows(output, HEADER, rows, force=force, spreadsheet=spreadsheet)
+        console.note(f"Wrote {output}.")
     if as_json:
         print_json(
             {
@@ -78,7 +79,7 @@ def audit(
             }
         )
         return
-    first_violated = f" ({n_violated:,} violated ones first)" if n_violated else ""
+    first_violated = f" ({n_violated:,} violated, listed first)" if n_violated else ""
     echo(
         f"cut {prices.cut:.6g}, without pairs {prices.free_cut:.6g}; how much it would fall without each of "
         f"{counted(len(rows), 'constraint')}{first_violated}:"

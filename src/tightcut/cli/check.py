@@ -126,19 +126,26 @@ def _print(findings: dict[str, Any]) -> None:
             f"{counted(findings['n_cannot_link'], 'cannot-link')}",
             "points": f"{findings['points_named']:,} named"
             + ("" if points is None else f", of {points:,} in the data"),
-            "components": f"{findings['components']:,} sets of must-linked points, the largest of "
+            "components": f"{findings['components']:,} once must-links have joined points, the largest of "
             f"{findings['largest_component']:,}",
         }
     )
     _print_list(
         "repeated", findings["repeated"], lambda row: f"{row['first']}, {row['second']}: {_joined(row['places'])}"
     )
-    _print_list("paired with themselves", findings["self_pairs"], lambda row: f"{row['name']}: {row['place']}")
+    alone = len(findings["self_pairs"]) == 1
+    _print_list(
+        f"paired with {'itself' if alone else 'themselves'}",
+        findings["self_pairs"],
+        lambda row: f"{row['name']}: {row['place']}",
+    )
     _print_list("not in the data", findings["unknown"], lambda row: f"{row['name']}: {row['place']}")
     if findings["consistent"]:
         needed = findings["points_needed"]
         others = f", if the data have at least {counted(needed, 'more point')}" if needed else ""
-        echo(f"\nConsistent: {n_clusters} clusters can satisfy all of them{others}.")
+        unused = findings["self_pairs"] or findings["unknown"]
+        which = "all others" if unused else "all of them"
+        echo(f"\nConsistent: {counted(n_clusters, 'cluster')} can satisfy {which}{others}.")
         return
     echo(f"\n{'Inconsistent' if findings['proven'] else 'Not shown to be consistent'}: {findings['reason']}.")
     for link in findings["contradiction"]:

@@ -53,6 +53,9 @@ def tradeoff(
         write_rows(output, HEADER, rows, force=force)
     if plot is not None:
         _draw(points, plot, force=force)
+    for path in (output, plot):
+        if path is not None:
+            console.note(f"Wrote {path}.")
     if as_json:
         print_json([dict(zip(HEADER, row, strict=True)) for row in rows])
         return

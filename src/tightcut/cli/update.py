@@ -20,12 +20,17 @@ if TYPE_CHECKING:
     from tightcut.files import Judgements
     from tightcut.model import Model
 
+ADVICE = (
+    "The model is as it was. Correct or remove new pairs, or cluster all rows again: tightcut cluster has -k and "
+    "--max-violations."
+)
+
 new_options = opt.together(
     opt.option("--id", metavar="COL", help="Column of identifiers in NEW.  [default: as in the model]"),
     opt.option(
         "--header/--no-header", default=None, help="Whether the first row names the columns.  [default: detected]"
     ),
-    opt.option("--decimal", default=".", metavar="CHAR", help="Decimal point of the numbers."),
+    opt.decimal_option,
 )
 
 
@@ -90,7 +95,8 @@ def update(
     rows, named = _updated(fitted, new, constraints, keep, full, options, console)
     seconds = time.perf_counter() - started
     facts = {"Model": model.name}
-    page = "" if report is None else model_page(fitted, rows.ids, model.stem, facts, changes=fitted.changes_)
+    shown = {"columns": rows.columns or (), "changes": fitted.changes_}
+    page = "" if report is None else model_page(fitted, rows.ids, model.stem, facts, **shown)
     write_labels(
         rows.id_name, zip(rows.ids, fitted.labels_.tolist(), strict=True), fitted.names_, table,
         to_stdout=to_stdout, spreadsheet=spreadsheet, force=force,
@@ -132,7 +138,7 @@ def _updated(
         def place(kind: str, i: int, j: int) -> str:
             return (places and places.find(kind, i, j)) or str(answers or "the model")
 
-        error.args = (explain(error, rows.ids, model.n_clusters_, place),)
+        error.args = (explain(error, rows.ids, model.n_clusters_, place, ADVICE),)
         raise
     rows.note_on(model)
     return rows, [] if answers is None else _take_names(model, answers, console)

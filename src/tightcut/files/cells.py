@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+CELL_SHOWN = 60  # characters of a cell that a message quotes
+
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "nil", "?", "<na>"})
 
 
@@ -38,14 +40,27 @@ def as_text(cell: Any) -> str:
 
 def complaint(text: str) -> str:
     """Why a cell cannot be used as a number, and what to do."""
+    cell = repr(brief(text))
     if is_missing(text):
-        shown = "the cell is empty" if not text else f"{text!r} means a missing value"
+        shown = "the cell is empty" if not text else f"{cell} means a missing value"
         return f"{shown}; every value is needed. Fill it in or remove the row."
-    if _is_infinite(text):
-        return f"{text!r} is not a finite number."
+    if is_number(text) and np.isinf(as_number(text)):
+        return f"{cell} is not a finite number. Correct the cell."
     if _has_decimal_comma(text):
-        return f'{text!r} has a decimal comma. If all numbers do, use --decimal ","'
-    return f"{text!r} is not a number. Correct the cell."
+        return f'{cell} has a decimal comma. If all numbers do, use --decimal ",".'
+    return f"{cell} is not a number. Correct the cell."
+
+
+def brief(text: str) -> str:
+    """A cell as messages quote it.
+
+    Examples
+    --------
+    >>> from tightcut.files.cells import brief
+    >>> brief("short"), len(brief("long" * 100))
+    ('short', 60)
+    """
+    return text if len(text) <= CELL_SHOWN else f"{text[: CELL_SHOWN - 4]} ..."
 
 
 def is_nearly_a_number(text: str) -> bool:

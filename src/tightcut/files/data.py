@@ -111,6 +111,10 @@ def read_data(path: str | Path | Source, options: DataOptions | None = None) -> 
     readers = {".npy": _from_npy, ".npz": _from_npz, ".mtx": _from_mtx, ".h5ad": _from_h5ad}
     reader = readers.get(source.suffix, _from_table if source.suffix in READERS else None)
     if reader is None:
+        from tightcut.updates.archive import SUFFIX
+
+        if source.suffix == SUFFIX:
+            raise InputError(f"{source} is a saved model, not data; tightcut update, predict and ask take it.")
         raise InputError(f"{source}: tightcut does not read {source.suffix} files; use {KINDS}.")
     if not options.distances:
         return reader(source, options)
@@ -224,9 +228,13 @@ def _from_array(
     if 0 in X.shape:
         raise InputError(f"{source} is empty: it holds an array of shape {X.shape}.")
     if X.ndim != 2:
-        raise InputError(
-            f"{source} holds an array of shape {X.shape}; it must have two dimensions, one row per point. "
+        advice = (
             "If it is one feature, save X.reshape(-1, 1)."
+            if X.ndim < 2
+            else "To take all values of a point as features, save X.reshape(len(X), -1)."
+        )
+        raise InputError(
+            f"{source} holds an array of shape {X.shape}; it must have two dimensions, one row per point. {advice}"
         )
     if options.graph:
         return _graph(source, checked_affinity(source, X), options)
@@ -266,7 +274,7 @@ def _points(
             f"{table.path}: column {listed(unused)} is not used for clustering, so there is nothing to encode: it is named by "
             "both --encode and --drop, --id or --labels, or not named by --columns."
         )
-    found = read_features(table, chosen, encode, options.missing)
+    found = read_features(table, chosen, encode, options.missing, options.suggest)
     return _kept(replace(data, points=found.points, columns=found.columns, notes=(*notes, *found.notes)), found)
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tightcut._support.choices import check_choice
+from tightcut._support.display import counted
 from tightcut.files.cells import is_missing
 from tightcut.files.errors import InputError, listed
-from tightcut.files.tables import Table
+from tightcut.files.tables import SUGGESTIONS, Table
 
 MISSING = ("error", "drop", "mean")
 MOST_CATEGORIES = 100
@@ -34,7 +35,9 @@ class Features:
     notes: tuple[str, ...]
 
 
-def read_features(table: Table, names: Sequence[str], encode: Sequence[str], missing: str) -> Features:
+def read_features(
+    table: Table, names: Sequence[str], encode: Sequence[str], missing: str, suggest: Collection[str] = SUGGESTIONS
+) -> Features:
     """The columns `names`, of which `encode` hold categories.
 
     Parameters
@@ -42,10 +45,12 @@ def read_features(table: Table, names: Sequence[str], encode: Sequence[str], mis
     missing : {"error", "drop", "mean"}
         Refuse missing values, leave out the rows that have one, or fill in the mean of the column; for categories that is
         the share of each.
+    suggest : collection of str
+        What messages may suggest; all by default.
     """
     check_choice("missing", missing, MISSING)
     plain = [name for name in names if name not in encode]
-    values = table.numbers(plain, droppable=True, missing=missing != "error")
+    values = table.numbers(plain, suggest=suggest, missing=missing != "error")
     parts: dict[str, tuple[tuple[str, ...], np.ndarray]]
     parts = {name: ((name,), values[:, [place]]) for place, name in enumerate(plain)}
     parts |= {name: _indicators(table, name, allowed=missing != "error") for name in encode}
@@ -63,7 +68,8 @@ def read_features(table: Table, names: Sequence[str], encode: Sequence[str], mis
         rows = int(absent.any(axis=1).sum())
         if missing == "mean":
             points = np.where(absent, np.nanmean(points, axis=0), points)
-            notes.append(f"Filled in the mean of the column for {absent.sum():,} missing values in {rows:,} rows.")
+            filled = counted(int(absent.sum()), "missing value")
+            notes.append(f"Filled in the mean of the column for {filled} in {counted(rows, 'row')}.")
         else:
             kept = ~absent.any(axis=1)
             points = points[kept]

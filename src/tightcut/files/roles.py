@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from tightcut.files.cells import is_missing
 from tightcut.files.errors import InputError, listed
-from tightcut.files.tables import Table, TableOptions
+from tightcut.files.tables import SUGGESTIONS, Table, TableOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +30,8 @@ class DataOptions(TableOptions):
         Whether the file is a square matrix of distances, which become the `points`; a graph is refused.
     features : bool, default=True
         False reads identifiers and labels alone.
+    suggest : collection of str
+        Options that messages may suggest, of `tightcut.files.tables.SUGGESTIONS`: those that the command has.
     header, decimal
         As in `TableOptions`.
     """
@@ -43,6 +45,7 @@ class DataOptions(TableOptions):
     graph: bool | None = None
     distances: bool = False
     features: bool = True
+    suggest: Collection[str] = SUGGESTIONS
 
 
 def id_column(table: Table, options: DataOptions) -> tuple[str | None, set[str | None], tuple[str, ...]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,12 +16,15 @@ from typing import Any
 import numpy as np
 
 from tightcut._support.choices import did_you_mean
-from tightcut.files.cells import as_number, as_text, complaint, is_missing, is_nearly_a_number, is_number
+from tightcut.files.cells import as_number, as_text, brief, complaint, is_missing, is_nearly_a_number, is_number
 from tightcut.files.errors import InputError, listed
 from tightcut.files.formats import READERS, TABLES
 from tightcut.files.sources import Source, check_readable
 
 COLUMNS_SHOWN = 6
+NUMBERED = 4  # columns named 0, 1, 2, ... that make a header; fewer may be an edge or a point
+# What messages about cells may suggest: the options that a command has.
+SUGGESTIONS = frozenset({"drop", "encode", "missing drop", "missing mean"})
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,8 @@ class TableOptions:
     Parameters
     ----------
     header : bool, optional
-        Whether the first row names the columns. None looks: it does if none of its cells is a number.
+        Whether the first row names the columns. None looks: it does if none of its cells is a number, or if they count
+        from 0 as the columns of a frame without names do.
     decimal : str, default="."
         What separates a number from its decimals.
     """
@@ -171,33 +175,33 @@ class Table:
             self, names=names, cells=cells, lines=None if self.lines is None else self.lines[1:], has_header=True
         )
 
-    def numbers(self, names: Sequence[str], *, droppable: bool = False, missing: bool = False) -> np.ndarray:
+    def numbers(self, names: Sequence[str], *, suggest: Collection[str] = (), missing: bool = False) -> np.ndarray:
         """Columns as an array of shape (n_rows, n_columns), all finite.
 
         Parameters
         ----------
-        droppable : bool
-            Whether columns can be left out, which messages then suggest.
+        suggest : collection of str
+            Those of `SUGGESTIONS` that messages make.
         missing : bool
             Whether values may be missing; they are NaN in the result.
         """
-        converted = {name: self._convert(name, droppable=droppable) for name in names}
+        converted = {name: self._convert(name, suggest) for name in names}
         textual = [name for name in names if converted[name] is None]
         if textual:
             example = next(text for text in self.texts(textual[0]) if not is_missing(text))
             one = len(textual) == 1
             raise InputError(
                 f"{self.path}: {'column' if one else 'columns'} {listed(textual)} {'holds' if one else 'hold'} text "
-                f"such as {example!r}, not numbers. {_advice('Leave', textual, encode=True) if droppable else ''}".rstrip()
+                f"such as {brief(example)!r}, not numbers. {_advice('Leave', textual, suggest, encode=True)}".rstrip()
             )
         result = np.empty((self.n_rows, len(names)))
         for place, name in enumerate(names):
             result[:, place] = converted[name]
         if not missing and np.isnan(result).any():
-            raise InputError(self._missing_message(names, np.isnan(result), droppable=droppable))
+            raise InputError(self._missing_message(names, np.isnan(result), suggest))
         return result
 
-    def _convert(self, name: str, *, droppable: bool) -> np.ndarray | None:
+    def _convert(self, name: str, suggest: Collection[str]) -> np.ndarray | None:
         """A column as finite numbers, NaN where missing; None if no cell is a number; an error if only some are."""
         cells, decimal = self.column(name), self.options.decimal
         try:
@@ -219,23 +223,26 @@ class Table:
         message = f"{self.where(wrong[0], name)}: {complaint(texts[wrong[0]])}"
         if wrong == [0] and not self.has_header and self.lines is not None:
             message += " If this line names the columns, use --header."
-        raise InputError(f"{message} {_advice('Or leave', [name])}" if droppable else message)
+        raise InputError(f"{message} {_advice('Or leave', [name], suggest)}".rstrip())
 
-    def _missing_message(self, names: Sequence[str], absent: np.ndarray, *, droppable: bool) -> str:
+    def _missing_message(self, names: Sequence[str], absent: np.ndarray, suggest: Collection[str]) -> str:
         """The first missing value, and how many there are in the whole table."""
         row, place = divmod(int(np.argmax(absent)), len(names))
         message = f"{self.where(row, names[place])}: {complaint(self.texts(names[place])[row])}"
-        if not droppable:
-            return message
         counts = {name: int(count) for name, count in zip(names, absent.sum(axis=0), strict=True) if count}
         most = sorted(counts, key=lambda name: -counts[name])
         shown = ", ".join(f"{counts[name]:,} in {name!r}" for name in most[:COLUMNS_SHOWN])
         shown += f" and others in {len(most) - COLUMNS_SHOWN:,} more columns" if len(most) > COLUMNS_SHOWN else ""
-        return (
-            f"{message} Missing in all: {sum(counts.values()):,} values ({shown}), in {int(absent.any(axis=1).sum()):,} of "
-            f"{self.n_rows:,} rows. --missing drop gives those rows no label, --missing mean fills in the mean of the "
-            f"column. {_advice('Or leave', most[:1])}"
-        )
+        count, rows = int(absent.sum()), int(absent.any(axis=1).sum())
+        if count > 1:
+            message += f" Missing in all: {count:,} values ({shown}), in {rows:,} of {self.n_rows:,} rows."
+        ways = {
+            "missing drop": f"--missing drop gives {'the row' if rows == 1 else 'those rows'} no label",
+            "missing mean": "--missing mean fills in the mean of the column",
+        }
+        possible = ", ".join(text for way, text in ways.items() if way in suggest)
+        message += f" {possible}." if possible else ""
+        return f"{message} {_advice('Or leave', most[:1], suggest)}".rstrip()
 
 
 def read_table(path: str | Path | Source, options: TableOptions | None = None) -> Table:
@@ -265,7 +272,9 @@ def read_table(path: str | Path | Source, options: TableOptions | None = None) -
         return Table(source, _column_names(source, list(names)), tuple(columns), lines, options=options)
     header = options.header
     if header is None:
-        header = not any(is_number(column[0], options.decimal) for column in columns)
+        first = [column[0] for column in columns]
+        square = len(columns) == len(columns[0])  # distances of points on a line also begin with 0, 1, 2, ...
+        header = not any(is_number(cell, options.decimal) for cell in first) or (_is_numbered(first) and not square)
     numbers = tuple(str(number + 1) for number in range(len(columns)))
     table = Table(source, numbers, tuple(columns), lines, has_header=False, options=options)
     return table.with_header() if header else table
@@ -287,8 +296,16 @@ def _column_names(path: Source, header: list[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _advice(leave: str, names: list[str], *, encode: bool = False) -> str:
+def _is_numbered(cells: Sequence[str]) -> bool:
+    """Whether cells are the names 0, 1, 2, ... that pandas gives to columns, perhaps beside other names."""
+    numbers = [cell.strip() for cell in cells if is_number(cell)]
+    return len(numbers) >= NUMBERED and numbers == [str(number) for number in range(len(numbers))]
+
+
+def _advice(leave: str, names: list[str], suggest: Collection[str], *, encode: bool = False) -> str:
     """What to do about columns that do not belong."""
+    if "drop" not in suggest:
+        return ""
     one = len(names) == 1
     together = shlex.quote(",".join(names))
     text = (
@@ -296,5 +313,7 @@ def _advice(leave: str, names: list[str], *, encode: bool = False) -> str:
         f"the rows: --id {shlex.quote(names[0])}"
     )
     return (
-        f"{text}; or, for categories, make a column of 0 and 1 of each value: --encode {together}" if encode else text
+        f"{text}; or, for categories, make a column of 0 and 1 of each value: --encode {together}"
+        if encode and "encode" in suggest
+        else text
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tightcut._support.display import counted
 from tightcut.audit import Audit, ConstraintPrice
 from tightcut.constraints.violations import Violations
 from tightcut.report.pieces import Row, Subject, line, section, table
@@ -68,8 +69,9 @@ def price_section(subject: Subject, prices: Audit | None) -> str:
     tally = ", ".join(f"{count:,} {METHODS[method]}" for method, count in counts.items() if count)
     free = sum(row.price == 0 and row.method != "skipped" for row in prices)
     hidden = sum(row.price > 0 for row in prices) - len(shown)
-    caption = f"{CLICK} Prices are savings that were found, so they are lower bounds. Of {len(prices):,} constraints: {tally}. "
-    caption += f"{free:,} cost nothing" + (f", {hidden:,} more are not shown." if hidden else ".")
+    caption = f"{CLICK} Prices are savings that were found, so they are lower bounds. Of "
+    caption += f"{counted(len(prices), 'constraint')}: {tally}. {counted(free, 'costs nothing', 'cost nothing')}"
+    caption += f", {hidden:,} more {'is' if hidden == 1 else 'are'} not shown." if hidden else "."
     headings = ("Type", "Pair", "Price, of the cut#", "Belief#", "How found", "Source")
     held = "that are satisfied" if counts["violated"] else "of them"
     body = table(caption, headings, rows) if shown else f"<p>{FREE.format(held)}</p>"

@@ -210,7 +210,7 @@ def _lead(subject: Subject, violations: Violations) -> str:
 def _cards(subject: Subject, violations: Violations, criterion: str, free_cut: float | None) -> str:
     leaving, volume = cluster_cuts(subject.graph, subject.labels)
     sizes = np.bincount(subject.labels)
-    span = f"{sizes.min():,} to {sizes.max():,} points" if np.ptp(sizes) else f"{sizes[0]:,} points each"
+    span = f"{sizes.min():,} to {sizes.max():,} points" if np.ptp(sizes) else f"{counted(sizes[0], 'point')} each"
     n_pairs = subject.constraints.n_pairs
     aside = f"of at most {len(sizes)}" * ("norm" in criterion)
     aside = aside if free_cut is None else f"{free_cut:.4g} without constraints"
@@ -221,7 +221,7 @@ def _cards(subject: Subject, violations: Violations, criterion: str, free_cut: f
     ]
     if n_pairs:
         alarm = "alarm" if violations.n_violations else ""
-        cards.append(("Violated constraints", f"{violations.n_violations:,}", f"of {n_pairs:,} pairs", alarm))
+        cards.append(("Violated constraints", f"{violations.n_violations:,}", f"of {counted(n_pairs, 'pair')}", alarm))
     return "".join(
         f'<div class="{alarm}"><dt>{escape(name)}</dt><dd>{value}<small>{note}</small></dd></div>'
         for name, value, note, alarm in cards

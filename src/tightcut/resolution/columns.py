@@ -12,7 +12,7 @@ import numpy as np
 from tightcut._support.extras import required
 from tightcut.constraints.pairs import to_array
 from tightcut.files import InputError, read_table
-from tightcut.files.cells import as_number
+from tightcut.files.cells import as_number, as_text, complaint
 from tightcut.files.tables import Table
 
 ROWS_SHOWN = 6
@@ -210,9 +210,8 @@ def numbers_of(source: Source, column: str) -> np.ndarray:
     bad = np.isnan(values)
     if bad.any():
         row = int(np.argmax(bad))
-        raise InputError(
-            f"{source.where(row)}, column {column!r}: {cells[row : row + 1].tolist()[0]!r} is not a number."
-        )
+        cell = as_text(cells[row : row + 1].tolist()[0])
+        raise InputError(f"{source.where(row)}, column {column!r}: {complaint(cell)}")
     return values
 
 

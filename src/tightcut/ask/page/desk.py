@@ -69,7 +69,7 @@ class Desk:
         self._lock = threading.RLock()
         self._asked: dict[tuple[int, str], Question] = {}
         self._names_given = 0
-        self._curve: list[tuple[int, float, float]] = []
+        self._curve: list[tuple[float, ...]] = []  # answers; accuracy expected, lowest, highest
         self._rows = np.arange(0)
         self._positions: np.ndarray | None = None
         self._n_layouts = 0
@@ -163,10 +163,18 @@ class Desk:
 
     def _move(self, session: AnySession, values: Reply) -> Reply:
         session.move(_whole(values, "row"), self._choice(session, values.get("choice")))
-        return self._question(session, values)
+        reply = self._question(session, values)
+        if not session.answers[-1].believed:
+            reply["notice"] = "Your correction is kept, but other answers outweigh it, so nothing has moved yet."
+        return reply
 
     def _name(self, session: AnySession, values: Reply) -> Reply:
-        session.name(_whole(values, "group"), _short(values.get("name")))
+        number, name = _whole(values, "group"), _short(values.get("name"))
+        if any(group.name == name and group.id != number for group in session.groups):
+            raise ValueError(
+                f"Another group is named {name!r}. To make one of two groups, move the things of one of them."
+            )
+        session.name(number, name)
         self._names_given += 1
         return self._question(session, values)
 
@@ -175,8 +183,9 @@ class Desk:
 
     def _view(self, session: AnySession, values: Reply) -> Reply:
         progress = session.progress()
-        step = session.n_answers_, round(progress.settled, 4), round(progress.expected_accuracy, 4)
-        if not self._curve or self._curve[-1] != step:
+        estimates = progress.expected_accuracy, progress.low, progress.high
+        step: tuple[float, ...] = (session.n_answers_, *(round(share, 4) for share in estimates))
+        if step[0] > 0 and (not self._curve or self._curve[-1] != step):
             self._curve = [past for past in self._curve if past[0] < step[0]] + [step]
         reply = self._showing.view(session, self._rows)
         reply |= {"version": self._version(session), "curve": self._curve, "layout": self._n_layouts}

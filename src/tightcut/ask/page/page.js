@@ -6,7 +6,8 @@
 
 const LOOK_EVERY = 2500; // milliseconds between looks whether another window has answered
 const LARGE_GROUPS = 4;
-const TYPICAL = 8, DOUBTFUL = 6; // things in a gallery; the server sends two more, as those in question are hidden
+// Things in a gallery, pictures and texts; the server sends two pictures more, as those in question are hidden.
+const TYPICAL = 8, DOUBTFUL = 6, TYPICAL_TEXTS = 5, DOUBTFUL_TEXTS = 3;
 
 // Building elements
 
@@ -63,14 +64,14 @@ function large(thing, differing = []) {
   const onlyName = !thing.image && thing.text === undefined && !thing.fields;
   return h("figure", { class: "thing" },
     thing.image ? picture(thing) : null,
-    thing.fields ? fieldsOf(thing, differing) : null,
     thing.text !== undefined ? h("div", { class: "text", text: thing.text, tabindex: "0" }) : null,
+    thing.fields ? fieldsOf(thing, differing) : null,
     h("figcaption", { class: onlyName ? "only" : "", text: thing.name }));
 }
 
 function summary(thing) {
   const fields = (thing.fields ?? []).slice(0, 3).map(([name, value]) => `${name} ${value}`);
-  return [...fields, ...(thing.text ? [thing.text] : [])].join(" · ").slice(0, 120) || thing.name;
+  return [thing.text || thing.name, ...fields].join(" · ").slice(0, 200);
 }
 
 const small = (thing) => (thing.image ? picture(thing) : h("span", { class: "snippet", text: summary(thing) }));
@@ -83,7 +84,7 @@ const sentence = (answer) =>
 export function start(root, send, { keysFrom = document, standalone = true } = {}) {
   const state = {
     hello: null, kind: "pick", question: null, version: -1, shownAt: 0, busy: 0, turn: Promise.resolve(), pending: null, dead: false,
-    view: null, map: null, layout: -1, last: [], blind: true, viewing: false, viewAgain: false, stopped: false,
+    view: null, map: null, layout: -1, last: [], whole: new Set(), blind: true, viewing: false, viewAgain: false, stopped: false,
   };
   const ui = skeleton();
   root.classList.add("tightcut-ask");
@@ -110,7 +111,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     try {
       receive(await request(action, { kind: state.kind, ...values }));
     } catch (error) {
-      if (error.refused) notify(error.message, true);
+      if (error.refused) { notify(error.message, true); if (state.view) drawGroups(); } // a name that was refused goes
       else { state.pending = { action, values }; unreachable(); }
     }
   }
@@ -133,6 +134,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
         const view = await request("view", { layout: state.layout });
         if (view.map) state.map = view.map;
         state.layout = view.layout;
+        await fetchWhole(view);
         state.view = view;
         drawView();
       } while (state.viewAgain);
@@ -141,9 +143,14 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     } finally { state.viewing = false; }
   }
 
+  // Groups that somebody has opened stay open: their galleries are fetched anew.
+  async function fetchWhole(view) {
+    for (const group of view.groups.filter((one) => state.whole.has(one.id))) group.whole = (await request("gallery", { group: group.id })).things;
+  }
+
   function unreachable() {
     state.dead = true;
-    const kept = state.hello?.journal ? `Every answer that was accepted is in ${state.hello.journal}. ` : "Every answer that was accepted is kept. ";
+    const kept = state.hello?.journal ? `Every answer that was accepted is in ${state.hello.journal}. ` : "Answers were kept in its memory only: if it has ended, they are lost. Next time, name a file for them with --answers. ";
     const waiting = state.pending ? "Your last action has not been accepted yet; it is sent again as soon as tightcut answers. " : "";
     banner(`tightcut does not answer. ${kept}${waiting}If it has ended, start it again with the same command and use the new address.`);
   }
@@ -258,7 +265,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
       curve, estimate);
     const lower = h("section", { class: "lower" },
       h("div", { class: "clusters" }, h("h2", { text: "Groups" }),
-        h("p", { class: "quiet", text: "Is something in the wrong group? Click it to move it." }), groups),
+        h("p", { class: "quiet", text: "Is something in the wrong group? Click it to move it." }, h("span", { class: "naming", text: " Click the name of a group to change it." })), groups),
       h("div", { class: "past" }, h("h2", { text: "Your answers" }), answers,
         h("div", { class: "downloads" },
           button("Labels (CSV)", () => download("labels", "labels.csv")), button("Pairs (CSV)", () => download("pairs", "pairs.csv")))));
@@ -388,17 +395,20 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
 
   function drawProgress() {
     const { progress, curve, n_answers: n, n_unknown: unknown } = state.view;
-    const words = [`${n} ${n === 1 ? "answer" : "answers"}`, `${percent(progress.settled)} settled`];
+    const words = [`${n} ${n === 1 ? "answer" : "answers"}`];
     if (n > 0) words.push(`about ${percent(progress.expected)} right (${Math.round(100 * progress.low)} to ${percent(progress.high)})`);
+    words.push(`${percent(progress.settled)} settled`);
     if (n > 0 && progress.next_50 >= 0.005) words.push(`50 more answers would add about ${percent(progress.next_50)}`);
     if (unknown > 0 && !state.hello.records) words.push(`${unknown.toLocaleString("en")} points (grey) are in no known group yet`);
     ui.estimate.textContent = words.join(" · ") + ".";
     const W = 300, H = 70, end = Math.max(10, n);
-    const line = (k) => curve.map((step) => `${((step[0] / end) * W).toFixed(1)},${(H - step[k] * H).toFixed(1)}`).join(" ");
-    ui.curve.replaceChildren(h("p", { class: "quiet", text: "Settled, by number of answers" }), svg("svg", { viewBox: `-2 -4 ${W + 4} ${H + 8}`, preserveAspectRatio: "none", role: "img", "aria-label": `Settled share after each answer, now ${percent(progress.settled)}` },
+    const steps = curve.filter((step) => step[0] <= n);
+    const line = (some, k) => some.map((step) => `${((step[0] / end) * W).toFixed(1)},${(H - step[k] * H).toFixed(1)}`).join(" ");
+    const now = n > 0 ? [svg("path", { d: `M${(n / end) * W} ${H - progress.expected * H}h0`, class: "now" })] : [];
+    ui.curve.replaceChildren(h("p", { class: "quiet", text: "Estimated share that is right, by number of answers" }), svg("svg", { viewBox: `-2 -4 ${W + 4} ${H + 8}`, preserveAspectRatio: "none", role: "img", "aria-label": n > 0 ? `Estimated share that is right after each answer, now ${percent(progress.expected)}` : "Estimated share that is right: not known before the first answer" },
+      svg("polygon", { points: `${line(steps, 2)} ${line([...steps].reverse(), 3)}`, class: "range" }),
       svg("path", { d: `M0 0V${H}H${W}`, class: "axes" }), svg("path", { d: `M0 0H${W}`, class: "goal" }),
-      svg("polyline", { points: line(1), class: "settled" }),
-      svg("path", { d: `M${(n / end) * W} ${H - progress.settled * H}h0`, class: "now" })));
+      svg("polyline", { points: line(steps, 1), class: "expected" }), ...now));
   }
 
   function drawGroups() {
@@ -413,22 +423,25 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
 
   function gallery(group, hidden) {
     const items = (things, count) => things.filter((thing) => !hidden.has(thing.row)).slice(0, count).map((thing) => item(thing, group));
-    const list = h("div", { class: "items" }, ...items(group.typical, TYPICAL));
-    const doubtful = items(group.doubtful, DOUBTFUL);
-    const name = h("input", { type: "text", value: group.name ?? "", placeholder: group.label, maxlength: "100", "aria-label": `Name of ${group.label}`, "data-keep": `name-${group.id}` });
+    const pictures = group.typical.some((thing) => thing.image);
+    const typical = items(group.whole ?? group.typical, group.whole ? undefined : pictures ? TYPICAL : TYPICAL_TEXTS);
+    const list = h("div", { class: "items" }, ...typical);
+    const shown = new Set(typical.map((element) => element.dataset.keep));
+    const doubtful = items(group.doubtful, pictures ? DOUBTFUL : DOUBTFUL_TEXTS).filter((element) => !shown.has(element.dataset.keep));
+    const name = h("input", { type: "text", value: group.name ?? "", placeholder: group.label, maxlength: "100", readonly: state.hello.records, tabindex: state.hello.records ? "-1" : null, "aria-label": `Name of ${group.label}`, "data-keep": `name-${group.id}` });
     const save = () => { if (name.value.trim() && name.value.trim() !== group.name) act("name", { group: group.id, name: name.value.trim() }); };
     name.addEventListener("change", save);
     name.addEventListener("keydown", (event) => { if (event.key === "Enter") name.blur(); });
-    const more = button("Show more", async () => {
-      try { list.replaceChildren(...items((await request("gallery", { group: group.id })).things)); more.remove(); }
-      catch (error) { if (error.refused) notify(error.message, true); else unreachable(); }
-    }, { class: "link" });
+    const more = button(group.whole ? "Show less" : "Show more", () => {
+      if (!state.whole.delete(group.id)) state.whole.add(group.id);
+      refresh();
+    }, { class: "link", "aria-label": `${group.whole ? "Show less" : "Show more"} of ${group.label}`, "data-keep": `more-${group.id}` });
     const swatch = svg("svg", { viewBox: "0 0 12 12", class: "swatch", "aria-hidden": "true" }, svg("circle", { cx: 6, cy: 6, r: 6, fill: colour(group.id) }));
     return h("section", { class: "gallery", "aria-label": group.label },
       h("div", { class: "title" }, swatch, name, h("span", { class: "quiet", text: `${group.size.toLocaleString("en")} ${group.size === 1 ? "thing" : "things"}` })),
       list,
       doubtful.length ? h("div", { class: "items doubtful" }, h("span", { class: "quiet", text: "least sure" }), ...doubtful) : null,
-      group.size > TYPICAL ? more : null);
+      group.size > typical.length || group.whole ? more : null);
   }
 
   const item = (thing, group) =>
@@ -475,10 +488,10 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     act(action, values);
   }
 
-  function groupButtons(except, action, values) {
+  function groupButtons(except, action, values, chosen = null) {
     const offered = state.view.groups.filter((group) => group.id !== except);
     return h("div", { class: "cards more" },
-      ...offered.map((group) => h("button", { type: "button", class: "card little", onclick: () => choose(action, { ...values, choice: group.id }) },
+      ...offered.map((group) => h("button", { type: "button", class: "card little", "aria-pressed": chosen === null ? null : String(chosen === group.id), onclick: () => choose(action, { ...values, choice: group.id }) },
         h("span", { class: "label", text: group.label }), h("span", { class: "members" }, ...group.typical.slice(0, 3).map(small)))),
       button("None of the groups", () => choose(action, { ...values, choice: "none" }), { class: "card little" }));
   }
@@ -497,7 +510,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
       h("p", { class: "quiet", text: `You answered: ${given.words}.` }),
       given.kind === "pair"
         ? h("div", { class: "choices" }, to("same", "Same"), to("different", "Different"), to("unsure", "Unsure"))
-        : h("div", {}, groupButtons(null, "revise", values), h("div", { class: "choices" }, to("unsure", "Unsure"))));
+        : h("div", {}, groupButtons(null, "revise", values, given.choice), h("div", { class: "choices" }, to("unsure", "Unsure"))));
   }
 
   async function pointDialog(event) {
@@ -516,8 +529,9 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     open("How it works",
       h("p", { text: "Answer what you know, and skip what you do not. tightcut asks where an answer helps most and works out the rest. Its own guess is not shown before you have answered." }),
       h("dl", { class: "keys" }, ...keys.flatMap(([key, text]) => [h("dt", {}, h("kbd", { text: key })), h("dd", { text })])),
+      h("p", { text: "The curve is how many things are in the right group, as far as your answers tell; the band says how sure that is. A thing is settled when its group is known with a probability above 80 %; many are right before that." }),
       h("p", { text: "Wrong answers do little harm: an answer that others outweigh is left out, shown to you, and kept. The map shows all points (or an even sample), coloured by group; those you were asked about have a ring." }),
-      h("p", { class: "quiet", text: state.hello?.journal ? `Every answer is written to ${state.hello.journal} at once.` : "Answers are kept in memory only." }));
+      h("p", { class: "quiet", text: state.hello?.journal ? `Every answer is written to ${state.hello.journal} at once.` : "Answers are kept in memory only: they are lost when tightcut ends. Download the labels and pairs first." }));
   }
 
   // Beginning

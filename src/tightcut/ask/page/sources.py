@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from tightcut.ask.page.pictures import ArrayPictures, FilePictures, Pictures, files_named, is_pictures
-from tightcut.ask.page.things import Things
+from tightcut.ask.page.things import Things, as_shown
 from tightcut.files import DataOptions, InputError, read_data, read_table
 from tightcut.files.arrays import read_npy, read_npz, read_sparse
-from tightcut.files.cells import is_number
+from tightcut.files.cells import as_number, is_number
 from tightcut.files.errors import listed
 from tightcut.files.formats import READERS
 from tightcut.files.sources import Source as Origin
@@ -22,7 +22,8 @@ from tightcut.files.sources import check_readable
 
 BUILT_IN = ("digits",)
 FIELDS_SHOWN = 40  # columns of a table, if none are chosen
-LONG_TEXT = 60  # characters: a chosen column whose texts are longer is shown as a text, not as a field
+LONG_TEXT = 60  # characters: a column whose texts are longer is shown as a text, not as a field
+LONG_NUMBER = 8  # characters: longer numbers are shown with the digits that matter
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +71,8 @@ def _digits() -> Source:
     from sklearn.datasets import load_digits
 
     digits = load_digits()
-    names = [f"digit in row {row}" for row in range(len(digits.data))]
-    return Source("Handwritten digits", digits.data, Things(names, pictures=ArrayPictures(digits.images)))
+    things = replace(Things.numbered(len(digits.data)), pictures=ArrayPictures(digits.images))
+    return Source("Handwritten digits", digits.data, things)
 
 
 def _from_array(path: Origin, options: DataOptions, images: Sequence[str]) -> Source:
@@ -88,8 +89,7 @@ def _from_array(path: Origin, options: DataOptions, images: Sequence[str]) -> So
         X = pixels.reshape(len(pixels), -1).astype(np.float64)
         if not np.isfinite(X).all():
             raise InputError(f"{path} contains NaN or infinity; fill or remove these values first.")
-        names = [f"row {row}" for row in range(len(X))]
-        return Source(path.stem, X, Things(names, pictures=ArrayPictures(pixels)))
+        return Source(path.stem, X, replace(Things.numbered(len(X)), pictures=ArrayPictures(pixels)))
     content = read_data(path, options)
     if content.affinity is not None:
         return Source(path.stem, content.affinity, with_images(Things(content.ids), images, path), "precomputed")
@@ -105,17 +105,24 @@ def _from_table(path: Origin, options: DataOptions, show: list[str], images: Seq
         table.find(name, "--show")
     words = [] if options.columns else [name for name in table.names if not any(map(is_number, table.texts(name)))]
     words = [name for name in words if name not in {options.id, options.labels, image_column}]
+    if words and set(table.names) <= {*words, options.id, options.labels, image_column}:
+        raise InputError(
+            f"{path} has no column of numbers to cluster by; its columns are {listed(table.names)}. Turn texts or categories "
+            "into numbers first, for example with an embedding."
+        )
     left_out = words if image_column is None else [*words, image_column]
     content = read_data(path, replace(options, drop=(*options.drop, *left_out)))
     if content.affinity is not None:
         return Source(path.stem, content.affinity, Things(content.ids), "precomputed", content.notes)
     chosen = show or [name for name in table.names if name not in {content.id_name, image_column}][:FIELDS_SHOWN]
-    columns = {name: table.texts(name) for name in chosen}
-    long = [name for name in show if _is_long(columns[name])]
+    columns = {name: table.texts(name) for name in chosen if show or not images}
+    long = [name for name, cells in columns.items() if _is_long(cells)]
+    for name in set(columns) & set(content.columns):
+        columns[name] = [_short_number(cell, options.decimal) for cell in columns[name]]
     texts = (
         None if not long else ["\n\n".join(cells) for cells in zip(*(columns.pop(name) for name in long), strict=True)]
     )
-    things = Things(content.ids, texts, {} if not show and images else columns)
+    things = Things(content.ids, texts, columns)
     names = None if image_column is None else table.texts(image_column)
     things = with_images(things, [name for name in images if name != image_column], path, names)
     words = [name for name in words if name != content.id_name]
@@ -129,7 +136,7 @@ def with_images(things: Things, images: Sequence[str], path: Origin, names: list
         return things
     folder = Path(images[0]) if images else path.path.parent
     if not folder.is_dir():
-        raise InputError(f"--images {folder} is neither a folder nor a column of {path}.")
+        raise InputError(f"--images {folder} is neither a folder nor a column of {path}; sizes are given as 28x28.")
     found = files_named(things.names if names is None else names, folder)
     if not any(found):
         example = (things.names if names is None else names)[0]
@@ -155,6 +162,10 @@ def check_pixels(n_values: int, shape: tuple[int, int], path: Any) -> None:
 
 def _is_long(texts: Sequence[str]) -> bool:
     return any(len(text) > LONG_TEXT or "\n" in text for text in texts)
+
+
+def _short_number(text: str, decimal: str) -> str:
+    return as_shown(as_number(text, decimal)) if len(text) > LONG_NUMBER and is_number(text, decimal) else text
 
 
 def _split(names: Sequence[str]) -> list[str]:

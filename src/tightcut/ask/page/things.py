@@ -14,6 +14,7 @@ from tightcut.ask.page.pictures import Pictures
 from tightcut.files.cells import as_number
 
 TEXT_SHOWN = 20_000  # characters
+LARGEST_WRITTEN_OUT = 1e15  # numbers above it are shown as powers of ten
 CLOSE = 0.5  # standard deviations of a column: numbers that are closer than this do not count as differing
 
 
@@ -24,7 +25,7 @@ class Things:
     Parameters
     ----------
     names : sequence of str
-        A name for each row.
+        An identifier for each row, as tables to download have it. Where they only count the rows, a person sees "row 3".
     texts : sequence of str, optional
         A longer text for each row.
     fields : mapping from str to sequence
@@ -55,7 +56,8 @@ class Things:
 
     def describe(self, row: int, address: Callable[[int], str] | None = None) -> dict[str, Any]:
         """A row for the page; `address` says where its picture is found."""
-        shown: dict[str, Any] = {"row": row, "name": str(self.names[row])}
+        name = f"row {row}" if self._only_numbered else str(self.names[row])
+        shown: dict[str, Any] = {"row": row, "name": name}
         if self.texts is not None:
             shown["text"] = str(self.texts[row])[:TEXT_SHOWN]
         if self.fields:
@@ -73,6 +75,10 @@ class Things:
         ]
 
     @cached_property
+    def _only_numbered(self) -> bool:
+        return all(str(name) == str(row) for row, name in enumerate(self.names))
+
+    @cached_property
     def _spreads(self) -> list[float]:
         """The standard deviation of each column of numbers, 0 for other columns."""
         return [_spread(column) for column in self.fields.values()]
@@ -81,7 +87,8 @@ class Things:
 def as_shown(value: Any) -> str:
     """A cell as text; numbers with the digits that matter."""
     if isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_, numbers.Integral)):
-        return f"{float(value):.6g}"
+        text = f"{float(value):.6g}"
+        return f"{float(value):.0f}" if "e+" in text and abs(float(value)) < LARGEST_WRITTEN_OUT else text
     return str(value)[:TEXT_SHOWN]
 
 
