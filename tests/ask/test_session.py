@@ -139,8 +139,6 @@ def test_names(blobs):
     assert question.first in names["Berta"].members
     session.move(3, "Anna")
     assert session.labels_[3] == 0
-    with pytest.raises(ValueError, match="named 'Anna' already"):
-        session.name(names["Berta"].id, "Anna")
     for blank in ("", "  ", None, 3, "none"):
         with pytest.raises(ValueError, match="name"):
             session.name(0, blank)
@@ -160,6 +158,35 @@ def test_a_move_is_an_answer(blobs, answer_truly):
     session.move(5, "none")
     assert (session.labels_ == session.labels_[5]).sum() >= 1
     assert session.labels_[5] not in {g.id for g in session.groups if 5 not in g.members}
+
+
+@pytest.mark.parametrize("kind", ["pair", "pick"])
+def test_groups_of_one_name_are_one(blobs, answer_truly, kind, tmp_path):
+    X, y = blobs
+    journal = tmp_path / "answers.jsonl"
+    session = Session(X, random_state=0, answers=journal)
+    answer_truly(session, y, 40, kind)
+    before, ids = session.labels_, {int(y[group.members[0]]): group.id for group in session.groups}
+    assert sorted(ids) == [0, 1, 2, 3]
+    session.name(ids[1], "right")
+    session.name(ids[3], "right")
+    together = np.where(y == 3, 1, y)
+    for found in (session, Session.load(journal, X)):
+        assert [group.size for group in found.groups if group.name == "right"] == [60]
+        assert len(found.groups) == 3
+        assert Constraints.from_labels(together).violations(found.labels_).n_violations == 0
+        assert found.constraints_.violations(together).n_violations == 0
+        assert found.contradictions() == []
+        outdated = [answer for answer in found.answers if not answer.believed]
+        assert all({y[answer.first], y[answer.second]} == {1, 3} for answer in outdated)
+    assert Constraints.from_answers(journal).violations(together).n_violations == 0
+    answer_truly(session, together, 20, kind)
+    assert Constraints.from_labels(together).violations(session.labels_).n_violations == 0
+    session.name(ids[1], "east")
+    assert [group.size for group in session.groups if group.name == "east"] == [60]
+    while session.n_answers_ > 40 or len(session.groups) == 3:
+        session.undo()
+    np.testing.assert_array_equal(session.labels_, before)
 
 
 @pytest.mark.parametrize("n_answers", [0, 12])

@@ -281,10 +281,12 @@ def test_picks_moves_names_and_revisions(client, desk):
 
 def test_two_groups_of_one_name(client, desk):
     answer(client, "uprights", ask(client, "pick"), "pick")
-    reply = send(client, "name", group=0, name="uprights")
-    assert reply.status_code == 422
-    assert reply.json()["error"].startswith("Another group is named 'uprights'. To make one of two groups, move")
-    assert desk.session.groups[0].name is None
+    assert len(desk.session.groups) == 2
+    reply = send(client, "name", group=0, name="uprights").json()
+    assert reply["notice"] == "The two groups named 'uprights' are one now. Undo makes them two again."
+    assert [group.name for group in desk.session.groups] == ["uprights"]
+    send(client, "undo")
+    assert [group.name for group in desk.session.groups] == [None, "uprights"]
 
 
 def test_a_correction_that_others_outweigh_is_not_passed_over(client, desk, monkeypatch):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from tightcut.ask.records import Answer
 from tightcut.constraints import Constraints
@@ -36,6 +38,8 @@ class Evidence:
         Those of the pairs that were asked to learn whether two groups are one.
     home : int ndarray of shape (n_groups,)
         The group into which each group was merged; itself for most.
+    outdated : frozenset of int
+        The numbers of answers that told groups apart which the person has joined since.
     """
 
     answers: tuple[Answer, ...]
@@ -46,14 +50,15 @@ class Evidence:
     named: dict[int, int]
     votes: np.ndarray
     home: np.ndarray
+    outdated: frozenset[int] = frozenset()
 
     @property
     def n_groups(self) -> int:
         return len(self.home)
 
 
-def gather(answers: Sequence[Answer], anchor: int) -> Evidence:
-    """Sort answers into arrays."""
+def gather(answers: Sequence[Answer], anchor: int, joined: Mapping[int, int] | None = None) -> Evidence:
+    """Sort answers into arrays. `joined` says of each group that a person has joined to another to which."""
     position, founders, named = {anchor: 0}, {0: 0}, {0: 0}
     pairs, picks, votes = [], [], []
     highest = 0
@@ -79,7 +84,7 @@ def gather(answers: Sequence[Answer], anchor: int) -> Evidence:
         elif answer.choice == "none":
             picks += [(i, group, 0) for group in answer.shown]
             highest = max(highest, *answer.shown, 0)
-    return Evidence(
+    evidence = Evidence(
         tuple(answers),
         np.fromiter(position, np.int64, len(position)),
         np.array(pairs, np.int64).reshape(-1, 3),
@@ -89,6 +94,47 @@ def gather(answers: Sequence[Answer], anchor: int) -> Evidence:
         np.array(votes, np.int64).reshape(-1, 3),
         np.arange(highest + 1),
     )
+    return _with_joined(evidence, joined) if joined else evidence
+
+
+def _with_joined(evidence: Evidence, joined: Mapping[int, int]) -> Evidence:
+    """The evidence with some groups as one: their first things are together, and what told them apart says nothing."""
+    m, position = len(evidence.points), {row: i for i, row in enumerate(evidence.points.tolist())}
+    home = np.arange(max(evidence.n_groups, *(group + 1 for pair in joined.items() for group in pair)))
+    home[list(joined)] = list(joined.values())
+    # Points and groups that answers have put together, each with one number; the groups after the points.
+    together = [(i, j) for i, j, same in evidence.pairs.tolist() if same]
+    together += [(i, m + group) for i, group, chosen in evidence.picks.tolist() if chosen]
+    together += [(i, m + group) for group, i in evidence.founders.items()]
+    ends = np.array(together).T
+    links = sp.coo_array((np.ones(len(together)), ends), shape=(m + len(home),) * 2)
+    component = connected_components(links, directed=False)[1]
+    whole = np.full(component.max() + 1, -1)  # the joined group that a component is a part of
+    for group in {*joined, *joined.values()}:
+        whole[component[m + group]] = home[group]
+    own = whole[component]
+
+    def apart(i: int, j: int) -> bool:
+        """Whether two points, or a point and a group, were parts of one joined group and not yet together."""
+        return own[i] == own[j] != -1 and component[i] != component[j]
+
+    kept = [(i, j, same) for i, j, same in evidence.pairs.tolist() if same or not apart(i, j)]
+    picks = [(i, g, chosen) for i, g, chosen in evidence.picks.tolist() if chosen or not apart(i, m + g)]
+    picks += [(evidence.founders[part], group, 1) for part, group in joined.items() if part in evidence.founders]
+    outdated = {
+        answer.number
+        for answer in evidence.answers
+        if answer.choice == "different"
+        and answer.second is not None
+        and apart(position[answer.first], position[answer.second])
+    }
+    return replace(
+        evidence,
+        pairs=np.array(kept, np.int64).reshape(-1, 3),
+        picks=np.array(picks, np.int64).reshape(-1, 3),
+        home=home,
+        outdated=frozenset(outdated),
+    )
 
 
 def truth_of(evidence: Evidence, belief: np.ndarray) -> np.ndarray:
@@ -97,7 +143,7 @@ def truth_of(evidence: Evidence, belief: np.ndarray) -> np.ndarray:
     truth = np.ones(len(evidence.answers))
     for number, answer in enumerate(evidence.answers):
         here = belief[position[answer.first]]
-        if answer.choice == "unsure":
+        if answer.choice == "unsure" or answer.number in evidence.outdated:
             continue
         if answer.kind == "pair":
             assert answer.second is not None  # noqa: S101

@@ -49,17 +49,34 @@ def effective_answers(events: list[Event]) -> list[Answer]:
     return list(answers.values())
 
 
-def group_names(events: list[Event]) -> dict[int, str]:
-    """The name of each named group: the last one that was given."""
+def named_groups(events: list[Event]) -> tuple[dict[int, str], dict[int, int]]:
+    """The name of each named group, and the group that each joined one is a part of: two that got the same name are one.
+
+    Examples
+    --------
+    >>> named_groups([{"event": "name", "group": g, "name": name} for g, name in [(0, "ape"), (2, "ape"), (0, "apes")]])
+    ({0: 'apes'}, {2: 0})
+    """
     names: dict[int, str] = {}
+    joined: dict[int, int] = {}
     for _, event in standing(events):
-        if event["event"] == "name":
-            names[event["group"]] = event["name"]
-            continue
         answer = event.get("answer", event)
-        if answer.get("founds_name") is not None:
-            names[answer["founds"]] = answer["founds_name"]
-    return names
+        group, name = (event["group"], event["name"]) if event["event"] == "name" else _founded(answer)
+        if name is None:
+            continue
+        group = joined.get(group, group)
+        holder = next((other for other, text in names.items() if text == name), group)
+        if holder == group:
+            names[group] = name
+            continue
+        names.pop(group, None)
+        joined = {part: holder if whole == group else whole for part, whole in joined.items()} | {group: holder}
+    return names, joined
+
+
+def _founded(answer: Event) -> tuple[int, str | None]:
+    """The group that an answer began, and the name that it got with it."""
+    return answer.get("founds", -1), answer.get("founds_name")
 
 
 def largest(events: Iterable[Event], key: str) -> int:

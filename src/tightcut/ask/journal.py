@@ -154,7 +154,7 @@ def read_constraints(path: Any, n_points: int | None = None) -> Constraints:
         Number of points of the data; a journal of other data is refused.
     """
     from tightcut.ask.evidence import believed_constraints, gather
-    from tightcut.ask.history import effective_answers
+    from tightcut.ask.history import effective_answers, named_groups
     from tightcut.ask.weighing import weigh
 
     header, *events = read_events(path)
@@ -163,21 +163,22 @@ def read_constraints(path: Any, n_points: int | None = None) -> Constraints:
     rows = int(header["rows"])
     if n_points is not None and n_points != rows:
         raise ValueError(f"{path} holds answers about {rows} points; the data have {n_points}.")
-    evidence = gather(effective_answers(events), header["anchor"])
+    evidence = gather(effective_answers(events), header["anchor"], named_groups(events)[1])
     return believed_constraints(evidence, weigh(evidence), rows)
 
 
 def read_named_rows(path: Any) -> dict[str, list[int]]:
     """The names of groups in a journal, each with the rows that answers have put into the group."""
-    from tightcut.ask.history import effective_answers, group_names
+    from tightcut.ask.history import effective_answers, named_groups
 
     _, *events = read_events(path)
+    names, joined = named_groups(events)
     members: dict[int, list[int]] = {}
     for answer in effective_answers(events):
         group = answer.founds if answer.founds is not None else answer.choice
         if answer.kind != "pair" and isinstance(group, int):
-            members.setdefault(group, []).append(answer.first)
-    return {name: members[group] for group, name in group_names(events).items() if group in members}
+            members.setdefault(joined.get(group, group), []).append(answer.first)
+    return {name: members[group] for group, name in names.items() if group in members}
 
 
 def _blocks(X: Any) -> Iterable[bytes]:

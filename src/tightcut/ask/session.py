@@ -191,11 +191,8 @@ class Session(State):
         return event
 
     def name(self, group: int, name: str) -> None:
-        """Give a group a name."""
+        """Give a group a name. Two groups of the same name become one; answers that told them apart no longer count."""
         group, name = self._group_id(group), choices.check_name(name)
-        holder = {text: g for g, text in self._names.items()}.get(name)
-        if holder is not None and holder != group:
-            raise ValueError(f"Group {holder} is named {name!r} already; names must differ.")
         self._append({"event": "name", "group": group, "name": name, "time": now()})
 
     # What is known

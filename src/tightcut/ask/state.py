@@ -7,7 +7,7 @@ import numpy as np
 from tightcut.ask.beliefs import Beliefs, believe
 from tightcut.ask.cutting import ForecastComparison, cut_from
 from tightcut.ask.evidence import gather
-from tightcut.ask.history import effective_answers, group_names, largest
+from tightcut.ask.history import effective_answers, largest, named_groups
 from tightcut.ask.journal import Event, Journal
 from tightcut.ask.labelling import columns_lead, labels_of
 from tightcut.ask.landscape import Landscape, View
@@ -20,7 +20,7 @@ class State:
     _journal: Journal
     _landscape: Landscape
     _issued: int
-    _memo: tuple[list[Answer], Beliefs] | None = None
+    _memo: tuple[list[Answer], dict[int, int], Beliefs] | None = None
     _labels: np.ndarray | None = None
     _answered: list[Answer] | None = None
     _rivals: ForecastComparison | None = None
@@ -33,17 +33,18 @@ class State:
 
     @property
     def _names(self) -> dict[int, str]:
-        return group_names(self._journal.events)
+        return named_groups(self._journal.events)[0]
 
     @property
     def _beliefs(self) -> Beliefs:
         return self._believe(self._answers)
 
     def _believe(self, answers: list[Answer]) -> Beliefs:
-        if self._memo is None or self._memo[0] != answers:
-            evidence = gather(answers, self._journal.header["anchor"])
-            self._memo = answers, believe(self._landscape, evidence)
-        return self._memo[1]
+        joined = named_groups(self._journal.events)[1]
+        if self._memo is None or self._memo[:2] != (answers, joined):
+            evidence = gather(answers, self._journal.header["anchor"], joined)
+            self._memo = answers, joined, believe(self._landscape, evidence)
+        return self._memo[2]
 
     @property
     def _leading(self) -> View:

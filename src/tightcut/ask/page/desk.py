@@ -170,13 +170,13 @@ class Desk:
 
     def _name(self, session: AnySession, values: Reply) -> Reply:
         number, name = _whole(values, "group"), _short(values.get("name"))
-        if any(group.name == name and group.id != number for group in session.groups):
-            raise ValueError(
-                f"Another group is named {name!r}. To make one of two groups, move the things of one of them."
-            )
+        joins = any(group.name == name and group.id != number for group in session.groups)
         session.name(number, name)
         self._names_given += 1
-        return self._question(session, values)
+        reply = self._question(session, values)
+        if joins:
+            reply["notice"] = f"The two groups named {name!r} are one now. Undo makes them two again."
+        return reply
 
     def _look(self, session: AnySession, values: Reply) -> Reply:  # noqa: ARG002
         return {"version": self._version(session), "layout": self._n_layouts}

@@ -265,7 +265,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
       curve, estimate);
     const lower = h("section", { class: "lower" },
       h("div", { class: "clusters" }, h("h2", { text: "Groups" }),
-        h("p", { class: "quiet", text: "Is something in the wrong group? Click it to move it." }, h("span", { class: "naming", text: " Click the name of a group to change it." })), groups),
+        h("p", { class: "quiet", text: "Is something in the wrong group? Click it to move it." }, h("span", { class: "naming", text: " Click the name of a group to change it; two groups with the same name become one." })), groups),
       h("div", { class: "past" }, h("h2", { text: "Your answers" }), answers,
         h("div", { class: "downloads" },
           button("Labels (CSV)", () => download("labels", "labels.csv")), button("Pairs (CSV)", () => download("pairs", "pairs.csv")))));
