@@ -93,10 +93,10 @@ class Showing:
             "colours": np.where(known, labels, -1)[drawn].tolist(),
             "asked": sorted(asked),
             "n_unknown": int((~known).sum()),
-            "answers": [self.answer(answer, names) for answer in reversed(answers[-RECENT:])],
+            "answers": [self.answer(answer, names, labels) for answer in reversed(answers[-RECENT:])],
             "n_answers": len(answers),
             "contradictions": [
-                {"chain": [self.answer(a, names) for a in found.chain], "suspect": found.suspect.number}
+                {"chain": [self.answer(a, names, labels) for a in found.chain], "suspect": found.suspect.number}
                 for found in session.contradictions()[:CONTRADICTIONS]
             ],
             "progress": {
@@ -108,26 +108,16 @@ class Showing:
             },
         }
 
-    def answer(self, answer: Answer, names: dict[int, str | None]) -> dict[str, Any]:
+    def answer(self, answer: Answer, names: dict[int, str | None], labels: np.ndarray) -> dict[str, Any]:
         return {
             "number": answer.number,
             "kind": answer.kind,
             "first": self.thing(answer.first),
             "second": None if answer.second is None else self.thing(answer.second),
             "choice": answer.choice,
-            "words": self._words(answer, names),
+            "words": _words(answer, names, labels),
             "believed": answer.believed,
         }
-
-    def _words(self, answer: Answer, names: dict[int, str | None]) -> str:
-        if answer.kind == "pair" or answer.choice == "unsure":
-            return str(answer.choice)
-        if answer.choice == "none":
-            founded = (
-                "" if answer.founds is None else f": {group_label(answer.founds, names.get(answer.founds))} begins"
-            )
-            return "none of the others" + founded
-        return group_label(int(answer.choice), names.get(int(answer.choice)))
 
     def _doubtful(self, session: AnySession, labels: np.ndarray) -> dict[int, list[int]]:
         """The least sure rows of each group that nobody was asked about."""
@@ -135,3 +125,14 @@ class Showing:
         order = session.doubtful(len(labels))
         order = order[~np.isin(order, asked)]
         return {group.id: order[labels[order] == group.id][:DOUBTFUL].tolist() for group in session.groups}
+
+
+def _words(answer: Answer, names: dict[int, str | None], labels: np.ndarray) -> str:
+    """An answer as the page lists it. A group that was joined to another is called as that one is."""
+    group = answer.founds if answer.choice == "none" else answer.choice
+    if answer.kind == "pair" or not isinstance(group, int):
+        return "none of the others" if answer.choice == "none" else str(answer.choice)
+    if group not in names and answer.believed:
+        group = int(labels[answer.first])
+    label = group_label(group, names.get(group))
+    return f"none of the others: {label} begins" if answer.choice == "none" else label
