@@ -7,7 +7,7 @@ import pytest
 
 from tightcut import Constraints
 from tightcut.ask import Group, Progress, Question, Session
-from tightcut.ask.questions import CHECK
+from tightcut.ask.questions import CHECK, EXPLORE
 
 
 def test_a_pair_question(blobs):
@@ -158,6 +158,20 @@ def test_a_move_is_an_answer(blobs, answer_truly):
     session.move(5, "none")
     assert (session.labels_ == session.labels_[5]).sum() >= 1
     assert session.labels_[5] not in {g.id for g in session.groups if 5 not in g.members}
+
+
+def test_a_class_that_wrong_answers_have_split_becomes_whole(blobs):
+    """Three wrong answers begin a second group in two blobs; a fourth one is found to be wrong, so that all are doubted."""
+    X, y = blobs
+    session, n_wrong = Session(X, random_state=1), 0
+    while session.n_answers_ < 100 and (question := session.question()) is not None:
+        same = bool(y[question.first] == y[question.second])
+        early = n_wrong < 3 and session.n_answers_ > 2 and same and question.reason == EXPLORE
+        late = n_wrong == 3 and session.n_answers_ > 15 and question.reason == "two groups claim it"
+        n_wrong += early or late
+        session.answer(question, "same" if same != (early or late) else "different")
+    assert n_wrong == 4
+    assert [group.size for group in session.groups] == [30, 30, 30, 30]
 
 
 @pytest.mark.parametrize("kind", ["pair", "pick"])

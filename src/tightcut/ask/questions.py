@@ -235,22 +235,27 @@ def groups_to_compare(beliefs: Beliefs, graph: Graph, placing: Placing) -> tuple
     """Members of a group, and of one that it touches and may belong to; None if there is nothing left to ask.
 
     A small group is told apart from every other; where answers were found to be wrong, several times from the nearest.
-    Otherwise a larger one is told apart from the nearest, too.
+    Otherwise a larger one is told apart from the nearest, too. Where answers were found to be wrong, only the two larger
+    ones that touch most are, and only what was asked to learn it counts: an answer that keeps them apart may be the wrong
+    one that began one of them.
     """
     k = beliefs.evidence.n_groups
     shares = beliefs.shares[:, :k]
     size, volume = shares.sum(axis=0), graph.vertex_weights @ shares
     touch = shares.T @ (graph.weights @ shares) / (volume[:, None] * volume + 1e-9)
     alive = sorted(placing.members)
-    one, two = tally(beliefs.evidence, beliefs.answered)
+    between = touch[np.ix_(alive, alive)]
+    most = between[~np.eye(len(alive), dtype=bool)].max(initial=0)
+    one, two, voted_two = tally(beliefs.evidence, beliefs.answered)
     for g in sorted(alive, key=lambda g: size[g]):
         small = size[g] <= len(shares) / len(alive) / 2
         nearest = sorted(set(alive) - {g}, key=lambda h: -touch[g, h])
         if not small:
-            nearest = [] if beliefs.erring else nearest[:1]
+            nearest = [h for h in nearest[:1] if not beliefs.erring or touch[g, h] == most]
         for rank, h in enumerate(nearest):
-            denials = 3 if beliefs.erring and rank < NEAREST else 1
-            if two[g, h] - one[g, h] < denials and one[g, h] + two[g, h] < COMPARISONS:
+            denials = 3 if beliefs.erring and small and rank < NEAREST else 1
+            against = voted_two if beliefs.erring and not small else two
+            if against[g, h] - one[g, h] < denials and one[g, h] + two[g, h] < COMPARISONS:
                 first = [i for i in placing.members[g] if placing.partners(h, i)]
                 if first:
                     return first, placing.members[h]

@@ -166,13 +166,16 @@ def plausibility(evidence: Evidence, belief: np.ndarray, foreseen: np.ndarray) -
     return float(np.log(np.maximum(truth_of(evidence, belief), DOUBT)).sum() + np.log(agreed).sum())
 
 
-def tally(evidence: Evidence, belief: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How many answers say of every two groups that they are one, and that they are two; symmetric."""
+def tally(evidence: Evidence, belief: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How many answers say of every two groups that they are one, and that they are two; symmetric.
+
+    The third table counts only those of the latter that were asked in order to learn it.
+    """
     k, group, sure = evidence.n_groups, belief.argmax(axis=1), belief.max(axis=1) > SURE
-    one, two = np.zeros((k, k), int), np.zeros((k, k), int)
-    said_one = evidence.votes[evidence.votes[:, 2] == 1]
+    one, two, voted_two = (np.zeros((k, k), int) for _ in range(3))
+    same = evidence.votes[:, 2] == 1
     said_two = evidence.pairs[evidence.pairs[:, 2] == 0]
-    for pairs, table in ((said_one, one), (said_two, two)):
+    for pairs, table in ((evidence.votes[same], one), (said_two, two), (evidence.votes[~same], voted_two)):
         for i, j, _ in pairs.tolist():
             g, h = int(group[i]), int(group[j])
             if g != h and k not in (g, h):
@@ -183,12 +186,12 @@ def tally(evidence: Evidence, belief: np.ndarray) -> tuple[np.ndarray, np.ndarra
         if not chosen and k != g != h and sure[i]:
             two[g, h] += 1
             two[h, g] += 1
-    return one, two
+    return one, two, voted_two
 
 
 def merge(evidence: Evidence, belief: np.ndarray) -> tuple[Evidence, np.ndarray]:
     """The same evidence and beliefs, with groups merged that the votes show to be one: two at least, since one may be wrong."""
-    one, two = tally(evidence, belief)
+    one, two, _ = tally(evidence, belief)
     size, home = belief[:, :-1].sum(axis=0), evidence.home.copy()
     for g, h in np.argwhere((one >= 2) & (one > two)).tolist():
         if (size[g], -g) < (size[h], -h):
