@@ -7,10 +7,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-import tightcut
-from tightcut import cluster
 from tightcut.ask import Question, Session, questions, simulate
-from tightcut.ask.cutting import cut_from
 from tightcut.ask.evidence import COMPARE
 from tightcut.ask.questions import CHECK, EXPLORE, Placing, groups_to_compare
 
@@ -120,20 +117,3 @@ def test_the_cut_takes_over_where_it_foresees_more():
     assert session.constraints_.violations(labels).n_violations == 0
     session._comparison._forecasts[60] = replace(forecast, believed=right, cut=wrong)
     assert not session._comparison.cut_leads(answers, session._beliefs)
-
-
-def test_the_cut_keeps_the_groups_whatever_numbers_its_clusters_have(monkeypatch):
-    y = np.repeat(np.arange(3), 40)
-    X = np.c_[y * 9.0, np.zeros(120)] + np.random.default_rng(0).normal(size=(120, 2))
-    session = Session(X, random_state=0)
-    simulate(session, y, 30)
-    expected = cut_from(session._beliefs, session._leading.spreading)
-    numbers = np.array([7, 2, 40])
-
-    def renumbered(*given, **named):
-        result = cluster(*given, **named)
-        return replace(result, labels=numbers[np.unique(result.labels, return_inverse=True)[1]])
-
-    monkeypatch.setattr(tightcut, "cluster", renumbered)
-    np.testing.assert_array_equal(cut_from(session._beliefs, session._leading.spreading), expected)
-    assert adjusted_rand_score(y, expected) == 1

@@ -30,7 +30,8 @@ def cut_from(beliefs: Beliefs, spreading: Spreading) -> np.ndarray | None:
     believed to be theirs: as a cluster of its own, a group of a few points, perhaps founded by a wrong answer, would grow at
     the cost of a class, since normalized cuts avoid small clusters.
     """
-    from tightcut import Constraints, Graph, cluster
+    from tightcut import Constraints, Graph
+    from tightcut.search.partition import refine_labels
 
     k, points = beliefs.evidence.n_groups, beliefs.evidence.points
     known = beliefs.group < k
@@ -48,11 +49,8 @@ def cut_from(beliefs: Beliefs, spreading: Spreading) -> np.ndarray | None:
     kept = points[known & inside[points]]
     fixed[kept] = start[kept]
     graph = Graph(spreading.weights, spreading.degrees)
-    result = cluster(graph, Constraints.from_labels(fixed), len(large), init=start, effort=0, random_state=0, n_jobs=1)
-    found = np.unique(result.labels, return_inverse=True)[1]
-    group_of = np.empty(len(large), np.int64)
-    group_of[found[kept]] = believed[kept]
-    labels = np.where(inside, group_of[found], believed)
+    found = refine_labels(graph, Constraints.from_labels(fixed), start, np.random.default_rng(0))
+    labels = np.where(inside, large[found], believed)
     aside = points[~known]
     labels[aside] = k + np.arange(len(aside))
     return labels

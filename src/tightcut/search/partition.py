@@ -16,7 +16,7 @@ from tightcut.search.influence import neighbour_relations, with_influence
 from tightcut.search.many_clusters import ManyClusters, Merged
 from tightcut.search.options import SearchOptions
 from tightcut.search.problem import Solution
-from tightcut.search.search import DEVICE_LIMIT, improve, search, select
+from tightcut.search.search import DEVICE_LIMIT, cycle, improve, search, select
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,18 @@ def partition(
         problem = with_influence(problem, influence, further)
     population = search(problem, rng, options, starts)
     return _feasible(reduced.graph, problem, population, rng)[0][1][reduced.component]
+
+
+def refine_labels(graph: Graph, constraints: Constraints, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Labels 0, ..., k - 1 that satisfy the constraints, with a cut that is at most as large: moves, and one V-cycle.
+
+    Clusters keep their numbers and most of their points; `partition` may find a smaller cut into quite other clusters.
+    """
+    k = int(labels.max()) + 1
+    reduced = merge_must_links(graph, constraints, k)
+    problem = ManyClusters.of(reduced.graph, k).at_full_price()
+    _, state = improve(problem, reduced.project(labels))
+    return cycle(problem, state, rng)[1][reduced.component]
 
 
 def merge_must_links(graph: Graph, constraints: Constraints, k: int, device: str = "cpu") -> Reduced:
