@@ -208,12 +208,23 @@ def test_a_name_that_is_refused_goes(window, running):
     page = window(running.address + "#pick")
     press(page, "0")
     page.wait_for_function("() => document.querySelectorAll('.gallery').length === 2")
+    field = page.locator(".gallery input").first
+    field.fill("none")
+    field.press("Enter")
+    page.wait_for_function("() => document.querySelector('.notice').textContent.includes('cannot be named')")
+    assert page.locator(".gallery input").first.input_value() == ""
+
+
+def test_two_groups_that_get_one_name_are_one(window, running):
+    page = window(running.address + "#pick")
+    press(page, "0")
+    page.wait_for_function("() => document.querySelectorAll('.gallery').length === 2")
     running.desk.session.name(1, "uprights")
     field = page.locator(".gallery input").first
     field.fill("uprights")
     field.press("Enter")
-    page.wait_for_function("() => document.querySelector('.notice').textContent.includes('Another group')")
-    assert page.locator(".gallery input").first.input_value() == ""
+    page.wait_for_function("() => document.querySelectorAll('.gallery').length === 1")
+    assert "are one now" in page.locator(".notice").text_content()
 
 
 def test_a_gallery_that_was_opened_stays_open(window, running, kit):
