@@ -29,8 +29,8 @@ from tightcut.search.influence import neighbour_relations, with_influence
 from tightcut.search.many_clusters import ManyClusters
 from tightcut.search.options import Progress
 from tightcut.search.partition import merge_must_links
+from tightcut.search.population import improve
 from tightcut.search.release import satisfied
-from tightcut.search.search import improve
 from tightcut.search.signed_graph import SignedGraph
 from tightcut.search.two_clusters import TwoClusters, vote
 

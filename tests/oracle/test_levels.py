@@ -12,7 +12,7 @@ from toys import nearest_neighbour_graph
 from tightcut import Constraints, Graph, cluster, knn_affinity, pixel_affinity
 from tightcut.datasets import sample_constraints
 from tightcut.search import levels as levels_module
-from tightcut.search import search
+from tightcut.search import search, starts
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.levels import coarsen, coarsest
 from tightcut.search.many_clusters import ManyClusters, Prices
@@ -135,33 +135,98 @@ def test_solutions_that_agree_are_left_alone():
     assert search.join(ManyClusters.of(whole, 3), np.random.default_rng(0), OPTIONS, thirds) == thirds
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2, 8])
-def test_batches_are_joined_with_the_best_so_far(n_jobs, graph, monkeypatch):
-    """Begun one after the other, the second during the first join, or all at once where there are threads for them."""
-    ahead, made, joined, reported = [], [], [], []
-    scores = (5, 9, 3, 8, 4, 7, 2, 9)
+class MadeUp:
+    """Batches whose solutions have given scores."""
 
-    def make(_, __, generators, keep, found):
-        made.append(len(generators))
-        ahead.append(len(found))
+    def __init__(self, scores):
+        self._scores, self.made, self.begun = scores, [], []
+
+    def __call__(self, *_):
+        return self
+
+    def __len__(self):
+        return len(self._scores)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def begin(self, number):
+        self.begun.append(number)
+
+    def solutions(self, number, keep, _options):
         assert keep == search.STARTS_KEPT
-        return [(scores[generator.bit_generator.seed_seq.spawn_key[0]], np.zeros(1)) for generator in generators]
+        self.made.append(number)
+        return [(score, np.zeros(1)) for score in self._scores[number]]
+
+
+@pytest.fixture
+def made_up(monkeypatch, graph):
+    """Batches of given scores in place of real ones, with other parts of a search in place of its own."""
+
+    def put(scores, *, given=(), effort=1.0, progress=None, **parts):
+        batches = MadeUp(scores)
+        for name, part in (parts | {"Batches": batches}).items():
+            monkeypatch.setattr(search, name, part)
+        problem = TwoClusters(SignedGraph.from_graph(graph))
+        options = SearchOptions(effort, n_jobs=1, progress=progress)
+        return batches, search._search_in_batches(problem, np.random.default_rng(0), options, list(given))
+
+    return put
+
+
+def by_score(_, __, ___, population, *_most):
+    return sorted(population, key=lambda one: one[0])
+
+
+def test_batches_are_joined_with_the_best_so_far(made_up):
+    joined, reported = [], []
 
     def join(_, __, ___, population):
         joined.append(len(population))
-        return sorted(population, key=lambda one: one[0])
+        return by_score(_, __, ___, population)
 
-    monkeypatch.setattr(search, "_solutions", make)
-    monkeypatch.setattr(search, "join", join)
-    monkeypatch.setattr(search, "cycled", lambda _, __, ___, population, *_most: population)
-    options = SearchOptions(n_jobs=n_jobs, progress=lambda *call: reported.append(call))
-    problem = TwoClusters(SignedGraph.from_graph(graph))
-    best = search._search_in_batches(problem, np.random.default_rng(0), options, [])
-    assert made == [2] * 4
-    assert ahead == {1: [0] * 4, 2: [0, 2, 0, 0], 8: [2] * 4}[n_jobs]
+    batches, best = made_up(
+        [(5, 9), (3, 8), (4, 7), (2, 9)], progress=lambda *call: reported.append(call), join=join, cycled=by_score
+    )
+    assert batches.made == [0, 1, 2, 3]
+    assert batches.begun == [1]
     assert joined == [2, 4, 6, 6]
-    assert best[0][0] == min(scores)
-    assert reported == [("join", 4 * options.generations, 4 * options.generations, best[0][0])]
+    assert best[0][0] == 2
+    generations = 4 * SearchOptions().generations
+    assert reported == [("join", generations, generations, 2)]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 8])
+@pytest.mark.parametrize("very_large", [False, True])
+def test_batches_are_the_same_whoever_makes_them(n_jobs, very_large, graph, monkeypatch):
+    """One after the other, the second ahead, or all at once where there are threads for them."""
+    if very_large:
+        monkeypatch.setattr(levels_module, "SKIPPED_LIMIT", 50)
+    problem = ManyClusters.of(ConstrainedGraph.from_graph(graph, Constraints.from_pairs(graph.n_vertices)), 3)
+    monkeypatch.setattr(ManyClusters, "middle", lambda _, large: 60)  # noqa: ARG005
+    reported = []
+
+    def made(n_jobs, progress=None):
+        options = SearchOptions(n_jobs=n_jobs, progress=progress)
+        with starts.Batches(problem, np.random.default_rng(4), options) as batches:
+            assert len(batches) == 4
+            batches.begin(1)
+            return [batches.solutions(number, 2, options) for number in range(3)]
+
+    found, expected = made(n_jobs, lambda *call: reported.append(call)), made(1)
+    for own, others in zip(found, expected, strict=True):
+        assert len(own) >= 2
+        assert [score for score, _ in own] == [score for score, _ in others]
+        for (_, state), (_, other) in zip(own, others, strict=True):
+            np.testing.assert_array_equal(state, other)
+    for stage, done, total, best in reported:
+        assert stage in ("start", "refine")
+        assert 1 <= done <= total
+        assert best > 0
+    assert {"start"} <= {stage for stage, *_ in reported}
 
 
 @pytest.mark.parametrize(
@@ -173,28 +238,38 @@ def test_batches_are_joined_with_the_best_so_far(n_jobs, graph, monkeypatch):
         ([(0, 0), (0, 0), (0, 0), (0, 0)], 1, 1),
     ],
 )
-def test_batches_end_where_starts_agree_and_gain_nothing(scores, effort, n_batches, graph, monkeypatch):
-    made, cycles = [], []
+def test_batches_end_where_starts_agree_and_gain_nothing(scores, effort, n_batches, made_up):
+    joins = []
 
-    def make(_, __, generators, *_found):
-        made.append(scores[len(made)])
-        return [(score, np.zeros(1)) for score in made[-1][: len(generators)]]
+    def join(_, __, ___, population):  # finds a little below the best, twice
+        joins.append(len(population))
+        return sorted((0.99 * score if len(joins) < 3 else score, state) for score, state in population)
+
+    batches, _ = made_up(scores, effort=effort, join=join, cycled=by_score)
+    assert len(batches.made) == n_batches
+
+
+@pytest.mark.parametrize(
+    ("last", "effort", "cycles"),
+    [
+        (0.9, 1, [1, 1, search.CYCLES]),
+        (0.9995, 1, [1, 1]),  # a cycle came before, and next to nothing has changed since
+        (0.9995, 2, [search.CYCLES]),  # none came before
+    ],
+)
+def test_cycles_end_a_search_unless_one_has_just_been_made(last, effort, cycles, made_up):
+    made, joins = [], []
+
+    def join(_, __, ___, population):
+        joins.append(last if len(joins) == 2 else 0.9)
+        return [(joins[-1] * min(score for score, _ in population), np.zeros(1))]
 
     def cycled(_, __, ___, population, most=search.CYCLES):
-        cycles.append(most)
+        made.append(most)
         return population
 
-    def join(_, __, ___, population):  # finds a little below the best
-        return sorted((0.99 * score if len(made) < 3 else score, state) for score, state in population)
-
-    monkeypatch.setattr(search, "_solutions", make)
-    monkeypatch.setattr(search, "join", join)
-    monkeypatch.setattr(search, "cycled", cycled)
-    problem, options = TwoClusters(SignedGraph.from_graph(graph)), SearchOptions(effort, n_jobs=1)
-    search._search_in_batches(problem, np.random.default_rng(0), options, [])
-    assert len(made) == n_batches
-    assert cycles.count(search.CYCLES) == 1
-    assert cycles[-1] == search.CYCLES
+    made_up([(1.0, 1.0), (0.9, 0.9), (0.9, 0.9)], effort=effort, join=join, cycled=cycled)
+    assert made == cycles
 
 
 @pytest.mark.parametrize(
@@ -206,29 +281,19 @@ def test_batches_end_where_starts_agree_and_gain_nothing(scores, effort, n_batch
         (0.5, 0.02, 1, 4),  # starts that are joined to so much less have found different clusters
     ],
 )
-def test_batches_end_where_a_cycle_gains_more(joined, gain, effort, n_batches, graph, monkeypatch):
-    made = []
-
-    def make(_, __, generators, *_found):
-        made.append(0.8 ** len(made))
-        return [(made[-1], np.zeros(1)) for _ in generators]
-
+def test_batches_end_where_a_cycle_gains_more(joined, gain, effort, n_batches, made_up):
     def join(_, __, ___, population):
         return [(joined * min(score for score, _ in population), np.zeros(1))]
 
     def cycled(_, __, ___, population, *_most):
         return [((1 - gain) * population[0][0], np.zeros(1))]
 
-    monkeypatch.setattr(search, "_solutions", make)
-    monkeypatch.setattr(search, "join", join)
-    monkeypatch.setattr(search, "cycled", cycled)
-    problem, options = TwoClusters(SignedGraph.from_graph(graph)), SearchOptions(effort, n_jobs=1)
-    search._search_in_batches(problem, np.random.default_rng(0), options, [])
-    assert len(made) == n_batches
+    batches, _ = made_up([(0.8**number,) * 2 for number in range(4)], effort=effort, join=join, cycled=cycled)
+    assert len(batches.made) == n_batches
 
 
 @pytest.mark.parametrize(("given", "improves"), [(2.9, True), (3.1, False)])
-def test_given_states_are_improved_where_they_can_come_near(given, improves, graph, monkeypatch):
+def test_given_states_are_improved_where_they_can_come_near(given, improves, made_up):
     """A state that a colouring has given is far from every start; it is kept all the same."""
     improved, joined = [], []
 
@@ -238,14 +303,9 @@ def test_given_states_are_improved_where_they_can_come_near(given, improves, gra
 
     def join(_, __, ___, population):
         joined.append([score for score, _ in population])
-        return sorted(population, key=lambda one: one[0])
+        return by_score(_, __, ___, population)
 
-    monkeypatch.setattr(search, "_solutions", lambda *_: [(1.0, np.zeros(1)), (1.5, np.zeros(1))])
-    monkeypatch.setattr(search, "_improved", improve)
-    monkeypatch.setattr(search, "join", join)
-    monkeypatch.setattr(search, "cycled", lambda _, __, ___, population, *_most: population)
-    problem = TwoClusters(SignedGraph.from_graph(graph))
-    search._search_in_batches(problem, np.random.default_rng(0), OPTIONS, [(given, np.ones(1))])
+    made_up([(1.0, 1.5)] * 4, given=[(given, np.ones(1))], _improved=improve, join=join, cycled=by_score)
     assert len(improved) == improves
     assert sorted(joined[0]) == sorted([1.0, 1.5, given / 2 if improves else given])
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import joblib
 import pytest
 
-from tightcut._support.parallel import TasksAhead, run_tasks, workers
+from tightcut._support.parallel import Once, finish_tasks, run_tasks, workers
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 5])
@@ -52,14 +52,49 @@ def test_tasks_that_no_thread_has_begun_are_run_by_the_caller():
             release.set()
         return number, threading.get_ident()
 
+    tasks = [Once(where, number) for number in range(3)]
     with ThreadPoolExecutor(1) as pool:
-        found = TasksAhead(pool, where, [(0,), (1,), (2,)]).results()
-    assert [number for number, _ in found] == [0, 1, 2]
-    assert [thread == here for _, thread in found] == [False, True, True]
+        for task in tasks:
+            pool.submit(task.unless_begun)
+        found = list(finish_tasks(tasks))
+    assert [number for number, _ in found] == [2, 1, 0]
+    assert [thread == here for _, thread in found] == [True, True, False]
+
+
+def test_a_task_is_done_once_and_those_who_want_it_wait():
+    done, both = [], threading.Barrier(4, timeout=30)
+    task = Once(lambda: done.append(None) or len(done))
+
+    def ask():
+        both.wait()
+        return task()
+
+    assert list(run_tasks(ask, [()] * 4, n_jobs=4)) == [1] * 4
+    assert len(done) == 1
+
+
+def test_a_thread_passes_by_a_task_that_another_has_begun():
+    begun, release = threading.Event(), threading.Event()
+
+    def work():
+        begun.set()
+        assert release.wait(30)
+        return "done"
+
+    task = Once(work)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(task.unless_begun)
+        assert begun.wait(30)
+        task.unless_begun()  # would wait for ever
+        release.set()
+        assert task() == "done"
 
 
 def test_an_error_ahead_is_raised_where_results_are_wanted():
+    tasks = [Once(int, "1"), Once(int, "one")]
     with ThreadPoolExecutor(1) as pool:
-        ahead = TasksAhead(pool, int, [("1",), ("one",)])
-        with pytest.raises(ValueError, match="one"):
-            ahead.results()
+        for task in tasks:
+            pool.submit(task.unless_begun)
+    with pytest.raises(ValueError, match="one"):
+        list(finish_tasks(tasks))
+    assert tasks[0]() == 1

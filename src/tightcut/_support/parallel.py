@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 from typing import Any
 
 
@@ -45,39 +45,70 @@ def run_tasks(
     return run(delayed(function)(*task) for task in tasks)
 
 
-def _in_threads(function: Callable[..., Any], tasks: Iterable[tuple], count: int) -> Iterator[Any]:
-    """A search has many rounds of tasks that take milliseconds; joblib would add ten to each round."""
-    pool = ThreadPoolExecutor(count)
+class Once:
+    """A task that the first thread to come makes, while others who want the result wait for it.
+
+    Examples
+    --------
+    >>> from tightcut._support.parallel import Once
+    >>> Once(pow, 2, 3)()
+    8
+    """
+
+    def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
+        self._task: tuple[Callable[..., Any], tuple] | None = (function, arguments)
+        self._lock = Lock()
+        self._result: Any = None
+
+    @property
+    def done(self) -> bool:
+        return self._task is None
+
+    def __call__(self) -> Any:
+        """The result, made now unless it is there. After an error the next caller tries, and gets it, too."""
+        with self._lock:
+            return self._made()
+
+    def unless_begun(self) -> None:
+        """Make the result, unless it is there or another thread is about it."""
+        if self._lock.acquire(blocking=False):
+            try:
+                self._made()
+            finally:
+                self._lock.release()
+
+    def _made(self) -> Any:
+        if self._task is not None:
+            function, arguments = self._task
+            self._result = function(*arguments)
+            self._task = None  # gives up what the arguments hold
+        return self._result
+
+
+def _in_threads(function: Callable[..., Any], arguments: Iterable[tuple], count: int) -> Iterator[Any]:
+    """A search has many rounds of tasks that take milliseconds; joblib would add ten to each round.
+
+    This thread takes its share of the tasks: one that only waited would be woken for every result.
+    """
+    tasks = [Once(function, *task) for task in arguments]
+    left = iter(tasks)
+    pool = ThreadPoolExecutor(count - 1)
     try:
-        futures = deque(pool.submit(function, *task) for task in tasks)
-        while futures:
-            yield futures.popleft().result()
+        for task in tasks:
+            pool.submit(task.unless_begun)
+        for task in tasks:
+            while not task.done and (other := next(left, None)) is not None:
+                other.unless_begun()
+            yield task()
     finally:
         # After an error or Ctrl-C nobody waits for tasks that are still running.
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-class TasksAhead:
-    """Tasks that other threads begin while this one does something else.
+def finish_tasks(tasks: list[Once]) -> Iterator[Any]:
+    """The results of tasks that other threads make in their order, made here from the last one on, as they come.
 
-    Examples
-    --------
-    >>> from concurrent.futures import ThreadPoolExecutor
-    >>> from tightcut._support.parallel import TasksAhead
-    >>> with ThreadPoolExecutor(1) as pool:
-    ...     TasksAhead(pool, pow, [(2, 3), (3, 2)]).results()
-    [8, 9]
+    Whoever has nothing left to do has met the others: nobody waits while there is a task that nobody has begun.
     """
-
-    def __init__(self, pool: ThreadPoolExecutor, function: Callable[..., Any], tasks: list[tuple]) -> None:
-        self._function, self._tasks = function, tasks
-        self._futures = [pool.submit(function, *task) for task in tasks]
-
-    def results(self) -> list[Any]:
-        """The results in the order of the tasks. Those that no thread has begun are run here, the last one first."""
-        here = {
-            future: self._function(*task)
-            for future, task in zip(reversed(self._futures), reversed(self._tasks), strict=True)
-            if future.cancel()
-        }
-        return [here[future] if future in here else future.result() for future in self._futures]
+    for task in reversed(tasks):
+        yield task()

@@ -12,7 +12,7 @@ import torch
 from tightcut.gpu.sparse import send
 from tightcut.search.options import SearchOptions
 from tightcut.search.problem import Contraction, Problem, Solution
-from tightcut.search.search import restarts
+from tightcut.search.starts import restarts
 
 SHRINKS = 0.95  # a matching that leaves a larger share of the vertices is not worth a level
 # One thread at a time uses the device: its work would only queue there, with more levels in memory at once.

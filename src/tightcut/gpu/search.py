@@ -16,8 +16,10 @@ import numpy as np
 from tightcut.gpu.levels import OnDevice
 from tightcut.search.levels import coarsen, coarsest
 from tightcut.search.options import SearchOptions
+from tightcut.search.population import improve, select
 from tightcut.search.problem import Contraction, Problem, Solution
-from tightcut.search.search import carry_back, cycled, improve, join, select
+from tightcut.search.search import cycled, join
+from tightcut.search.starts import carry_back
 
 COARSENINGS, STARTS = 0.75, 0.5  # of those of a search on the CPU
 KEPT = 2  # starts of each random coarsening that are carried back

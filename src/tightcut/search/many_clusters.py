@@ -18,9 +18,10 @@ from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.exchange import resplit_pairs, split_and_merge
 from tightcut.search.levels import SHRINKS, coarsen, coarsest, uncoarsen
 from tightcut.search.options import SearchOptions
+from tightcut.search.population import improve, select
 from tightcut.search.problem import Contraction, Problem, Solution
-from tightcut.search.search import improve, restarts, select
 from tightcut.search.signed_graph import random_order
+from tightcut.search.starts import restarts
 
 # Vertices at which starts are compared. A cluster of a few hundred among 58,000 is lost where 400 are left: then 3 of 10
 # searches of Shuttle end 2 to 6 % above the best cut, none with 4,000.

@@ -15,8 +15,9 @@ from tightcut.search.feasibility import fill_empty, find_colouring, repair
 from tightcut.search.influence import neighbour_relations, with_influence
 from tightcut.search.many_clusters import ManyClusters, Merged
 from tightcut.search.options import SearchOptions
+from tightcut.search.population import improve, select
 from tightcut.search.problem import Solution
-from tightcut.search.search import DEVICE_LIMIT, cycle, improve, search, select
+from tightcut.search.search import DEVICE_LIMIT, cycle, search
 
 
 @dataclass(frozen=True)

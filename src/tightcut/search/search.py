@@ -16,20 +16,15 @@ for every number of threads.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from itertools import chain
-from typing import Self
-
 import numpy as np
 
-from tightcut._support.parallel import TasksAhead
-from tightcut.search.levels import coarsen, coarsest, skips_levels, uncoarsen
-from tightcut.search.options import STARTS, SearchOptions
-from tightcut.search.problem import Contraction, Problem, Solution
+from tightcut.search.levels import skips_levels, uncoarsen
+from tightcut.search.options import SearchOptions
+from tightcut.search.population import improve, select
+from tightcut.search.problem import Problem, Solution
+from tightcut.search.starts import STARTS_KEPT, Batches, starts
 
 DEVICE_LIMIT = 60_000  # units; smaller problems are searched on the CPU
-BATCH = 2  # random coarsenings whose starts are joined at a time
-STARTS_KEPT = 4  # per random coarsening, and per join
 # Above this many units half as many starts and joined solutions are kept, and a batch that gains less than this share is the
 # last.
 PATIENT_LIMIT, LEAST_BATCH_GAIN = 100_000, 0.005
@@ -41,7 +36,6 @@ NEARLY_ALIKE, GAIN_OF_CYCLE = 1.15, 0.01
 DIFFERENT = 0.05
 CLOSE = 3  # solutions whose score is at most this many times the best are joined; a mere colouring agrees with no other
 CYCLES, LEAST_GAIN = 3, 2e-4  # V-cycles at most, and the share of the cut that one must gain for another to follow
-POPULATION = 12
 CHILDREN = 6  # per generation
 # Generations without progress before the search ends, and what counts as progress, as a share.
 PATIENCE = 3, 1e-12
@@ -71,55 +65,8 @@ def search(
     return problem.finish(population, rng, options) if options.generations else population
 
 
-def select(problem: Problem, population: list[Solution], size: int = POPULATION) -> list[Solution]:
-    """The best distinct solutions."""
-    chosen: dict[object, Solution] = {}
-    for solution in sorted(population, key=lambda solution: solution[0]):
-        chosen.setdefault(problem.identity(solution), solution)
-        if len(chosen) == size:
-            break
-    return list(chosen.values())
-
-
-def improve(problem: Problem, state: np.ndarray) -> Solution:
-    """A copy of the state, refined and settled."""
-    state = state.copy()
-    problem.refine(state)
-    return problem.settle(state)
-
-
 def _improved(problem: Problem, state: np.ndarray) -> list[Solution]:
     return [improve(problem, state)]
-
-
-# Starts
-
-
-def starts(
-    problem: Problem,
-    rng: np.random.Generator,
-    count: int,
-    keep: int = STARTS_KEPT,
-    middle: int | None = None,
-) -> list[Solution]:
-    """The best of some starts that share one random coarsening to the `middle`, carried back to the problem."""
-    ((_, chosen, levels),) = _compare_starts(problem, rng, count, keep, middle or problem.middle(large=False))
-    return [solution for state in chosen for solution in carry_back(problem, levels, state)]
-
-
-def _compare_starts(
-    problem: Problem, rng: np.random.Generator, count: int, keep: int, middle: int
-) -> list[tuple[float, list[np.ndarray], list[Contraction]]]:
-    """One random coarsening to the middle: the best score there, the best starts, and the levels."""
-    levels = coarsen(problem, middle, rng) if problem.size > 1.5 * middle else []
-    small = coarsest(problem, levels)
-    found = select(small, [small.start(rng) for _ in range(count)], keep)
-    return [(found[0][0], [state for _, state in found], levels)]
-
-
-def carry_back(problem: Problem, levels: list[Contraction], state: np.ndarray) -> list[Solution]:
-    """The solution that a state of the coarsest level leads to, in a list for `SearchOptions.map`."""
-    return [problem.settle(uncoarsen(problem, levels, state))]
 
 
 # Batches
@@ -129,16 +76,18 @@ def _search_in_batches(
     problem: Problem, rng: np.random.Generator, options: SearchOptions, population: list[Solution]
 ) -> list[Solution]:
     """Make solutions by a few random coarsenings at a time and join them with the best so far, as long as it pays."""
-    generators = rng.spawn(options.coarsenings)
-    parts = [generators[first : first + BATCH] for first in range(0, len(generators), BATCH)]
-    keep, last = STARTS_KEPT if problem.size <= PATIENT_LIMIT else STARTS_KEPT // 2, len(parts) - 1
-    with _Ahead(problem, options, parts) as ahead:
-        for number in range(len(parts)):
-            part = options.part(number, len(parts))
-            fresh = _solutions(problem, part, parts[number], keep, ahead.found(number))
+    with Batches(problem, rng, options) as batches:
+        keep, last, cycled_to = (
+            STARTS_KEPT if problem.size <= PATIENT_LIMIT else STARTS_KEPT // 2,
+            len(batches) - 1,
+            np.inf,
+        )
+        for number in range(len(batches)):
+            part = options.part(number, len(batches))
+            fresh = batches.solutions(number, keep, part)
             scores = [score for score, _ in fresh]
             if number == 0:
-                ahead.begin(1)
+                batches.begin(1)
                 # Given states are improved where they can come near. A mere colouring is far from any start.
                 near = [(problem, state) for score, state in population if score <= CLOSE * min(scores)]
                 population = select(problem, population + options.map(_improved, near))
@@ -151,11 +100,14 @@ def _search_in_batches(
             keep = STARTS_KEPT if number == 0 and best < (1 - DIFFERENT) * before else keep
             if options.effort <= 1 and float(np.median(scores)) <= NEARLY_ALIKE * best:
                 population = cycled(problem, rng, part, population, 1)
-                last = number + 1 if population[0][0] < (1 - GAIN_OF_CYCLE) * best else last
-        everything = len(parts) * options.generations
+                cycled_to = population[0][0]
+                last = number + 1 if cycled_to < (1 - GAIN_OF_CYCLE) * best else last
+        everything = len(batches) * options.generations
         options.report("join", everything, everything, population[0][0])
-        # V-cycles gain most of what further batches would have gained, in less time.
-        return cycled(problem, rng, options, population) if options.generations else population
+    # V-cycles gain most of what further batches would have gained, in less time; next to nothing where one came just before.
+    if options.generations and best < (1 - LEAST_GAIN_OF_ALIKE) * cycled_to:
+        population = cycled(problem, rng, options, population)
+    return population
 
 
 def _should_end(
@@ -166,73 +118,6 @@ def _should_end(
         return True
     alike = float(np.median(fresh)) <= ALIKE * best
     return alike and options.effort <= 1 and not best < (1 - LEAST_GAIN_OF_ALIKE) * before
-
-
-class _Ahead:
-    """Starts that other threads begin while this one joins solutions: many small tasks that wait for each other.
-
-    Most searches have a second batch, so that this one is begun during the first join; where there are workers for more,
-    all are begun at once. Which ones are, changes nothing of the result.
-    """
-
-    def __init__(self, problem: Problem, options: SearchOptions, parts: list[list[np.random.Generator]]) -> None:
-        threads, shared = options.workers
-        self._tasks = [_tasks(problem, options, part, STARTS_KEPT) for part in parts]
-        self._pool = ThreadPoolExecutor(max(threads - 1, 1))
-        self._shared = shared and threads > 1 and not skips_levels(problem)
-        self._begun: dict[int, TasksAhead] = {}
-        self._made: list[tuple] = []
-        if threads >= 2 * BATCH and shared:
-            for number in range(len(parts)):
-                self.begin(number)
-        elif threads >= 2 * BATCH:
-            self._made = options.map(_starts_in_one_task, list(chain.from_iterable(self._tasks)), "start")
-
-    def begin(self, number: int) -> None:
-        if self._shared and number < len(self._tasks) and number not in self._begun:
-            self._begun[number] = TasksAhead(self._pool, _compare_starts, self._tasks[number])
-
-    def found(self, number: int) -> list[tuple]:
-        """What `_solutions` needs of a batch that was begun, once it is there; nothing for another one."""
-        if number in self._begun:
-            return list(chain.from_iterable(self._begun[number].results()))
-        return self._made[number * BATCH : (number + 1) * BATCH]
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._pool.shutdown(cancel_futures=True)
-
-
-def _tasks(problem: Problem, options: SearchOptions, generators: list[np.random.Generator], keep: int) -> list[tuple]:
-    return [(problem, rng, options.starts, keep, problem.middle(large=True)) for rng in generators]
-
-
-def _solutions(
-    problem: Problem,
-    options: SearchOptions,
-    generators: list[np.random.Generator],
-    keep: int,
-    found: list[tuple],
-) -> list[Solution]:
-    """Solutions of a large problem, `keep` for each random coarsening, from what was `found` ahead if there is any."""
-    threads, shared = options.workers
-    tasks = _tasks(problem, options, generators, keep)
-    # Levels are large. Without shared memory they stay in the process that makes them; on one thread, those of a very
-    # large graph are given up before the next random coarsening makes its own.
-    if not shared or (threads == 1 and skips_levels(problem)):
-        found = found or options.map(_starts_in_one_task, tasks, "start")
-        return [solution for _, solutions in found for solution in solutions[:keep]]
-    found = found or options.map(_compare_starts, tasks, "start")
-    carried = [(problem, levels, state) for _, chosen, levels in found for state in chosen[:keep]]
-    return options.map(carry_back, carried, "refine", keep * len(tasks))
-
-
-def _starts_in_one_task(problem: Problem, *settings: object) -> list[tuple[float, list[Solution]]]:
-    """The solutions of one random coarsening, after the best score, which `SearchOptions.map` reports."""
-    solutions = starts(problem, *settings)  # type: ignore[arg-type]
-    return [(min(score for score, _ in solutions), solutions)]
 
 
 def join(
@@ -340,8 +225,3 @@ def _child(problem: Problem, rng: np.random.Generator, population: list[Solution
     found = [improve(small, level.project(parents[0]))]
     found += small.explore(found, rng)
     return [improve(problem, level.lift(select(small, found, 1)[0][1]))]
-
-
-def restarts(problem: Problem, rng: np.random.Generator) -> list[Solution]:
-    """A few random starts of a small problem, for `Problem.explore`."""
-    return starts(problem, rng, STARTS // 2)

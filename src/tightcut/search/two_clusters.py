@@ -14,9 +14,11 @@ from tightcut.graph import Graph
 from tightcut.search.levels import SHRINKS, coarsen, coarsest, uncoarsen
 from tightcut.search.options import SearchOptions
 from tightcut.search.polish import polish
+from tightcut.search.population import select
 from tightcut.search.problem import Contraction, Problem, Solution
-from tightcut.search.search import restarts, search, select
+from tightcut.search.search import search
 from tightcut.search.signed_graph import SignedContraction, SignedGraph, pair_up, random_order
+from tightcut.search.starts import restarts
 
 HANDFUL = 20  # units down to which each start is coarsened
 MIDDLE = 400  # units at which starts are compared, before the best are carried back to a larger graph

@@ -22,7 +22,8 @@ from tightcut.search.feasibility import complete, conflict_graph, find_clique, f
 from tightcut.search.influence import neighbour_relations, with_influence
 from tightcut.search.many_clusters import ManyClusters
 from tightcut.search.options import SearchOptions
-from tightcut.search.search import improve, search
+from tightcut.search.population import improve
+from tightcut.search.search import search
 from tightcut.updates.units import Units, loosened, make_units, place_new
 
 INERTIA = 0.1  # share of its edges' weight by which another cluster must outweigh its own before an old point moves
