@@ -177,14 +177,14 @@ def made_up(monkeypatch, graph):
     return put
 
 
-def by_score(_, __, ___, population, *_most):
+def by_score(_, __, ___, population, *_most, **_options):
     return sorted(population, key=lambda one: one[0])
 
 
 def test_batches_are_joined_with_the_best_so_far(made_up):
     joined, reported = [], []
 
-    def join(_, __, ___, population):
+    def join(_, __, ___, population, **_options):
         joined.append(len(population))
         return by_score(_, __, ___, population)
 
@@ -241,7 +241,7 @@ def test_batches_are_the_same_whoever_makes_them(n_jobs, very_large, graph, monk
 def test_batches_end_where_starts_agree_and_gain_nothing(scores, effort, n_batches, made_up):
     joins = []
 
-    def join(_, __, ___, population):  # finds a little below the best, twice
+    def join(_, __, ___, population, **_options):  # finds a little below the best, twice
         joins.append(len(population))
         return sorted((0.99 * score if len(joins) < 3 else score, state) for score, state in population)
 
@@ -260,7 +260,7 @@ def test_batches_end_where_starts_agree_and_gain_nothing(scores, effort, n_batch
 def test_cycles_end_a_search_unless_one_has_just_been_made(last, effort, cycles, made_up):
     made, joins = [], []
 
-    def join(_, __, ___, population):
+    def join(_, __, ___, population, **_options):
         joins.append(last if len(joins) == 2 else 0.9)
         return [(joins[-1] * min(score for score, _ in population), np.zeros(1))]
 
@@ -273,6 +273,25 @@ def test_cycles_end_a_search_unless_one_has_just_been_made(last, effort, cycles,
 
 
 @pytest.mark.parametrize(
+    ("second", "effort", "expected"),
+    [
+        ((4, 4.1), 1, [True, False, False]),  # alike: their clusters are the same
+        ((4, 9), 1, [True, True, False]),
+        ((4, 4.1), 2, [True, True, True]),  # who asks for more gets all
+    ],
+)
+def test_whole_clusters_are_exchanged_at_first_and_where_starts_differ(second, effort, expected, made_up):
+    exchanged = []
+
+    def join(_, __, ___, population, *, exchange):
+        exchanged.append(exchange)
+        return [(0.9 * min(score for score, _ in population), np.zeros(1))]
+
+    made_up([(5, 5.1), second, (3.9, 3.95)], effort=effort, join=join, cycled=by_score)
+    assert exchanged == expected
+
+
+@pytest.mark.parametrize(
     ("joined", "gain", "effort", "n_batches"),
     [
         (0.9, 0.02, 1, 2),  # the cycle gains more than many batches would: one more is the last
@@ -282,7 +301,7 @@ def test_cycles_end_a_search_unless_one_has_just_been_made(last, effort, cycles,
     ],
 )
 def test_batches_end_where_a_cycle_gains_more(joined, gain, effort, n_batches, made_up):
-    def join(_, __, ___, population):
+    def join(_, __, ___, population, **_options):
         return [(joined * min(score for score, _ in population), np.zeros(1))]
 
     def cycled(_, __, ___, population, *_most):
@@ -301,7 +320,7 @@ def test_given_states_are_improved_where_they_can_come_near(given, improves, mad
         improved.append(state)
         return [(given / 2, state)]
 
-    def join(_, __, ___, population):
+    def join(_, __, ___, population, **_options):
         joined.append([score for score, _ in population])
         return by_score(_, __, ___, population)
 

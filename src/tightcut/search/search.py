@@ -92,7 +92,9 @@ def _search_in_batches(
                 near = [(problem, state) for score, state in population if score <= CLOSE * min(scores)]
                 population = select(problem, population + options.map(_improved, near))
             before = population[0][0] if number > 0 else min(scores + [score for score, _ in population])
-            population = join(problem, rng, part, population[:STARTS_KEPT] + fresh)[:STARTS_KEPT]
+            # Starts that are alike have the same clusters, and whole ones were exchanged in the first join.
+            exchange = number == 0 or options.effort > 1 or float(np.median(scores)) > ALIKE * before
+            population = join(problem, rng, part, population[:STARTS_KEPT] + fresh, exchange=exchange)[:STARTS_KEPT]
             del fresh  # a state of ten million units takes 40 MB
             best = population[0][0]
             if number == last or _should_end(problem, options, number, scores, before, best):
