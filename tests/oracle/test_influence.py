@@ -8,8 +8,8 @@ from strategies import random_problem
 from toys import assert_clustering, k_partition_table, partitions_into
 
 from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster, knn_affinity
-from tightcut.search.influence import neighbour_relations
-from tightcut.search.many_clusters import Prices
+from tightcut.search.influence import neighbour_relations, with_influence
+from tightcut.search.many_clusters import ManyClusters, Prices
 from tightcut.search.partition import merge_must_links
 
 
@@ -77,6 +77,21 @@ def test_every_constraint_holds_and_the_criterion_is_almost_always_optimal(k, in
 
 
 @pytest.mark.slow
+def test_starts_are_compared_by_violations_at_the_low_price_and_shares_at_their_own():
+    graph, constraints = random_problem(3, 3, planted=True, min_pairs=6)
+    component = constraints.components()[1]
+    reduced = merge_must_links(graph, constraints, 3).graph
+    plain = ManyClusters.of(reduced, 3)
+    relations = neighbour_relations(graph, constraints, component)
+    problem = with_influence(plain, 2.0, relations)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        labels = problem.random_labels(rng)
+        shares = 2.0 * plain.prices.low * float(relations.toarray()[labels[:, None] == labels].sum()) / 2
+        expected = reduced.cut(labels, 3) + plain.prices.low * reduced.violated(labels) + shares
+        assert problem.compare(labels)[0] == pytest.approx(expected, rel=1e-6)
+
+
 def test_classes_left_together_by_the_smallest_cut_come_apart():
     """Digits with 500 pairs: the smallest cut merges ones and eights and exiles the points that say otherwise."""
     X, y = load_digits(return_X_y=True)

@@ -1,6 +1,7 @@
 """More than two clusters against all partitions of small constrained graphs, and what the search promises."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from tightcut.relaxation.objective import normalized_cut
 from tightcut.search import exchange
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.exchange import resplit_pairs, split_and_merge
+from tightcut.search.many_clusters import Prices
 from tightcut.search.partition import refine_labels
 
 HARD, SOFT, TORN = 80, 25, 50  # problems for each k
@@ -245,6 +247,9 @@ def test_init_with_more_clusters_is_refused(options):
         cluster(nearest_neighbour_graph(40), None, 3, init=np.arange(40), random_state=0, effort=0, **options)
 
 
+FORBIDDEN = Prices(low=1.0, full=1000.0)
+
+
 def classic_mistake(size=6, between=0.05):
     """Three classes, all weakly joined; one is cut in two while the other two share a cluster."""
     n = 3 * size
@@ -258,10 +263,10 @@ def test_split_and_merge_repairs_the_mistake_of_recursion():
     graph, truth, mistake = classic_mistake()
     plain = ConstrainedGraph.from_graph(graph, Constraints.from_pairs(18))
     before = mistake.copy()
-    found = split_and_merge(plain, mistake, 3, np.random.default_rng(0))
+    found = split_and_merge(plain, mistake, 3, np.random.default_rng(0), FORBIDDEN.penalty)
     assert same_partition(found, truth)
     np.testing.assert_array_equal(mistake, before)
-    assert split_and_merge(plain, truth.astype(np.int32), 3, np.random.default_rng(0)) is None
+    assert split_and_merge(plain, truth.astype(np.int32), 3, np.random.default_rng(0), FORBIDDEN.penalty) is None
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -278,8 +283,37 @@ def test_split_and_merge_does_not_join_what_is_apart_nor_split_what_is_together(
     graph, _, mistake = classic_mistake()
     for constraints in (Constraints.from_pairs(18, cannot_link=[(0, 1)]), Constraints.from_pairs(18, [(6, 17)])):
         relations = ConstrainedGraph.from_graph(graph, constraints)
-        found = split_and_merge(relations, mistake, 3, np.random.default_rng(0))
+        found = split_and_merge(relations, mistake, 3, np.random.default_rng(0), FORBIDDEN.penalty)
         assert found is None or relations.violated(found) == 0
+
+
+def test_split_and_merge_weighs_relations_by_their_price():
+    """A cannot-link between the halves of a class forbids their merger, a share of one makes it dearer, an allowance free."""
+    graph, truth, mistake = classic_mistake()
+    for share, prices, repaired in (
+        (1, FORBIDDEN, False),
+        (1e-6, FORBIDDEN, True),
+        (1e-6, replace(FORBIDDEN, full=1e7), False),
+        (1, replace(FORBIDDEN, allowance=1.0), True),
+    ):
+        relations = ConstrainedGraph.from_graph(graph, Constraints.from_pairs(18, cannot_link=[(0, 1)]))
+        relations = replace(relations, relations=share * relations.relations)
+        found = split_and_merge(relations, mistake, 3, np.random.default_rng(0), prices.penalty)
+        assert (found is not None and same_partition(found, truth)) == repaired
+
+
+def test_split_and_merge_separates_what_is_apart_though_the_cut_is_larger():
+    """Two classes that are one clique, and a class in two halves: only the relations ask for another clustering."""
+    affinity = cliques(6, 12) + 0.3 * (1 - np.eye(18)) * (cliques(6, 12) == 0)
+    halves = np.where(np.arange(18) < 6, np.arange(18) % 2, 2).astype(np.int32)
+    apart = Constraints.from_pairs(18, cannot_link=[(i, j) for i in range(6, 12) for j in range(12, 18)])
+    relations = ConstrainedGraph.from_graph(Graph.from_affinity(affinity), apart)
+    found = split_and_merge(relations, halves, 3, np.random.default_rng(0), FORBIDDEN.penalty)
+    assert relations.violated(found) < relations.violated(halves)
+    before, after = (
+        relations.cut(labels, 3) + FORBIDDEN.full * relations.violated(labels) for labels in (halves, found)
+    )
+    assert after < before
 
 
 def test_cluster_escapes_from_the_mistake_of_recursion():
@@ -295,8 +329,9 @@ def satisfied_pairs(constraints, labels):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("move", [resplit_pairs, split_and_merge])
-def test_moves_between_clusters_never_raise_the_cut_nor_the_violations(move):
-    changed = 0
+def test_moves_between_clusters_never_raise_what_they_minimise(move):
+    """The cut plus the price of what is violated; to split two clusters again never violates more."""
+    changed, settings = 0, () if move is resplit_pairs else (FORBIDDEN.penalty,)
     for seed in range(40):
         rng = np.random.default_rng(seed)
         n, k = int(rng.integers(6, 40)), int(rng.integers(3, 6))
@@ -305,14 +340,16 @@ def test_moves_between_clusters_never_raise_the_cut_nor_the_violations(move):
         relations = ConstrainedGraph.from_graph(graph, constraints)
         labels = rng.permutation(np.arange(n) % k).astype(np.int32)
         before = labels.copy()
-        found = move(relations, labels, k, rng)
+        found = move(relations, labels, k, rng, *settings)
         np.testing.assert_array_equal(labels, before)
         if found is None:
             continue
         assert set(found.tolist()) == set(range(k))
-        assert within(relations.cut(found, k), relations.cut(labels, k))
+        score, old = (relations.cut(one, k) + FORBIDDEN.full * relations.violated(one) for one in (found, labels))
+        assert within(score, old)
         assert relations.violated(found) <= relations.violated(labels) + 1e-9
         if move is resplit_pairs:
+            assert within(relations.cut(found, k), relations.cut(labels, k))
             assert (satisfied_pairs(constraints, found) >= satisfied_pairs(constraints, labels)).all(), f"seed {seed}"
         changed += not same_partition(found, labels)
     assert changed >= 20

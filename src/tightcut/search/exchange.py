@@ -6,6 +6,7 @@ weight; the constraints that hold now are kept.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
@@ -71,44 +72,45 @@ def split_and_merge(
     labels: np.ndarray,
     k: int,
     rng: np.random.Generator,
+    penalty: Callable[[np.ndarray], np.ndarray],
     options: SearchOptions = QUICK,
 ) -> np.ndarray | None:
-    """Split one cluster and merge two others, if that lowers the cut.
+    """Split one cluster and merge two others, if that lowers the cut and the penalty for violated belief together.
 
     This repairs what recursion gets wrong: a class cut in two while two classes share a cluster.
     """
     leaving, volume = np.bincount(labels, graph.degrees, k), np.bincount(labels, graph.vertex_weights, k)
     joint = graph.joint_weights(labels, k)
     leaving = leaving - np.diag(joint)
-    np.fill_diagonal(joint, 0)
-    clash = graph.joint_relations(labels, k)
+    share = leaving / volume
+    a, b = np.triu_indices(k, 1)
+    merged = (leaving[a] + leaving[b] - 2 * joint[a, b]) / (volume[a] + volume[b]) - share[a] - share[b]
+    violated = graph.violated(labels) + graph.joint_relations(labels, k)[a, b]
+    before = penalty(np.array(graph.violated(labels)))
+    best, move = -1e-12, None
     tasks = [(graph, labels, c, child) for c, child in enumerate(rng.spawn(k))]
-    halves = {
-        c: (ratio - leaving[c] / volume[c], members, side) for c, ratio, members, side in options.map(_halves, tasks)
-    }
-    best, move = 0.0, None
-    for a, b in combinations(range(k), 2):
-        if clash[a, b] > 0:
-            continue
-        merged = (leaving[a] + leaving[b] - 2 * joint[a, b]) / (volume[a] + volume[b])
-        change = merged - leaving[a] / volume[a] - leaving[b] / volume[b]
-        for c, (price, _, _) in halves.items():
-            if c not in (a, b) and change + price < best - 1e-12:
-                best, move = change + price, (a, b, c)
+    for c, ratio, members, side, resolved in options.map(_halves, tasks):
+        change = merged + (ratio - share[c]) + penalty(violated - resolved) - before
+        change[(a == c) | (b == c)] = np.inf
+        pair = int(np.argmin(change))
+        if change[pair] < best:
+            best, move = change[pair], (a[pair], b[pair], members[side])
     if move is None:
         return None
-    a, b, c = move
+    kept, freed, leavers = move
     labels = labels.copy()
-    labels[labels == b] = a
-    _, members, side = halves[c]
-    labels[members[side]] = b
+    labels[labels == freed] = kept
+    labels[leavers] = freed
     return labels
 
 
 def _halves(
     graph: ConstrainedGraph, labels: np.ndarray, c: int, rng: np.random.Generator
-) -> list[tuple[int, float, np.ndarray, np.ndarray]]:
-    """A cluster, the ratio of its best split, its members and which of them leave; nothing if it cannot be split."""
+) -> list[tuple[int, float, np.ndarray, np.ndarray, float]]:
+    """A cluster, the ratio of its best split, its members, which of them leave, and the relations between the two parts.
+
+    Nothing if it cannot be split.
+    """
     members = np.flatnonzero(labels == c)
     if len(members) < 2:
         return []
@@ -116,7 +118,9 @@ def _halves(
     if units.graph.is_one_sided:
         return []
     ratio, spins = search(TwoClusters(units.graph), rng, QUICK)[0]
-    return [(c, ratio, members, units.lift(spins) > 0)]
+    side = units.lift(spins) > 0
+    relations = _among(graph.relations, members)
+    return [(c, ratio, members, side, float(side @ (relations @ ~side)))]
 
 
 def units_of(graph: ConstrainedGraph, labels: np.ndarray, members: np.ndarray) -> SignedContraction:

@@ -24,7 +24,7 @@ def with_influence(problem: ManyClusters, influence: float, relations: sp.csr_ar
     Parameters
     ----------
     problem : ManyClusters
-        The relations of its graph are the constraints.
+        The relations of its graph are the constraints, each with a whole unit of belief.
     influence : float
         The price of one unit of the further relations, in units of the low price.
     """
@@ -33,7 +33,7 @@ def with_influence(problem: ManyClusters, influence: float, relations: sp.csr_ar
     full = prices.full + price * float(relations.sum()) / 2
     both = sp.csr_array(graph.relations + relations * (price / full))
     both.sort_indices()
-    return replace(problem, graph=replace(graph, relations=both), prices=replace(prices, full=full))
+    return replace(problem, graph=replace(graph, relations=both), prices=replace(prices, full=full, shares=True))
 
 
 def neighbour_relations(graph: Graph, constraints: Constraints, component: np.ndarray) -> sp.csr_array:

@@ -37,12 +37,14 @@ MAX_SWEEPS, LEAST_GAIN = 3, 0.01  # over the boundaries of a large graph
 class Prices:
     """What a violated unit of belief costs: `low` while searching, `full` when judging.
 
-    The first `allowance` units are free when judging; refinement turns to the full price only above them.
+    The first `allowance` units are free when judging; refinement turns to the full price only above them. With `shares`,
+    constraints have whole units of belief, and what `tightcut.search.influence` adds to them is less than one in all.
     """
 
     low: float
     full: float
     allowance: float = 0.0
+    shares: bool = False
 
     @classmethod
     def prohibitive(cls, graph: ConstrainedGraph, k: int) -> Prices:
@@ -51,6 +53,15 @@ class Prices:
         typical = float(graph.degrees.sum() / graph.vertex_weights.sum())
         largest = float((graph.degrees / graph.vertex_weights).max(initial=np.finfo(float).tiny))
         return cls(low=2 * k * typical / graph.n_vertices, full=2 * k * largest / smallest)
+
+    def excess(self, violated: np.ndarray) -> np.ndarray:
+        """Violated belief beyond the allowance; an excess within the rounding error is none."""
+        excess = violated - self.allowance
+        return np.where(excess > (BELIEF_ROUNDING if self.allowance > 0 else 0.0), excess, 0.0)
+
+    def penalty(self, violated: np.ndarray) -> np.ndarray:
+        """What violated belief adds to the cut when a solution is judged."""
+        return self.full * self.excess(violated)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,17 +133,20 @@ class ManyClusters:
     def compare(self, labels: np.ndarray) -> Solution:
         """The score of a start, with violations at the low price: most of them end on the way back to single points.
 
-        At the full price the start with the fewest violations would come first, whatever its cut.
+        At the full price the start with the fewest violations would come first, whatever its cut. Shares of units cost as
+        much as ever: they say which start has the right clusters.
         """
-        return self.graph.cut(labels, self.k) + self.prices.low * self._excess(labels), labels
+        violated, shares = self.graph.violated(labels), 0.0
+        if self.prices.shares:
+            shares = max(violated - float(np.floor(violated + BELIEF_ROUNDING)), 0.0)
+        excess = float(self.prices.excess(np.array(violated - shares)))
+        return self.graph.cut(labels, self.k) + self.prices.low * excess + self.prices.full * shares, labels
 
     def judge(self, labels: np.ndarray) -> Solution:
         return self.graph.cut(labels, self.k) + self.prices.full * self._excess(labels), labels
 
     def _excess(self, labels: np.ndarray) -> float:
-        """Violated belief beyond the allowance; an excess within the rounding error is none."""
-        excess = self.graph.violated(labels) - self.prices.allowance
-        return max(excess, 0.0) if self.prices.allowance == 0 or excess > BELIEF_ROUNDING else 0.0
+        return float(self.prices.excess(np.array(self.graph.violated(labels))))
 
     def agreement(self, states: list[np.ndarray]) -> Contraction:
         return self._merged(self.graph.consensus(states))
@@ -193,7 +207,7 @@ class ManyClusters:
             options = replace(options, n_jobs=1)
         for done in range(MAX_EXCHANGES):
             options.report("exchange", done, MAX_EXCHANGES, solution[0])
-            moved = split_and_merge(self.graph, solution[1], self.k, rng, options)
+            moved = split_and_merge(self.graph, solution[1], self.k, rng, self.prices.penalty, options)
             labels = solution[1] if moved is None else moved
             found = improve(self, resplit_pairs(self.graph, labels, self.k, rng, options))
             if found[0] >= solution[0] * (1 - 1e-12):
