@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tightcut.constraints.pairs import read_beliefs, read_indices, to_array
+from tightcut.constraints.pairs import as_list, read_beliefs, read_indices, to_array
 from tightcut.constraints.products import check_pair_count, count_within, pairs_within
 
 MUST_SPELLINGS = frozenset({"must", "must-link", "mustlink", "ml", "same", "1", "+1", "true"})
@@ -108,6 +108,7 @@ def encode(values: Any, name: str) -> tuple[np.ndarray, int]:
     >>> codes.tolist(), count
     ([0, -1, 1, 0], 2)
     """
+    values = as_list(values)
     try:
         array = to_array(values)
     except ValueError:
