@@ -654,6 +654,13 @@ def test_predict_puts_training_points_and_their_neighbours_where_they_belong(n_c
     assert adjusted_rand_score(y, model.predict(nudged)) == 1
 
 
+def test_a_refit_without_neighbours_has_no_recall(X):
+    model = quick(effort=0).fit(X)
+    assert model.neighbor_recall_ == 1
+    model.set_params(affinity="precomputed").fit(model.affinity_matrix_)
+    assert not hasattr(model, "neighbor_recall_")
+
+
 CONTRADICTION = {"must_link": [(0, 1)], "cannot_link": [(0, 1)]}
 
 
