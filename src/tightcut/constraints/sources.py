@@ -151,12 +151,22 @@ def _encode_objects(values: list[Any], name: str) -> tuple[np.ndarray, int]:
 
 
 def _is_unknown(value: Any) -> bool:
-    if value is None or (isinstance(value, Real) and value == -1):
-        return True
+    return (isinstance(value, Real) and value == -1) or is_none(value)
+
+
+def is_none(value: Any) -> bool:
+    """Whether a value is missing: None, NaN, or what pandas has instead, which cannot be compared.
+
+    Examples
+    --------
+    >>> from tightcut.constraints.sources import is_none
+    >>> is_none(None), is_none(float("nan")), is_none("")
+    (True, True, False)
+    """
     try:
-        return bool(value != value)
+        return value is None or bool(value != value)
     except (TypeError, ValueError):
-        # pandas.NA has no truth value; an array has too many, and is refused later.
+        # pandas.NA has no truth value; an array has too many, and is none.
         return not hasattr(value, "__len__")
 
 
