@@ -14,6 +14,7 @@ from tightcut._support.interruption import interruptible
 from tightcut._support.rounding import BELIEF_ROUNDING
 from tightcut.alignment import align
 from tightcut.constraints import Constraints
+from tightcut.constraints.sources import missing
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.gpu.device import resolve_device
 from tightcut.graph import Graph
@@ -270,6 +271,9 @@ def read_labels(labels: Any, graph: Graph, name: str = "labels") -> np.ndarray:
         raise ValueError(
             f"{name} must hold one label per point, shape ({graph.n_vertices},); got shape {values.shape}."
         )
+    absent = missing(values)
+    if absent.any():
+        raise ValueError(f"{name} row {int(np.argmax(absent))} has no label; give every point a cluster.")
     return number_by_appearance(values)
 
 

@@ -170,6 +170,13 @@ def is_none(value: Any) -> bool:
         return not hasattr(value, "__len__")
 
 
+def missing(values: np.ndarray) -> np.ndarray:
+    """Which values of an array are missing."""
+    if values.dtype.kind != "O":
+        return np.asarray(values != values)
+    return np.array([is_none(value) for value in values.ravel().tolist()], dtype=bool).reshape(values.shape)
+
+
 def _members(groups: Iterable[Any], n_points: int) -> tuple[np.ndarray, np.ndarray]:
     arrays = [to_array(group) for group in groups]
     flat = next((number for number, array in enumerate(arrays) if array.ndim != 1), None)
