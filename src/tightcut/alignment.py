@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tightcut.constraints.pairs import to_array
+from tightcut.constraints.sources import is_none
 
 NO_CLUSTER = -1
 
@@ -59,7 +60,7 @@ def _read(labels: Any, name: str) -> tuple[list[Any], np.ndarray]:
     array = to_array(labels)
     if array.ndim != 1:
         raise ValueError(f"{name} must have one label per point, shape (n,); got shape {array.shape}.")
-    values = [None if value is None or value != value or value == NO_CLUSTER else value for value in array.tolist()]
+    values = [None if is_none(value) or value == NO_CLUSTER else value for value in array.tolist()]
     known = list(dict.fromkeys(value for value in values if value is not None))
     for value in known:
         if not isinstance(value, (str, int)) and not (isinstance(value, float) and value.is_integer()):

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
+from tightcut._support.choices import check_count
 from tightcut._support.parallel import run_tasks
 from tightcut.clustering import as_generator, check_points, cluster, read_labels
 from tightcut.constraints import Constraints
@@ -96,6 +97,9 @@ def audit(
     """
     constraints = check_points(graph, constraints)
     present = read_labels(labels, graph)
+    for name, value in (("n_solved", n_solved), ("max_pairs", max_pairs)):
+        if value is not None:
+            check_count(name, value, 0)
     rng = as_generator(random_state)
     n_clusters = int(present.max()) + 1
     effort = _solving_effort(n_clusters) if effort is None else effort

@@ -14,6 +14,7 @@ from tightcut._support.interruption import interruptible
 from tightcut._support.rounding import BELIEF_ROUNDING
 from tightcut.alignment import align
 from tightcut.constraints import Constraints
+from tightcut.constraints.sources import missing
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.gpu.device import resolve_device
 from tightcut.graph import Graph
@@ -29,6 +30,7 @@ from tightcut.search.within import Within, cluster_within
 
 METHODS = ("search", "paper")
 FEWEST = "fewest"
+MOST_ARCS = np.iinfo(np.int32).max  # the search counts them with 32 bits
 
 
 @dataclass(frozen=True)
@@ -228,6 +230,11 @@ def check_points(graph: Graph, constraints: Constraints | None) -> Constraints:
         raise TypeError(
             f"graph must be a Graph, not {type(graph).__name__}: Graph.from_affinity(similarities) makes one."
         )
+    if graph.weights.nnz > MOST_ARCS:
+        raise ValueError(
+            f"The graph has {graph.n_edges:,} edges, and {MOST_ARCS // 2:,} is the most that is searched in memory; "
+            "tightcut.cluster_graph clusters larger ones."
+        )
     if constraints is None:
         return Constraints.from_pairs(graph.n_vertices)
     if not isinstance(constraints, Constraints):
@@ -270,6 +277,9 @@ def read_labels(labels: Any, graph: Graph, name: str = "labels") -> np.ndarray:
         raise ValueError(
             f"{name} must hold one label per point, shape ({graph.n_vertices},); got shape {values.shape}."
         )
+    absent = missing(values)
+    if absent.any():
+        raise ValueError(f"{name} row {int(np.argmax(absent))} has no label; give every point a cluster.")
     return number_by_appearance(values)
 
 

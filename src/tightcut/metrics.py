@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from tightcut.constraints import Constraints
 from tightcut.constraints.pairs import to_array
+from tightcut.constraints.sources import missing
 from tightcut.graph import Graph
 from tightcut.relaxation import objective
 
@@ -124,9 +125,9 @@ def read_labels(labels: Any, name: str) -> np.ndarray:
     values = to_array(labels)
     if values.ndim != 1 or len(values) == 0:
         raise ValueError(f"{name} must be a non-empty list with one label per point; got shape {values.shape}.")
-    missing = values != values if values.dtype.kind == "f" else np.array([v is None or v != v for v in values.tolist()])
-    if missing.any():
-        raise ValueError(f"{name} row {int(np.argmax(missing))} has no label; leave such points out.")
+    absent = missing(values)
+    if absent.any():
+        raise ValueError(f"{name} row {int(np.argmax(absent))} has no label; leave such points out.")
     try:
         return np.unique(values, return_inverse=True)[1].ravel()
     except TypeError:

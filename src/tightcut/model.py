@@ -160,13 +160,13 @@ class Model(UpdateMixin, Prediction):
         # Nothing above touches the model: a fit that raises leaves the last one as it was.
         self._note_columns(X)
         self._training_points, self._view, self._neighbors_found = made.points, made.view, made.found
-        if made.found is not None:
-            self.neighbor_recall_ = made.found.recall
         self.n_clusters_, self.n_clusters_reason_ = made.n_clusters, made.n_clusters_reason
         self.affinity_matrix_, self.vertex_weights_ = made.graph.weights, made.graph.vertex_weights
         self.constraints_, self.choice_ = known, made.choice
         self._begin(result)
         self._viewed = made.viewed
+        if made.found is not None:
+            self.neighbor_recall_ = made.found.recall
         return self
 
     def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:

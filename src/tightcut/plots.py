@@ -104,7 +104,8 @@ def plot_partitions(X: Any, partitions: Mapping[str, Any], constraints: Mapping[
         What to draw into the panel of a title; a panel without an entry shows the points alone.
     """
     figure = new_figure(figsize=(5 * len(partitions), 5.4))
-    for ax, (title, labels) in zip(figure.subplots(1, len(partitions)), partitions.items(), strict=True):
+    panels = figure.subplots(1, len(partitions), squeeze=False)[0]
+    for ax, (title, labels) in zip(panels, partitions.items(), strict=True):
         plot_clusters(X, labels, constraints.get(title), ax=ax)
         ax.set_title(title, fontsize=11)
     return figure

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tightcut.choosing.whitening import relative_whitening
 from tightcut.constraints import Constraints
+from tightcut.inputs import gather_constraints
 
 
 class MustLinkScaler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -90,9 +91,7 @@ class MustLinkScaler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             The fitted transformer itself.
         """
         points = check_array(X, dtype=(np.float64, np.float32), ensure_min_samples=2, estimator=self, input_name="X")
-        known = Constraints.from_pairs(len(points), must_link)
-        if partial_labels is not None:
-            known |= Constraints.from_labels(partial_labels)
+        known = gather_constraints(Constraints.from_pairs(len(points), must_link), None, partial_labels, None)
         components = relative_whitening(points, known.components()[1]).T
         validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
         self.components_ = components

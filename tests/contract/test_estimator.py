@@ -654,6 +654,13 @@ def test_predict_puts_training_points_and_their_neighbours_where_they_belong(n_c
     assert adjusted_rand_score(y, model.predict(nudged)) == 1
 
 
+def test_a_refit_without_neighbours_has_no_recall(X):
+    model = quick(effort=0).fit(X)
+    assert model.neighbor_recall_ == 1
+    model.set_params(affinity="precomputed").fit(model.affinity_matrix_)
+    assert not hasattr(model, "neighbor_recall_")
+
+
 CONTRADICTION = {"must_link": [(0, 1)], "cannot_link": [(0, 1)]}
 
 
@@ -756,3 +763,27 @@ def test_constraints_of_any_origin_add_up():
         model.fit(X, constraints=Constraints.from_pairs(5))
     with pytest.raises(TypeError, match="must be a tightcut.Constraints; got list"):
         model.fit(X, constraints=[(0, 1)])
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"scale": "standard"},
+        {"learn_distances": True},
+        {"metric": "cosine"},
+        {"n_neighbors": 7},
+        {"neighbors": "approximate"},
+        {"symmetrize": "mean"},
+        {"diffusion": 1},
+    ],
+)
+def test_what_makes_a_graph_is_refused_for_a_graph_that_is_given(setting):
+    (name,) = setting
+    with pytest.raises(ValueError, match=f"^{name}=.* is for making a graph from points"):
+        COSC(affinity="precomputed", **setting).fit(np.ones((4, 4)))
+
+
+def test_a_graph_with_more_arcs_than_the_search_counts_is_refused(monkeypatch):
+    monkeypatch.setattr("tightcut.clustering.MOST_ARCS", 10)
+    with pytest.raises(ValueError, match="The graph has 6 edges, and 5 is the most that is searched in memory"):
+        COSC(affinity="precomputed").fit(np.ones((4, 4)))

@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster, cluster_graph
+from tightcut.distributed import clustering
 from tightcut.relaxation.objective import normalized_cut
 
 dask = pytest.importorskip("dask")
@@ -107,6 +108,18 @@ def test_labels_depend_neither_on_workers_nor_on_the_partitions_and_order_of_the
             found = cluster_graph(dd.from_pandas(given, npartitions=workers), pairs, 4, client=client, **SMALL)
             np.testing.assert_array_equal(clusters(found), clusters(expected))
             assert found.cut == expected.cut
+
+
+def test_the_second_search_draws_the_same_in_threads_as_on_workers(graph, monkeypatch):
+    given = []
+
+    def search_borders(_runner, _level, labels, cut, _pairs, _settings, rng):
+        given.append(rng.bit_generator.state)
+        return labels, cut
+
+    monkeypatch.setattr(clustering, "_search_borders", search_borders)
+    cluster_graph(graph[0], None, 4, **SMALL | {"effort": 0})
+    assert given == [np.random.default_rng(SMALL["random_state"]).spawn(2)[1].bit_generator.state]
 
 
 @pytest.mark.slow

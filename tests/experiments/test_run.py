@@ -187,6 +187,27 @@ def test_wrong_arguments(arguments, error, message):
         run(*arguments)
 
 
+def test_a_worker_that_another_thread_has_just_taken(monkeypatch):
+    from tightcut.experiments import _worker
+    from tightcut.experiments._record import Cell
+
+    class Taken(list):
+        def __bool__(self):
+            return True  # as it was when it was asked
+
+    class Stub:
+        process = type("Process", (), {"poll": lambda _: None})()
+
+        def solve(self, *_task):
+            return {"status": "ok"}
+
+    monkeypatch.setattr(_worker, "_idle", Taken())
+    monkeypatch.setattr(_worker, "Worker", Stub)
+    _, row = _worker.solve_cell("", None, Cell("line", "Halves", 4, 0.0, 0), 0, None)
+    assert row["status"] == "ok"
+    assert len(_worker._idle) == 1
+
+
 @pytest.mark.slow
 def test_no_process_is_left(blobs, monkeypatch):
     from tightcut.experiments import _run, _worker

@@ -1,6 +1,7 @@
 """Graphs larger than the direct limit: starts joined by consensus, for any number of clusters and constraints."""
 
 import itertools
+import threading
 
 import numpy as np
 import pytest
@@ -197,6 +198,28 @@ def test_batches_are_joined_with_the_best_so_far(made_up):
     assert best[0][0] == 2
     generations = 4 * SearchOptions().generations
     assert reported == [("join", generations, generations, 2)]
+
+
+def test_an_interrupt_does_not_wait_for_starts_that_other_threads_make(graph, monkeypatch):
+    begun, release, made = threading.Event(), threading.Event(), []
+
+    def start(_own, _rng):
+        begun.set()
+        made.append(release.wait(5))
+
+    monkeypatch.setattr(starts.Coarsening, "_start", start)
+    problem = ManyClusters.of(ConstrainedGraph.from_graph(graph, Constraints.from_pairs(graph.n_vertices)), 3)
+
+    def interrupted():
+        with starts.Batches(problem, np.random.default_rng(0), SearchOptions(n_jobs=2)) as batches:
+            batches.begin(0)
+            assert begun.wait(30)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert made == []
+    release.set()
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 8])

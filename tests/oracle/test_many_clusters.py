@@ -247,6 +247,12 @@ def test_init_with_more_clusters_is_refused(options):
         cluster(nearest_neighbour_graph(40), None, 3, init=np.arange(40), random_state=0, effort=0, **options)
 
 
+@pytest.mark.parametrize("unknown", [np.nan, None])
+def test_init_without_a_label_is_refused(unknown):
+    with pytest.raises(ValueError, match="init row 2 has no label; give every point a cluster"):
+        cluster(nearest_neighbour_graph(40), None, 3, init=[0, 1, unknown, *[0] * 37])
+
+
 FORBIDDEN = Prices(low=1.0, full=1000.0)
 
 

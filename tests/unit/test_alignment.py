@@ -1,6 +1,7 @@
 """A fresh clustering numbered like an old one."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,6 +43,7 @@ def test_names_stay_names():
     old = ["anna", None, "ben", "new 1"]
     assert align(old, [0, 1, 2, 3]).tolist() == ["anna", "new 2", "ben", "new 1"]
     assert align(["anna", "anna"], [0, -1]).tolist() == ["anna", None]
+    assert align(pd.array(["anna", pd.NA]), [0, 1]).tolist() == ["anna", "new 1"]
 
 
 def test_points_that_are_new_have_no_old_label():

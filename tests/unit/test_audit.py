@@ -135,6 +135,13 @@ def test_the_estimate_alone_finds_wrong_pairs():
     assert prices[0].price > 0.3 * prices.cut
 
 
+@pytest.mark.parametrize("settings", [{"n_solved": -1}, {"max_pairs": -1}])
+def test_fewer_than_none_are_refused(moons, settings):
+    graph, y = moons
+    with pytest.raises(ValueError, match=f"{next(iter(settings))} must be at least 0; got -1"):
+        audit(graph, Constraints.from_pairs(len(y), [(0, 1)]), y, **settings)
+
+
 def test_nothing_to_audit(moons):
     graph, y = moons
     assert len(audit(graph, Constraints.from_pairs(len(y)), y)) == 0

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.preprocessing import scale
 
@@ -43,6 +44,13 @@ def test_points_without_clusters_are_not_taken_for_small_clusters(seed):
     rng = np.random.default_rng(seed)
     for X in (rng.random((500, 2)), rng.normal(size=(500, 8))):
         assert chosen(X).n_clusters <= 20
+
+
+@pytest.mark.parametrize("n", [10, 600])
+def test_a_graph_without_edges_has_the_fewest_clusters(n):
+    graph = Graph.from_affinity(sp.csr_array((n, n)))
+    assert choose_n_clusters(graph, Constraints.from_pairs(n)).n_clusters == 2
+    assert choose_n_clusters(graph, Constraints.from_groups([[0, 1, 2]], n)).n_clusters == 3
 
 
 def test_groups_do_not_hang_and_decide_where_the_gap_does_not():

@@ -153,6 +153,12 @@ def test_masked_labels_are_unknown():
     assert Constraints.from_labels(labels).cannot_link.tolist() == [[0, 3]]
 
 
+def test_labels_and_groups_from_an_iterator():
+    names = ["a", "b", "a"]
+    assert Constraints.from_labels(map(str, names)).must_link.tolist() == [[0, 2]]
+    assert Constraints.from_groups(iter(names)).cannot_link.tolist() == [[0, 2]]
+
+
 def test_from_labels_as_strings_and_booleans():
     assert Constraints.from_labels(np.array(["a", "b", "a"])).must_link.tolist() == [[0, 2]]
     assert Constraints.from_labels([True, False, True]).cannot_link.tolist() == [[0, 1]]

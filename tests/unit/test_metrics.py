@@ -1,6 +1,7 @@
 """Measures against hand-computed values and their definitions."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given
@@ -103,6 +104,7 @@ def test_violated_fractions_without_constraints_are_zero():
         (lambda: metrics.clustering_error([0, 1], [[0, 1]]), r"labels must be .*got shape \(1, 2\)"),
         (lambda: metrics.clustering_error([0, 1], [0, np.nan]), "labels row 1 has no label"),
         (lambda: metrics.clustering_error(["a", None], [0, 1]), "y_true row 1 has no label"),
+        (lambda: metrics.clustering_error(pd.array(["a", pd.NA]), [0, 1]), "y_true row 1 has no label"),
         (lambda: metrics.normalized_cut(np.ones((3, 3)), [0, 1]), "one entry per vertex, 3; got 2"),
         (lambda: metrics.ratio_cut([[0, 1], [2, 0]], [0, 1]), "not symmetric"),
         (lambda: metrics.violated_fractions(Constraints.from_pairs(3), [0, 1]), "one entry per point"),

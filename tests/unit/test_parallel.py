@@ -1,12 +1,14 @@
 """Tasks in threads: results in order, errors passed on, and nothing begun twice."""
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import joblib
 import pytest
 
 from tightcut._support.parallel import Once, finish_tasks, run_tasks, workers
+from tightcut.search.options import SearchOptions
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 5])
@@ -31,6 +33,31 @@ def test_an_error_ends_the_rest(n_jobs):
     with pytest.raises(ValueError, match="the third"):
         list(run_tasks(fail_at_third, [(number,) for number in range(1, 1000)], n_jobs))
     assert len(begun) < 999
+
+
+def test_an_error_of_the_progress_ends_the_rest_while_it_is_kept():
+    begun, told, here = [], threading.Event(), threading.get_ident()
+
+    def work(number):
+        begun.append(number)
+        if threading.get_ident() == here:
+            time.sleep(0.001)  # lets the other thread finish the first task, if that one has begun it
+        elif number > 0:
+            assert told.wait(30)
+        return [(1.0, number)]
+
+    def progress(*_report):
+        raise KeyboardInterrupt
+
+    options = SearchOptions(n_jobs=2, progress=progress)
+    with pytest.raises(KeyboardInterrupt) as kept:
+        options.map(work, [(number,) for number in range(1000)], "start")
+    told.set()
+    for thread in threading.enumerate():
+        if thread.name.startswith("ThreadPoolExecutor"):
+            thread.join(30)
+    assert kept.value is not None
+    assert len(begun) < 1000
 
 
 def test_the_configured_number_of_threads():

@@ -111,6 +111,11 @@ def test_partitions_side_by_side(tmp_path):
     assert (tmp_path / "figure.png").stat().st_size > 1000
 
 
+def test_a_single_partition():
+    (ax,) = plot_partitions(POINTS, {"found": np.arange(8) % 2}, {}).axes
+    assert ax.get_title() == "found"
+
+
 def test_embedding():
     wide = np.random.default_rng(0).normal(size=(10, 5)) * [9, 5, 1, 1, 1]
     assert embed_2d(wide).shape == (10, 2)

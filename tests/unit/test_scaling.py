@@ -148,7 +148,7 @@ def test_float32_read_only_and_two_points():
     ("arguments", "message"),
     [
         ({"must_link": [(0, 99)]}, "99"),
-        ({"partial_labels": [0, 1]}, "over 20 and over 2 points cannot be merged"),
+        ({"partial_labels": [0, 1]}, "partial_labels must have one entry per sample, 20; got 2"),
     ],
 )
 def test_wrong_links_are_named(arguments, message):

@@ -137,7 +137,7 @@ def test_partial_labels_and_groups_of_new_points_or_of_all():
 def test_a_new_class_needs_a_new_cluster():
     model = line(n_clusters=2)
     known = ["a", None, None, "b", None, None, "c", "c"]
-    model.update([[3.4], [3.6]], partial_labels=known)
+    model.update([[3.4], [3.6]], partial_labels=iter(known))
     assert model.n_clusters_ == 3
     assert model.n_clusters_reason_ == "3 are left after an update; the fit had 2."
     assert model.labels_[6] == model.labels_[7] == 2

@@ -59,13 +59,14 @@ class Once:
         self._task: tuple[Callable[..., Any], tuple] | None = (function, arguments)
         self._lock = Lock()
         self._result: Any = None
+        self._error: BaseException | None = None
 
     @property
     def done(self) -> bool:
         return self._task is None
 
     def __call__(self) -> Any:
-        """The result, made now unless it is there. After an error the next caller tries, and gets it, too."""
+        """The result, made now unless it is there. An error is raised for everyone who wants the result."""
         with self._lock:
             return self._made()
 
@@ -80,8 +81,13 @@ class Once:
     def _made(self) -> Any:
         if self._task is not None:
             function, arguments = self._task
-            self._result = function(*arguments)
+            try:
+                self._result = function(*arguments)
+            except BaseException as error:  # noqa: BLE001 - raised below, and for all who come later
+                self._error = error
             self._task = None  # gives up what the arguments hold
+        if self._error is not None:
+            raise self._error
         return self._result
 
 

@@ -49,7 +49,8 @@ def check_parameters(estimator: Any, criteria: Iterable[str]) -> None:
     for name, least in (("n_neighbors", 1), ("diffusion", 0)):
         if getattr(estimator, name) != AUTO:
             check_count(name, getattr(estimator, name), least)
-    _check_metric(estimator)
+    _check_given_similarities(estimator)
+    _check_given_distances(estimator)
     influence = 0.0 if estimator.influence == AUTO else estimator.influence
     check_number("influence", influence, 'a number >= 0, or "auto"')
     Settings(
@@ -57,15 +58,36 @@ def check_parameters(estimator: Any, criteria: Iterable[str]) -> None:
     )
 
 
-def _check_metric(estimator: Any) -> None:
-    """Refuse what has no meaning for distances that are given."""
-    if estimator.metric != GIVEN:
+def _check_given_similarities(estimator: Any) -> None:
+    """Refuse what has no effect on a graph that is given."""
+    if estimator.affinity != "precomputed":
         return
-    if estimator.affinity == "precomputed":
+    if estimator.metric == GIVEN:
         raise ValueError(
             'affinity="precomputed" says that X holds similarities, and metric="precomputed" that it holds distances. For '
             'distances leave affinity="knn"; for similarities leave metric="euclidean".'
         )
+    without_effect = {
+        "scale": (AUTO, "none"),
+        "learn_distances": (AUTO, False),
+        "metric": ("euclidean",),
+        "n_neighbors": (AUTO,),
+        "neighbors": (AUTO,),
+        "symmetrize": (AUTO,),
+        "diffusion": (AUTO, 0),
+    }
+    for name, allowed in without_effect.items():
+        if getattr(estimator, name) not in allowed:
+            raise ValueError(
+                f"{name}={getattr(estimator, name)!r} is for making a graph from points, and with "
+                f'affinity="precomputed" X is the graph. Leave it out, or pass points with affinity="knn".'
+            )
+
+
+def _check_given_distances(estimator: Any) -> None:
+    """Refuse what has no meaning for distances that are given."""
+    if estimator.metric != GIVEN:
+        return
     wanted_scale, learned = estimator.scale not in (AUTO, "none"), estimator.learn_distances not in (AUTO, False)
     if wanted_scale or learned:
         name = "scale" if wanted_scale else "learn_distances"

@@ -207,7 +207,12 @@ def to_array(values: Any) -> np.ndarray:
         return array
     if hasattr(values, "to_numpy"):
         return np.asarray(values.to_numpy())
-    return np.asarray(list(values) if isinstance(values, (Set, Iterator)) else values)
+    return np.asarray(as_list(values))
+
+
+def as_list(values: Any) -> Any:
+    """A set or an iterator, which numpy does not read and which may be read once only, as a list; all else as it is."""
+    return list(values) if isinstance(values, (Set, Iterator)) else values
 
 
 def show(row: np.ndarray) -> str:
@@ -254,8 +259,7 @@ def _read_sparse(matrix: Any, n_points: int, name: str) -> tuple[np.ndarray, np.
 
 
 def _two_columns(pairs: Any, name: str) -> np.ndarray:
-    if isinstance(pairs, (Set, Iterator)):
-        pairs = list(pairs)
+    pairs = as_list(pairs)
     try:
         values = to_array(pairs)
     except ValueError:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tightcut.constraints.pairs import read_beliefs, read_indices, to_array
+from tightcut.constraints.pairs import as_list, read_beliefs, read_indices, to_array
 from tightcut.constraints.products import check_pair_count, count_within, pairs_within
 
 MUST_SPELLINGS = frozenset({"must", "must-link", "mustlink", "ml", "same", "1", "+1", "true"})
@@ -108,6 +108,7 @@ def encode(values: Any, name: str) -> tuple[np.ndarray, int]:
     >>> codes.tolist(), count
     ([0, -1, 1, 0], 2)
     """
+    values = as_list(values)
     try:
         array = to_array(values)
     except ValueError:
@@ -150,13 +151,30 @@ def _encode_objects(values: list[Any], name: str) -> tuple[np.ndarray, int]:
 
 
 def _is_unknown(value: Any) -> bool:
-    if value is None or (isinstance(value, Real) and value == -1):
-        return True
+    return (isinstance(value, Real) and value == -1) or is_none(value)
+
+
+def is_none(value: Any) -> bool:
+    """Whether a value is missing: None, NaN, or what pandas has instead, which cannot be compared.
+
+    Examples
+    --------
+    >>> from tightcut.constraints.sources import is_none
+    >>> is_none(None), is_none(float("nan")), is_none("")
+    (True, True, False)
+    """
     try:
-        return bool(value != value)
+        return value is None or bool(value != value)
     except (TypeError, ValueError):
-        # pandas.NA has no truth value; an array has too many, and is refused later.
+        # pandas.NA has no truth value; an array has too many, and is none.
         return not hasattr(value, "__len__")
+
+
+def missing(values: np.ndarray) -> np.ndarray:
+    """Which values of an array are missing."""
+    if values.dtype.kind != "O":
+        return np.asarray(values != values)
+    return np.array([is_none(value) for value in values.ravel().tolist()], dtype=bool).reshape(values.shape)
 
 
 def _members(groups: Iterable[Any], n_points: int) -> tuple[np.ndarray, np.ndarray]:

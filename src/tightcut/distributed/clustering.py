@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
@@ -271,8 +272,10 @@ def _search_level(
     graph = Graph(level.read(), np.array(level.array("mass")))
     known = Constraints.from_pairs(level.n_units, cannot_link=cannot_link)
     effort, n_jobs = settings.effort, settings.n_jobs
+    # A worker of another process draws from a copy; one that is a thread would draw from the caller's generator.
+    own = deepcopy(rng)
     found = cluster(
-        graph, known, settings.n_clusters, effort=effort, init=init, influence=0.0, n_jobs=n_jobs, random_state=rng
+        graph, known, settings.n_clusters, effort=effort, init=init, influence=0.0, n_jobs=n_jobs, random_state=own
     )
     # Of `init`, labels keep their numbers, and a cluster that is new gets one above all of them.
     return number_by_appearance(found.labels).astype(np.int32), found.cut

@@ -96,7 +96,10 @@ class Worker:
 
 def solve_cell(path: str, method: Method, cell: Cell, seed: int, time_limit: float | None) -> tuple[Cell, Row]:
     """Solve a cell in an idle worker, or in a new one; a worker that did not answer is not used again."""
-    worker = _idle.pop() if _idle else Worker()
+    try:
+        worker = _idle.pop()
+    except IndexError:  # asked before, the list might be empty by now: other threads take workers, too
+        worker = Worker()
     usable = False
     try:
         row = worker.solve(path, method, cell, seed, time_limit)

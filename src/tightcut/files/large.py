@@ -6,7 +6,7 @@ is mapped; it has no name and vanishes with the array. Set TMPDIR to choose the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +15,10 @@ from tightcut.choosing.scales import written
 from tightcut.files import parquet
 from tightcut.files.errors import InputError, parsing
 from tightcut.files.sources import Source, check_readable
+from tightcut.neighbors.points import POINT_TYPES, row_blocks
 
 BLOCK_ENTRIES = 1 << 22
 LARGE_FILE = 1 << 30  # bytes from which the command line maps a file
-POINT_TYPES = (np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.uint8))
 
 
 def open_points(path: str | Path | Source, columns: Sequence[str] | None = None) -> np.ndarray:
@@ -74,7 +74,7 @@ def _from_numpy(source: Source) -> np.ndarray:
     if array.dtype in POINT_TYPES and array.flags.c_contiguous:
         return array
     dtype = _narrowest([array.dtype])
-    return written((array[rows] for rows in _blocks(array)), array.shape, dtype)
+    return written((array[rows] for rows in row_blocks(array, BLOCK_ENTRIES)), array.shape, dtype)
 
 
 def _from_parquet(source: Source, columns: Sequence[str] | None) -> np.ndarray:
@@ -89,8 +89,3 @@ def _narrowest(types: list[np.dtype]) -> np.dtype:
         if all(np.can_cast(own, dtype) for own in types):
             return dtype
     return np.dtype(np.float64)
-
-
-def _blocks(array: np.ndarray) -> Iterator[slice]:
-    step = max(1, BLOCK_ENTRIES // array.shape[1])
-    return (slice(start, start + step) for start in range(0, len(array), step))

@@ -14,7 +14,6 @@ from tightcut.search.options import SearchOptions
 from tightcut.search.problem import Contraction, Problem, Solution
 from tightcut.search.starts import restarts
 
-SHRINKS = 0.95  # a matching that leaves a larger share of the vertices is not worth a level
 # One thread at a time uses the device: its work would only queue there, with more levels in memory at once.
 DEVICE_LOCK = RLock()
 

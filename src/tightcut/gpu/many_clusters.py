@@ -10,11 +10,12 @@ import numpy as np
 import torch
 
 from tightcut.gpu.coarsening import common_code, connected_regions, contract, contradictory_units
-from tightcut.gpu.levels import DEVICE_LOCK, SHRINKS, OnDevice, Ties
+from tightcut.gpu.levels import DEVICE_LOCK, OnDevice, Ties
 from tightcut.gpu.matching import heavy_edge_matching, pairs_as_units
 from tightcut.gpu.refinement import Movable, Rounds, measure
 from tightcut.gpu.sparse import DeviceCsr, Groups, send
 from tightcut.search.constrained_graph import ConstrainedGraph
+from tightcut.search.levels import SHRINKS
 from tightcut.search.many_clusters import ManyClusters, Prices
 from tightcut.search.problem import Contraction, Solution
 from tightcut.search.search import DEVICE_LIMIT

@@ -11,10 +11,11 @@ import scipy.sparse as sp
 import torch
 
 from tightcut.gpu.coarsening import common_code, connected_regions, contract
-from tightcut.gpu.levels import DEVICE_LOCK, SHRINKS, OnDevice, Ties
+from tightcut.gpu.levels import DEVICE_LOCK, OnDevice, Ties
 from tightcut.gpu.matching import heavy_edge_matching, pairs_as_units
 from tightcut.gpu.refinement import Movable, Rounds, measure
 from tightcut.gpu.sparse import DeviceCsr, Groups, send
+from tightcut.search.levels import SHRINKS
 from tightcut.search.problem import Contraction, Solution
 from tightcut.search.search import DEVICE_LIMIT
 from tightcut.search.signed_graph import SignedGraph

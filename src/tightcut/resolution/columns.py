@@ -176,20 +176,6 @@ def _from_rows(name: str, table: Any, default_names: Sequence[str]) -> Source:
     return _in_memory(name, default_names, named.__getitem__)
 
 
-def is_none(value: Any) -> bool:
-    """Whether a value is missing: None, NaN, or what pandas has instead, which cannot be compared.
-
-    Examples
-    --------
-    >>> from tightcut.resolution.columns import is_none
-    >>> is_none(None), is_none(float("nan")), is_none("")
-    (True, True, False)
-    """
-    return (
-        value is None or type(value).__name__ in {"NAType", "NaTType"} or (isinstance(value, float) and value != value)
-    )
-
-
 def _column(values: Sequence[Any]) -> np.ndarray:
     """Numbers stay numbers and texts texts: an object array unless all are numbers of one kind."""
     values = [value.item() if isinstance(value, np.generic) else value for value in values]

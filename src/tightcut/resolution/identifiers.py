@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from tightcut.constraints.sources import is_none
 from tightcut.files import InputError
 from tightcut.files.cells import as_text
-from tightcut.resolution.columns import Source, is_none
+from tightcut.resolution.columns import Source
 from tightcut.resolution.keys import distinct_places
 
 WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")  # as Python prints it, and within 64 bits

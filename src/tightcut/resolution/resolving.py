@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from tightcut.constraints.sources import is_none
 from tightcut.files import InputError
 from tightcut.files.cells import is_missing
 from tightcut.files.errors import listed
 from tightcut.files.tables import first_places
-from tightcut.resolution.columns import Columns, Source, is_none, read_source
+from tightcut.resolution.columns import Columns, Source, read_source
 from tightcut.resolution.edges import Roles, find_roles, find_sides, merge_scores, read_probabilities
 from tightcut.resolution.identifiers import IdColumn, id_column, number_ids
 from tightcut.resolution.keys import distinct

@@ -240,6 +240,8 @@ def _by_relative_gap(graph: Graph, admitted: np.ndarray, why: str, at_least: int
 
 def smallest_eigenvalues(graph: Graph, count: int) -> np.ndarray:
     """The smallest eigenvalues of the pencil (Laplacian, vertex weights), in ascending order."""
+    if graph.n_edges == 0:
+        return np.zeros(count)  # Lanczos does not begin with a matrix of zeros
     n, scale = graph.n_vertices, 1 / np.sqrt(graph.vertex_weights)
     stiffness = graph.degrees * scale**2
     if n <= max(DENSE_LIMIT, 2 * count):

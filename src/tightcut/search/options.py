@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -84,11 +84,15 @@ class SearchOptions:
         n_jobs = 1 if len(tasks) == 1 else self.n_jobs  # joblib's Dask back end would send even a single task away
         results = run_tasks(function, tasks, n_jobs, as_list=self.progress is None or stage is None)
         chained: list[Result] = []
-        for done, solutions in enumerate(results):
-            chained += solutions
-            if stage is not None:
-                best = min((result[0] for result in chained), default=np.nan)
-                self.report(stage, done + 1, total or len(tasks), best)
+        try:
+            for done, solutions in enumerate(results):
+                chained += solutions
+                if stage is not None:
+                    best = min((result[0] for result in chained), default=np.nan)
+                    self.report(stage, done + 1, total or len(tasks), best)
+        finally:
+            if isinstance(results, Generator):
+                results.close()  # whoever keeps an error of the progress would keep the threads at work
         return chained
 
 

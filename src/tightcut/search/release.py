@@ -55,11 +55,13 @@ def release_pairs(
 
 def _without_one(graph: Graph, held: Constraints, labels: np.ndarray, left: float) -> list[Constraints]:
     """The held constraints without one pair that is cheap enough, pairs with the most strained ends first."""
+    count = min(WORK // graph.n_vertices, MOST)
+    if count == 0:
+        return []
     weights = np.concatenate([held.must_link_belief, held.cannot_link_belief])
     pairs = np.concatenate([held.must_link, held.cannot_link])
     affordable = np.flatnonzero(weights <= left + BELIEF_ROUNDING)
     strain = vertex_strain(graph, labels)[pairs[affordable]].max(axis=1, initial=-np.inf)
-    count = min(WORK // graph.n_vertices, MOST)
     chosen = affordable[np.argsort(-strain, kind="stable")[:count]]
     result = []
     for row in chosen:

@@ -112,9 +112,10 @@ class Batches:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+            # After an error or Ctrl-C nobody waits for starts that are still being made.
+            self._pool.shutdown(wait=error is None, cancel_futures=True)
 
     def _begin(self, number: int) -> None:
         if number not in self._begun:

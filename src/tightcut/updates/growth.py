@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from tightcut._support.arrays import read_matrix
 from tightcut.choosing.parameters import knn_settings
 from tightcut.constraints import Constraints
+from tightcut.constraints.pairs import as_list
 from tightcut.graph import Graph, validate_vertex_weights
 from tightcut.neighbors.points import GIVEN, is_memory_mapped
 
@@ -104,11 +105,11 @@ def for_all_points(values: Any, n_old: int, n: int, name: str) -> Any:
     """
     if values is None:
         return None
-    given = list(values)
-    if len(given) not in (n, n - n_old):
+    values = as_list(values)
+    if len(values) not in (n, n - n_old):
         new = f", or one per new point, {n - n_old}" if n > n_old else ""
-        raise ValueError(f"{name} must have one entry per point, {n}{new}; got {len(given)}.")
-    return values if len(given) == n else [None] * n_old + given
+        raise ValueError(f"{name} must have one entry per point, {n}{new}; got {len(values)}.")
+    return values if len(values) == n else [None] * n_old + list(values)
 
 
 def on_more_points(constraints: Constraints, n: int) -> Constraints:

@@ -283,7 +283,7 @@ class UpdateMixin:
                 setattr(self, name, value)
         self._n_ids, self.names_, self.changes_ = int(self.labels_.max()) + 1, {}, Changes()
         found = self._neighbors_found
-        for name in (*TRANSIENT, "_rows"):
+        for name in (*TRANSIENT, "_rows", "neighbor_recall_"):
             vars(self).pop(name, None)
         self._scales = self._plain_affinity = None
         if found is not None:
