@@ -48,6 +48,19 @@ def test_the_same_numbers_as_on_the_cpu(seed, penalty, n_pairs, torch_device):
         np.testing.assert_allclose(device.r2(there, tie).cpu().numpy(), cpu.r2(f, tie), atol=1e-14)
 
 
+def test_a_side_that_weighs_next_to_nothing(torch_device):
+    """A set whose rest weighs less than the rounding error has no ratio; where there is no other, it is returned."""
+    graph = random_graph(np.random.default_rng(0), 8, 0.9, np.append(np.ones(7), 1e-30))
+    cpu = Relaxation(graph, Constraints.from_pairs(8), 0.0)
+    device = DeviceRelaxation(cpu, torch_device)
+    for f in (np.eye(8)[7], -np.eye(8)[7], -np.arange(8.0)):
+        expected, value = cpu.threshold(f)
+        side, found = device.threshold(send(f, torch_device))
+        np.testing.assert_array_equal(side.cpu().numpy(), expected)
+        assert found == pytest.approx(value, rel=1e-12)
+        assert device.F(send(f, torch_device)) == pytest.approx(cpu.F(f), rel=1e-12)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_the_same_threshold_as_on_the_cpu(seed, torch_device):
     cpu = problem(seed)

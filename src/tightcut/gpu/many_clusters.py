@@ -81,13 +81,13 @@ class DeviceManyClusters(OnDevice):
     def settle(self, labels: np.ndarray) -> Solution:
         """Refine once more at the full price if too much is violated."""
         with DEVICE_LOCK:
-            if self.prices.allowance == 0 or self._cut_and_violated(labels)[1] > self.prices.allowance:
+            if self.prices.allowance == 0 or self._excess(self._cut_and_violated(labels)[1]) > 0:
                 self._refine(labels, self.prices.full)
             return self.judge(labels)
 
     def judge(self, labels: np.ndarray) -> Solution:
         cut, violated = self._cut_and_violated(labels)
-        return cut + self.prices.full * max(violated - self.prices.allowance, 0.0), labels
+        return cut + self.prices.full * self._excess(violated), labels
 
     def agreement(self, states: list[np.ndarray]) -> Contraction:
         with DEVICE_LOCK:
@@ -97,6 +97,9 @@ class DeviceManyClusters(OnDevice):
     def identity(self, solution: Solution) -> Hashable:
         """Equal scores up to rounding count as the same partition."""
         return f"{solution[0]:.10g}"
+
+    def _excess(self, violated: float) -> float:
+        return float(self.prices.excess(np.array(violated)))
 
     def _refine(self, labels: np.ndarray, price: float) -> None:
         with DEVICE_LOCK:

@@ -50,7 +50,10 @@ class DeviceRelaxation:
     def F(self, f: torch.Tensor) -> float:
         R1 = self.R1(f)
         numerator = R1 - self.R2(f)
-        return numerator / self.S(f) if numerator > 1e-14 * R1 else 0.0
+        if numerator <= 1e-14 * R1:
+            return 0.0
+        S = self.S(f)
+        return numerator / S if S > 0 else np.inf
 
     def s(self, f: torch.Tensor) -> torch.Tensor:
         signs = self.b * (f - (self.b @ f) / self.volume).sign()
@@ -70,11 +73,14 @@ class DeviceRelaxation:
         place[order] = torch.arange(len(f), device=f.device)
         numerator = self._crossing(self.weights, place, order) + self.c - self._crossing(self._apart, place, order)
         inside = self.b[order].cumsum(0)[:-1]
-        value = numerator.clamp(min=0) * self.volume / (inside * (self.volume - inside))
-        value = value.masked_fill(ordered[:-1] == ordered[1:], torch.inf)
-        if len(value) == 0 or not torch.isfinite(value.min()):
+        balance = inside * (self.volume - inside)
+        differs = ordered[:-1] > ordered[1:]
+        if not differs.any():
             raise ValueError("Thresholding needs a vector that is not constant.")
-        side = place <= value.argmin()
+        # Where one side weighs less than the rounding error of the whole, no ratio is known.
+        value = (numerator.clamp(min=0) * self.volume / balance).masked_fill(~differs | (balance <= 0), torch.inf)
+        best = value.argmin() if torch.isfinite(value.min()) else differs.int().argmax()
+        side = place <= best
         return side, self.F(side.double())
 
     def clip(self, f: torch.Tensor) -> torch.Tensor:
