@@ -1,9 +1,11 @@
 """check, audit, tradeoff, evaluate, datasets, demo, warmup and info."""
 
+import csv
 import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -197,6 +199,40 @@ def test_datasets(run):
     assert code == 0
     assert "sonar" in out
     assert json.loads(run("datasets --json")[1])[0]["name"]
+
+
+def test_a_dataset_becomes_a_table_that_other_commands_read(run, monkeypatch):
+    monkeypatch.delenv("TIGHTCUT_DATA", raising=False)
+    code, _, err = run("cluster iris.csv -k 3")
+    assert code == 1
+    assert "The built-in dataset of this name: tightcut datasets iris -o iris.csv" in err
+    code, out, _ = run("datasets iris -o iris.csv")
+    assert code == 0
+    assert re.search(r"points +150\n", out)
+    assert re.search(r"table +iris.csv", out)
+    rows = list(csv.reader(Path("iris.csv").read_text().splitlines()))
+    assert rows[0] == ["x1", "x2", "x3", "x4", "class"]
+    assert rows[1] == ["5.1", "3.5", "1.4", "0.2", "0"]
+    assert len(rows) == 151
+    assert run("cluster iris.csv -k 3 --drop class -o labels.csv -q")[0] == 0
+    assert "clustering error        0.0933" in run("evaluate labels.csv iris.csv")[1]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("datasets irish", "There is no dataset 'irish'. Did you mean 'iris'?"),
+        ("datasets zebra", "There is no dataset 'zebra'. `tightcut datasets` lists them."),
+        ("datasets -o iris.csv", "-o writes one dataset; say which"),
+        ("datasets iris -o nowhere/iris.csv", "nowhere does not exist"),
+        ("datasets iris -o iris.txt.png", "tables are written as CSV or TSV"),
+    ],
+)
+def test_datasets_that_cannot_be_written(run, line, message):
+    code, _, err = run(line)
+    assert code in (1, 2)
+    assert message in err
+    assert not list(Path().glob("iris*"))
 
 
 def test_info(run, child_environment):

@@ -65,8 +65,9 @@ def app() -> None:
 
     \b
     A first try:
-      tightcut cluster iris.csv -k 3 --drop species -o labels.csv
-      tightcut cluster iris.csv -k 3 --drop species --constraints pairs.csv --report report.html
+      tightcut datasets iris -o iris.csv
+      tightcut cluster iris.csv -k 3 --drop class -o labels.csv --report report.html
+      tightcut ask iris.csv --drop class
     """  # noqa: D301 (\b is for click)
 
 

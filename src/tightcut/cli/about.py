@@ -22,34 +22,74 @@ PACKAGES = (
 )  # fmt: skip
 
 
-@click.command()
+@click.command(short_help="List the built-in datasets, or write one as a table.")
+@click.argument("name", required=False)
+@option("-o", "--output", type=FILE, metavar="CSV", help="Write the points of NAME, one per row, with their class.")
+@option("--force", is_flag=True, help="Replace the table if it exists.")
 @json_option
-def datasets(as_json: bool) -> None:
-    """List the datasets that tightcut.datasets.load knows."""
-    from tightcut.datasets import list_datasets
-    from tightcut.datasets._catalogue import CATALOGUE
+def datasets(name: str | None, output: Path | None, force: bool, as_json: bool) -> None:
+    """List the datasets that tightcut.datasets.load knows, describe the one called NAME, or write it as a table.
 
-    rows: list[dict[str, Any]] = []
-    for name in list_datasets():
-        row: dict[str, Any] = {"name": name, "source": "generated"}
-        entry = CATALOGUE.get(name)
-        if entry is not None:
-            row |= {
-                "points": sum(entry.class_counts),
-                "features": entry.n_features,
-                "classes": len(entry.class_counts),
-                "source": "scikit-learn" if entry.bundled else "OpenML" if entry.openml else "derived",
-                "description": entry.description,
-            }
-        rows.append(row)
+    \b
+    Something to try the other commands with:
+      tightcut datasets iris -o iris.csv
+      tightcut cluster iris.csv -k 3 --drop class -o labels.csv
+      tightcut evaluate labels.csv iris.csv
+    """  # noqa: D301 (\b is for click)
+    rows = [_described(known) for known in _known_datasets(name)]
+    if output is not None:
+        _write_dataset(name, output, force=force)
+        rows[0]["table"] = str(output)
     if as_json:
         print_json(rows)
-        return
-    echo(f"{'name':<16}{'points':>9}{'features':>10}{'classes':>9}  source")
-    for row in rows:
-        sizes = f"{row.get('points', ''):>9}{row.get('features', ''):>10}{row.get('classes', ''):>9}"
-        echo(f"{row['name']:<16}{sizes}  {row['source']}")
-    echo("\nIn Python: tightcut.datasets.load(name). Files in the folder TIGHTCUT_DATA are found first.")
+    elif name is not None:
+        print_facts(rows[0])
+    else:
+        echo(f"{'name':<16}{'points':>9}{'features':>10}{'classes':>9}  source")
+        for row in rows:
+            sizes = f"{row.get('points', ''):>9}{row.get('features', ''):>10}{row.get('classes', ''):>9}"
+            echo(f"{row['name']:<16}{sizes}  {row['source']}")
+        echo("\nIn Python: tightcut.datasets.load(name). Files in the folder TIGHTCUT_DATA are found first.")
+
+
+def _known_datasets(name: str | None) -> tuple[str, ...]:
+    from tightcut._support.choices import did_you_mean
+    from tightcut.datasets import list_datasets
+
+    known = list_datasets()
+    if name is not None and name not in known:
+        hint = did_you_mean(name, known) or " `tightcut datasets` lists them."
+        raise click.UsageError(f"There is no dataset {name!r}.{hint}")
+    return known if name is None else (name,)
+
+
+def _described(name: str) -> dict[str, Any]:
+    from tightcut.datasets._catalogue import CATALOGUE
+
+    entry = CATALOGUE.get(name)
+    if entry is None:
+        return {"name": name, "source": "generated"}
+    return {
+        "name": name,
+        "source": "scikit-learn" if entry.bundled else "OpenML" if entry.openml else "derived",
+        "points": sum(entry.class_counts),
+        "features": entry.n_features,
+        "classes": len(entry.class_counts),
+        "description": entry.description,
+    }
+
+
+def _write_dataset(name: str | None, output: Path, *, force: bool) -> None:
+    from tightcut.datasets import load
+    from tightcut.files.writing import check_table_writable, write_rows
+
+    if name is None:
+        raise click.UsageError("-o writes one dataset; say which: tightcut datasets NAME -o FILE.")
+    check_table_writable(output, force=force)
+    data = load(name)
+    header = [*(f"x{column}" for column in range(1, data.X.shape[1] + 1)), "class"]
+    points = zip(data.X, data.y.tolist(), strict=True)
+    write_rows(output, header, ([*row.tolist(), own] for row, own in points), force=force)
 
 
 @click.command(short_help="Cluster handwritten digits, and save a picture.")

@@ -167,6 +167,10 @@ def _unpacked(source: Source, content: bytes) -> bytes:
 
 
 def _similar_files(path: Path) -> str:
+    from tightcut.datasets import list_datasets
+
+    if path.suffix in ("", ".csv") and path.stem in list_datasets():
+        return f" The built-in dataset of this name: tightcut datasets {path.stem} -o {path.with_suffix('.csv')}"
     try:
         return did_you_mean(path.name, [entry.name for entry in path.parent.iterdir() if entry.is_file()])
     except OSError:
