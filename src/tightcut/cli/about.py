@@ -80,6 +80,8 @@ def _described(name: str) -> dict[str, Any]:
 
 
 def _write_dataset(name: str | None, output: Path, *, force: bool) -> None:
+    import numpy as np
+
     from tightcut.datasets import load
     from tightcut.files.writing import check_table_writable, write_rows
 
@@ -88,8 +90,10 @@ def _write_dataset(name: str | None, output: Path, *, force: bool) -> None:
     check_table_writable(output, force=force)
     data = load(name)
     header = [*(f"x{column}" for column in range(1, data.X.shape[1] + 1)), "class"]
-    points = zip(data.X, data.y.tolist(), strict=True)
-    write_rows(output, header, ([*row.tolist(), own] for row, own in points), force=force)
+    # Many were stored with 32 bits, in which 5.1 is 5.1; in 64 it would be 5.099999904632568.
+    single = data.X.astype(np.float32)
+    points = single if np.array_equal(single, data.X) else data.X
+    write_rows(output, header, ([*map(str, row), own] for row, own in zip(points, data.y, strict=True)), force=force)
 
 
 @click.command(short_help="Cluster handwritten digits, and save a picture.")
