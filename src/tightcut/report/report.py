@@ -186,10 +186,13 @@ def write_report(
 
 
 def _members(subject: Subject) -> str:
-    """Names and clusters of the points as JSON for the script; empty for very many. No text can end the element."""
-    if len(subject.ids) > MEMBERS_LISTED:
-        return "{}"
-    content = {"ids": list(map(shorten, subject.ids)), "labels": subject.labels.tolist()}
+    """Names of the clusters, names and clusters of the points unless there are very many: JSON for the script.
+
+    No text can end the element.
+    """
+    content: dict[str, Any] = {"titles": list(map(shorten, subject.titles))}
+    if len(subject.ids) <= MEMBERS_LISTED:
+        content |= {"ids": list(map(shorten, subject.ids)), "labels": subject.labels.tolist()}
     return (
         json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c").replace("&", "\\u0026")
     )
