@@ -136,6 +136,59 @@ def test_undo_by_key_and_click(window, running):
     page.wait_for_function("() => document.querySelector('.notice').textContent.includes('nothing to undo')")
 
 
+def test_the_space_bar_does_not_undo_twice(window, running):
+    """After a click on Undo the space bar still means unsure."""
+    page = window(running.address + "#pair")
+    press(page, "y")
+    press(page, "n")
+    before = spoken(page)
+    page.get_by_role("button", name="Undo").click()
+    wait_for_another_question(page, before)
+    press(page, " ")
+    wait_for_answers(page, 2)
+    assert [given.choice for given in running.desk.session.answers] == ["same", "unsure"]
+
+
+def test_a_picture_that_cannot_be_drawn_has_words(window, kit, tmp_path):
+    from tightcut.ask.page.pictures import FilePictures
+    from tightcut.ask.page.things import Things
+
+    broken = tmp_path / "broken.png"
+    broken.write_bytes(b"no picture")
+    desk = kit.make_desk(things=Things(kit.names(), pictures=FilePictures([broken] * 90)))
+    running = kit.serve(desk)
+    page = window(running.address + "#pair")
+    page.wait_for_selector(".thing .unreadable")
+    assert "cannot be shown" in page.locator(".thing").first.inner_text()
+    page.wait_for_selector(".gallery .item .unreadable")
+    running.stop()
+
+
+def test_an_empty_cell_says_so(window, kit):
+    from tightcut.ask.page.things import Things
+
+    desk = kit.make_desk(things=Things(kit.names(), fields={"town": ["", "Ulm"] * 45}))
+    running = kit.serve(desk)
+    page = window(running.address + "#pair")
+    for _ in range(3):
+        towns = page.locator(".question .fields td").all_inner_texts()
+        assert set(towns) <= {"empty", "Ulm"}
+        press(page, "y")
+    running.stop()
+
+
+def test_every_answer_can_be_changed(window, running):
+    session = running.desk.session
+    for row in range(45):
+        session.move(row, f"class {row // 30}")
+    page = window(running.address + "#pair")
+    page.get_by_role("button", name="Show all 45 answers").click()
+    page.wait_for_function("() => document.querySelectorAll('.answers .words').length === 45")
+    press(page, "y")
+    wait_for_answers(page, 46)
+    assert page.locator(".answers .words").count() == 46
+
+
 def test_reload_and_resume(window, running):
     page = window(running.address + "#pair")
     press(page, "y")

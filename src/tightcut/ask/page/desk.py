@@ -187,7 +187,7 @@ class Desk:
         step: tuple[float, ...] = (session.n_answers_, *(round(share, 4) for share in estimates))
         if step[0] > 0 and (not self._curve or self._curve[-1] != step):
             self._curve = [past for past in self._curve if past[0] < step[0]] + [step]
-        reply = self._showing.view(session, self._rows)
+        reply = self._showing.view(session, self._rows, all_answers=values.get("all_answers") is True)
         reply |= {"version": self._version(session), "curve": self._curve, "layout": self._n_layouts}
         if values.get("layout") != self._n_layouts and self._positions is not None:
             reply["map"] = {"rows": self._rows.tolist(), "positions": self._positions.tolist()}

@@ -49,29 +49,34 @@ function colour(group) {
 
 // Things
 
-const picture = (thing) => h("img", { src: thing.image, alt: `Picture of ${thing.name}`, draggable: "false" });
+// Where no browser can draw the file, words stand in its place.
+function picture(thing, words = thing.name) {
+  const instead = (event) => event.target.replaceWith(h("span", { class: "snippet unreadable", text: words }));
+  return h("img", { src: thing.image, alt: `Picture of ${thing.name}`, draggable: "false", onerror: instead });
+}
 
 function fieldsOf(thing, differing) {
   const marked = new Set(differing);
   const rows = thing.fields.map(([name, value], i) =>
     h("tr", { class: marked.has(i) ? "differs" : "" },
       h("th", { scope: "row", text: name }),
-      h("td", {}, h(marked.has(i) ? "mark" : "span", { text: value }))));
+      h("td", {}, h(marked.has(i) ? "mark" : "span", value.trim() ? { text: value } : { class: "empty", text: "empty" }))));
   return h("table", { class: "fields" }, h("tbody", {}, ...rows));
 }
 
 function large(thing, differing = []) {
-  const onlyName = !thing.image && thing.text === undefined && !thing.fields;
+  const onlyName = !thing.image && !thing.text && !thing.fields;
   return h("figure", { class: "thing" },
-    thing.image ? picture(thing) : null,
-    thing.text !== undefined ? h("div", { class: "text", text: thing.text, tabindex: "0" }) : null,
+    thing.image ? picture(thing, "This picture cannot be shown.") : null,
+    thing.text ? h("div", { class: "text", text: thing.text, tabindex: "0" }) : null,
     thing.fields ? fieldsOf(thing, differing) : null,
     h("figcaption", { class: onlyName ? "only" : "", text: thing.name }));
 }
 
 function summary(thing) {
-  const fields = (thing.fields ?? []).slice(0, 3).map(([name, value]) => `${name} ${value}`);
-  return [thing.text || thing.name, ...fields].join(" · ").slice(0, 200);
+  const fields = (thing.fields ?? []).filter(([, value]) => value.trim()).slice(0, 3).map(([name, value]) => `${name} ${value}`);
+  const named = thing.name !== `row ${thing.row}`; // many texts begin alike: a name tells them apart
+  return [named || !thing.text ? thing.name : null, thing.text, ...fields].filter(Boolean).join(" · ").slice(0, 200);
 }
 
 const small = (thing) => (thing.image ? picture(thing) : h("span", { class: "snippet", text: summary(thing) }));
@@ -84,7 +89,7 @@ const sentence = (answer) =>
 export function start(root, send, { keysFrom = document, standalone = true } = {}) {
   const state = {
     hello: null, kind: "pick", question: null, version: -1, shownAt: 0, busy: 0, turn: Promise.resolve(), pending: null, dead: false,
-    view: null, map: null, layout: -1, last: [], whole: new Set(), blind: true, viewing: false, viewAgain: false, stopped: false,
+    view: null, map: null, layout: -1, last: [], whole: new Set(), blind: true, viewing: false, viewAgain: false, stopped: false, allAnswers: false,
   };
   const ui = skeleton();
   root.classList.add("tightcut-ask");
@@ -131,7 +136,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     try {
       do {
         state.viewAgain = false;
-        const view = await request("view", { layout: state.layout });
+        const view = await request("view", { layout: state.layout, all_answers: state.allAnswers });
         if (view.map) state.map = view.map;
         state.layout = view.layout;
         await fetchWhole(view);
@@ -182,6 +187,12 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     if (!question || state.busy || state.pending) return;
     state.last = [question.first.row, ...(question.second ? [question.second.row] : [])];
     act("answer", { ...asked(question), choice, seconds: (performance.now() - state.shownAt) / 1000 });
+  }
+
+  // After a click of the mouse the button must not keep the focus: the space bar means unsure, and would undo once more.
+  function undoClicked(event) {
+    if (event.detail > 0) ui.heading.focus({ preventScroll: true });
+    act("undo");
   }
 
   function setKind(kind) {
@@ -257,7 +268,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
       title,
       h("fieldset", { class: "kinds" }, h("legend", { class: "unseen", text: "How to ask" }),
         ...kinds.map((input) => h("label", {}, input, h("span", { text: words[input.value] })))),
-      button("Undo", () => act("undo"), { title: "Backspace" }),
+      button("Undo", undoClicked, { title: "Backspace" }),
       button("?", () => help(), { "aria-label": "Help and keys", class: "round" }));
     const aside = h("aside", { "aria-label": "Map and progress" },
       h("div", { class: "map" }, canvas, hint),
@@ -322,7 +333,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     const card = (group, i) =>
       h("button", { type: "button", class: i < LARGE_GROUPS ? "card" : "card little", onclick: () => answer(group.id) },
         i < 9 ? h("kbd", { text: String(i + 1), "aria-hidden": "true" }) : null,
-        h("span", { class: "label", text: group.label }),
+        h("span", { class: "label", text: group.label, title: group.label }),
         h("span", { class: "members" }, ...group.members.map(small)));
     const cards = question.groups.map(card);
     const field = h("input", { type: "text", "aria-label": "Name of the group it belongs to", placeholder: "or type a name", maxlength: "100", list: "tightcut-names", autocomplete: "off" });
@@ -399,7 +410,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     if (n > 0) words.push(`about ${percent(progress.expected)} right (${Math.round(100 * progress.low)} to ${percent(progress.high)})`);
     words.push(`${percent(progress.settled)} settled`);
     if (n > 0 && progress.next_50 >= 0.005) words.push(`50 more answers would add about ${percent(progress.next_50)}`);
-    if (unknown > 0 && !state.hello.records) words.push(`${unknown.toLocaleString("en")} points (grey) are in no known group yet`);
+    if (unknown > 0 && !state.hello.records) words.push(`${unknown.toLocaleString("en")} ${unknown === 1 ? "thing (grey on the map) is" : "things (grey on the map) are"} in no known group yet`);
     ui.estimate.textContent = words.join(" · ") + ".";
     const W = 300, H = 70, end = Math.max(10, n);
     const steps = curve.filter((step) => step[0] <= n);
@@ -428,7 +439,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     const list = h("div", { class: "items" }, ...typical);
     const shown = new Set(typical.map((element) => element.dataset.keep));
     const doubtful = items(group.doubtful, pictures ? DOUBTFUL : DOUBTFUL_TEXTS).filter((element) => !shown.has(element.dataset.keep));
-    const name = h("input", { type: "text", value: group.name ?? "", placeholder: group.label, maxlength: "100", readonly: state.hello.records, tabindex: state.hello.records ? "-1" : null, "aria-label": `Name of ${group.label}`, "data-keep": `name-${group.id}` });
+    const name = h("input", { type: "text", value: group.name ?? "", placeholder: group.label, title: group.label, maxlength: "100", readonly: state.hello.records, tabindex: state.hello.records ? "-1" : null, "aria-label": `Name of ${group.label}`, "data-keep": `name-${group.id}` });
     const save = () => { if (name.value.trim() && name.value.trim() !== group.name) act("name", { group: group.id, name: name.value.trim() }); };
     name.addEventListener("change", save);
     name.addEventListener("keydown", (event) => { if (event.key === "Enter") name.blur(); });
@@ -450,6 +461,9 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
   function drawAnswers() {
     const rows = state.view.answers.map((given) =>
       h("li", { class: given.believed ? "" : "doubted", value: String(given.number) }, ...answerLine(given)));
+    const { n_answers: n } = state.view;
+    const all = () => { state.allAnswers = true; refresh(); };
+    if (rows.length < n) rows.push(h("li", {}, button(`Show all ${n.toLocaleString("en")} answers`, all, { class: "link" })));
     ui.answers.replaceChildren(...(rows.length ? rows : [h("li", { class: "quiet none", text: "None yet." })]));
   }
 
@@ -506,7 +520,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
   function reviseDialog(given) {
     const values = { number: given.number };
     const to = (choice, text) => button(text, () => choose("revise", { ...values, choice }), { "aria-pressed": String(given.choice === choice) });
-    open("Change an answer", h("div", { class: "two" }, large(given.first), given.second ? large(given.second) : null),
+    open("Change an answer", given.second ? h("div", { class: "two" }, large(given.first), large(given.second)) : large(given.first),
       h("p", { class: "quiet", text: `You answered: ${given.words}.` }),
       given.kind === "pair"
         ? h("div", { class: "choices" }, to("same", "Same"), to("different", "Different"), to("unsure", "Unsure"))
