@@ -151,6 +151,14 @@ def test_in_the_terminal(desk, kind, lines, choices):
     assert any("is not an answer" in text or "There is no group 99" in text for text in written)
 
 
+def test_the_terminal_knows_groups_by_what_it_calls_them(desk):
+    """The label that is shown, in capitals or not, is that group and no new one; undo says what it has undone."""
+    written, waiting = [], iter(["group a", "bars", "BARS", "u", "q"])
+    converse(desk.session, desk.things, lambda _: next(waiting), written.append, "pick")
+    assert [(group.id, group.name) for group in desk.session.groups] == [(0, None), (1, "bars")]
+    assert "Undone: the last answer." in written
+
+
 def test_the_command_in_the_terminal(tmp_path, monkeypatch, capsys):
     pytest.importorskip("click")
     from tightcut.cli import main

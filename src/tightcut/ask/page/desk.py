@@ -16,7 +16,7 @@ import numpy as np
 
 from tightcut.ask.page import layout
 from tightcut.ask.page.exports import labels_table, pairs_table
-from tightcut.ask.page.showing import Showing, group_label
+from tightcut.ask.page.showing import Showing, called, in_words
 from tightcut.ask.page.things import Things
 from tightcut.ask.protocol import AnySession
 from tightcut.ask.records import Question
@@ -155,7 +155,7 @@ class Desk:
 
     def _undo(self, session: AnySession, values: Reply) -> Reply:
         event = session.undo()
-        return {**self._question(session, values), "notice": f"Undone: {_in_words(event)}."}
+        return {**self._question(session, values), "notice": f"Undone: {in_words(event)}."}
 
     def _revise(self, session: AnySession, values: Reply) -> Reply:
         session.revise(_whole(values, "number"), self._choice(session, values.get("choice")))
@@ -236,11 +236,7 @@ class Desk:
             raise ValueError(f"An answer is a word, a name or the number of a group; got {choice!r}.")  # noqa: TRY004
         if isinstance(choice, int):
             return choice
-        text = _short(choice)
-        for group in session.groups:
-            if text.casefold() == group_label(group.id, group.name).casefold():
-                return group.id
-        return text
+        return called(_short(choice), session.groups)
 
 
 ACTIONS: dict[str, Callable[[Desk, AnySession, Reply], Reply]] = {
@@ -287,10 +283,3 @@ def _seconds(value: Any) -> float | None:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 86_400:
         return round(float(value), 2)
     return None
-
-
-def _in_words(event: Reply) -> str:
-    what = {"name": "a name", "revise": "a change of an answer"}
-    if event["event"] in what:
-        return what[event["event"]]
-    return "a correction by hand" if event.get("kind") == "move" else "the last answer"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -137,3 +137,19 @@ def _words(answer: Answer, names: dict[int, str | None], labels: np.ndarray) -> 
         group = int(labels[answer.first])
     label = group_label(group, names.get(group))
     return f"a new group: {label}" if answer.choice == "none" else label
+
+
+def in_words(event: dict[str, Any]) -> str:
+    """What an event of the journal was, for somebody who has undone it."""
+    what = {"name": "a name", "revise": "a change of an answer"}
+    if event["event"] in what:
+        return what[event["event"]]
+    return "a correction by hand" if event.get("kind") == "move" else "the last answer"
+
+
+def called(text: str, groups: Iterable[Any]) -> int | str:
+    """The group that a person calls by its label, in capitals or not; the text itself if there is none."""
+    for group in groups:
+        if text.casefold() == group_label(group.id, group.name).casefold():
+            return int(group.id)
+    return text
