@@ -171,7 +171,7 @@ def test_an_empty_cell_says_so(window, kit):
     running = kit.serve(desk)
     page = window(running.address + "#pair")
     for _ in range(3):
-        towns = page.locator(".question .fields td").all_inner_texts()
+        towns = page.locator(".question .fields tr:not(.names) td").all_inner_texts()
         assert set(towns) <= {"empty", "Ulm"}
         press(page, "y")
     running.stop()
@@ -266,6 +266,17 @@ def test_a_name_that_is_refused_goes(window, running):
     field.press("Enter")
     page.wait_for_function("() => document.querySelector('.notice').textContent.includes('cannot be named')")
     assert page.locator(".gallery input").first.input_value() == ""
+
+
+def test_escape_gives_up_a_name(window, running):
+    page = window(running.address + "#pick")
+    field = page.locator(".gallery input").first
+    field.focus()
+    page.keyboard.type("a name that I do not want")
+    page.keyboard.press("Escape")
+    press(page, "0")
+    assert field.input_value() == ""
+    assert {group.name for group in running.desk.session.groups} == {None}
 
 
 def test_two_groups_that_get_one_name_are_one(window, running):

@@ -55,21 +55,39 @@ function picture(thing, words = thing.name) {
   return h("img", { src: thing.image, alt: `Picture of ${thing.name}`, draggable: "false", onerror: instead });
 }
 
-function fieldsOf(thing, differing) {
-  const marked = new Set(differing);
-  const rows = thing.fields.map(([name, value], i) =>
-    h("tr", { class: marked.has(i) ? "differs" : "" },
-      h("th", { scope: "row", text: name }),
-      h("td", {}, h(marked.has(i) ? "mark" : "span", value.trim() ? { text: value } : { class: "empty", text: "empty" }))));
+const cell = (value, tag = "span") => h("td", {}, h(tag, value.trim() ? { text: value } : { class: "empty", text: "empty" }));
+
+function fieldsOf(thing) {
+  const rows = thing.fields.map(([name, value]) => h("tr", {}, h("th", { scope: "row", text: name }), cell(value)));
   return h("table", { class: "fields" }, h("tbody", {}, ...rows));
 }
 
-function large(thing, differing = []) {
+// Two records field by field, what differs marked: beside each other, whatever takes more than a line.
+function compared(first, second, differing) {
+  const marked = new Set(differing);
+  const names = h("tr", { class: "names" }, h("td", {}), ...[first, second].map((thing) => h("th", { scope: "col", text: thing.name })));
+  const rows = first.fields.map(([name, value], i) => {
+    const tag = marked.has(i) ? "mark" : "span";
+    return h("tr", { class: marked.has(i) ? "differs" : "" }, h("th", { scope: "row", text: name }), cell(value, tag), cell(second.fields[i][1], tag));
+  });
+  return h("table", { class: "fields compared" }, h("tbody", {}, names, ...rows));
+}
+
+function two(first, second, differing = []) {
+  if (!first.fields) return h("div", { class: "two" }, large(first), large(second));
+  const [one, other] = [first, second].map((thing) => ({ ...thing, fields: undefined }));
+  const seen = one.image || other.image || one.text || other.text;
+  return h("div", { class: "both" },
+    seen ? h("div", { class: "two" }, large(one), large(other)) : null,
+    h("figure", { class: "thing" }, compared(first, second, differing)));
+}
+
+function large(thing) {
   const onlyName = !thing.image && !thing.text && !thing.fields;
   return h("figure", { class: "thing" },
     thing.image ? picture(thing, "This picture cannot be shown.") : null,
     thing.text ? h("div", { class: "text", text: thing.text, tabindex: "0" }) : null,
-    thing.fields ? fieldsOf(thing, differing) : null,
+    thing.fields ? fieldsOf(thing) : null,
     h("figcaption", { class: onlyName ? "only" : "", text: thing.name }));
 }
 
@@ -261,7 +279,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     const curve = h("div", { class: "curve" });
     const estimate = h("p", { class: "estimate" });
     const blind = h("input", { type: "checkbox", onchange: (event) => { state.blind = !event.target.checked; drawMap(); } });
-    const groups = h("div", { class: "groups" });
+    const groups = h("div", { class: "groups" }), groupsTitle = h("h2", { text: "Groups" });
     const answers = h("ol", { class: "answers" });
     const dialog = h("dialog", {});
     const head = h("header", {},
@@ -275,7 +293,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
       h("label", { class: "blind" }, blind, h("span", { text: "Mark the question on the map (this may give away what tightcut thinks)" })),
       curve, estimate);
     const lower = h("section", { class: "lower" },
-      h("div", { class: "clusters" }, h("h2", { text: "Groups" }),
+      h("div", { class: "clusters" }, groupsTitle,
         h("p", { class: "quiet", text: "Is something in the wrong group? Click it to move it." }, h("span", { class: "naming", text: " Click the name of a group to change it; two groups with the same name become one." })), groups),
       h("div", { class: "past" }, h("h2", { text: "Your answers" }), answers,
         h("div", { class: "downloads" },
@@ -283,7 +301,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     const all = [head, alert,
       h("main", {}, h("section", { class: "question", "aria-label": "Question" }, heading, live, question, notice, contradictions), aside),
       lower, dialog];
-    return { all, kinds, title, alert, notice, heading, live, question, contradictions, canvas, hint, curve, estimate, groups, answers, dialog };
+    return { all, kinds, title, alert, notice, heading, live, question, contradictions, canvas, hint, curve, estimate, groups, groupsTitle, answers, dialog };
   }
 
   function banner(text) {
@@ -321,7 +339,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
 
   function pairBody(question) {
     return [
-      h("div", { class: "two" }, large(question.first, question.differing), large(question.second, question.differing)),
+      two(question.first, question.second, question.differing),
       h("div", { class: "choices" },
         keyed("y", "Same", () => answer("same"), { class: "main" }),
         keyed("n", "Different", () => answer("different"), { class: "main" }),
@@ -442,7 +460,10 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     const name = h("input", { type: "text", value: group.name ?? "", placeholder: group.label, title: group.label, maxlength: "100", readonly: state.hello.records, tabindex: state.hello.records ? "-1" : null, "aria-label": `Name of ${group.label}`, "data-keep": `name-${group.id}` });
     const save = () => { if (name.value.trim() && name.value.trim() !== group.name) act("name", { group: group.id, name: name.value.trim() }); };
     name.addEventListener("change", save);
-    name.addEventListener("keydown", (event) => { if (event.key === "Enter") name.blur(); });
+    name.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") name.value = group.name ?? ""; // before the field is left, which saves the name
+      if (event.key === "Enter") name.blur();
+    });
     const more = button(group.whole ? "Show less" : "Show more", () => {
       if (!state.whole.delete(group.id)) state.whole.add(group.id);
       refresh();
@@ -520,7 +541,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
   function reviseDialog(given) {
     const values = { number: given.number };
     const to = (choice, text) => button(text, () => choose("revise", { ...values, choice }), { "aria-pressed": String(given.choice === choice) });
-    open("Change an answer", given.second ? h("div", { class: "two" }, large(given.first), large(given.second)) : large(given.first),
+    open("Change an answer", given.second ? two(given.first, given.second) : large(given.first),
       h("p", { class: "quiet", text: `You answered: ${given.words}.` }),
       given.kind === "pair"
         ? h("div", { class: "choices" }, to("same", "Same"), to("different", "Different"), to("unsure", "Unsure"))
@@ -539,12 +560,16 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
   }
 
   function help() {
-    const keys = [["y, n", "same, different (two things)"], ["1 to 9", "that group"], ["0", "none of these"], ["t", "type the name of a group, old or new"], ["space", "unsure: skip it"], ["Backspace", "undo the last action"], ["Esc", "leave a text field or close this"], ["?", "this help"]];
+    const records = state.hello?.records;
+    const picks = [["1 to 9", "that group"], ["0", "none of these"], ["t", "type the name of a group, old or new"]];
+    const keys = [["y, n", "same, different (two things)"], ...(records ? [] : picks), ["space", "unsure: skip it"], ["Backspace", "undo the last action"], ["Esc", "leave a text field or close this"], ["?", "this help"]];
     open("How it works",
       h("p", { text: "Answer what you know, and skip what you do not. tightcut asks where an answer helps most and works out the rest. Its own guess is not shown before you have answered." }),
       h("dl", { class: "keys" }, ...keys.flatMap(([key, text]) => [h("dt", {}, h("kbd", { text: key })), h("dd", { text })])),
       h("p", { text: "The curve is how many things are in the right group, as far as your answers tell; the band says how sure that is. A thing is settled when its group is known with a probability above 80 %; many are right before that." }),
-      h("p", { text: "Wrong answers do little harm: an answer that others outweigh is left out, shown to you, and kept. The map shows all points (or an even sample), coloured by group; those you were asked about have a ring." }),
+      records
+        ? h("p", { text: "Below are the clusters that your last answers concern. All clusters are written when tightcut ends: press Ctrl-C in its terminal." })
+        : h("p", { text: "Wrong answers do little harm: an answer that others outweigh is left out, shown to you, and kept. The map shows all points (or an even sample), coloured by group; those you were asked about have a ring." }),
       h("p", { class: "quiet", text: state.hello?.journal ? `Every answer is written to ${state.hello.journal} at once.` : "Answers are kept in memory only: they are lost when tightcut ends. Download the labels and pairs first." }));
   }
 
@@ -562,6 +587,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
       }
       if (hello.title) { ui.title.textContent = hello.title; if (standalone) document.title = `${hello.title} · tightcut ask`; }
       root.classList.toggle("records", hello.records);
+      if (hello.records) ui.groupsTitle.textContent = "Clusters of your last answers";
       const wanted = standalone && !hello.records ? location.hash.slice(1) : "";
       setKind(["pick", "pair"].includes(wanted) ? wanted : hello.kind);
       setTimeout(look, LOOK_EVERY);
