@@ -36,6 +36,7 @@ TOOLS = (
     '<button type="button" data-zoom="0.667" aria-label="Farther">&minus;</button>'
     '<button type="button" data-zoom="0">Show all</button><output></output></div>'
 )
+HOVER = '<span class="click">Hover over a marker to see its name, click it to see its cluster; zoom by a double click.</span>'
 MEMBERS = '<div id="members" hidden><h3></h3><p class="quiet"></p><div></div></div>'
 MEMBERS_LISTED = 20_000  # points whose names are included in a page
 
@@ -253,7 +254,7 @@ def _map_section(subject: Subject, expensive: list[ConstraintPrice], layout: str
         "map",
         "Map",
         f'<figure>{TOOLS}{svg}<ul class="legend">{"".join(entries)}</ul>'
-        f"<figcaption>{escape(caption)}</figcaption>{MEMBERS}</figure>",
+        f"<figcaption>{escape(caption)} {HOVER}</figcaption>{MEMBERS}</figure>",
     )
 
 
