@@ -440,11 +440,14 @@ def test_as_a_widget(window, running):
             };
             const cell = document.createElement("div");
             cell.id = "cell";
+            cell.style.width = "680px";
             document.body.replaceChildren(cell);
             widget.render({ model, el: cell });
         }"""
     )
     page.locator("#cell .choices").wait_for()
+    below = "getComputedStyle(document.querySelector('#cell main')).gridTemplateColumns.split(' ').length === 1"
+    page.wait_for_function(below)  # the window is wide, the cell of the notebook is not
     page.locator("#cell input[value=pair]").check(force=True)
     page.get_by_role("button", name="Same").click()
     wait_for_answers(page, 1)

@@ -6,6 +6,7 @@
 
 const LOOK_EVERY = 2500; // milliseconds between looks whether another window has answered
 const LARGE_GROUPS = 4;
+const NARROW = 860, SLIM = 560; // pixels: one column, and a phone
 // Things in a gallery, pictures and texts; the server sends two pictures more, as those in question are hidden.
 const TYPICAL = 8, DOUBTFUL = 6, TYPICAL_TEXTS = 5, DOUBTFUL_TEXTS = 3;
 
@@ -606,7 +607,13 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     ui.hint.textContent = i < 0 ? "" : group ? group.label : "not asked yet";
   });
   ui.canvas.addEventListener("mouseleave", () => { ui.hint.hidden = true; });
-  const resized = new ResizeObserver(() => drawMap());
+  const fit = () => {
+    root.classList.toggle("narrow", root.clientWidth <= NARROW);
+    root.classList.toggle("slim", root.clientWidth <= SLIM);
+    drawMap();
+  };
+  const resized = new ResizeObserver(fit);
+  resized.observe(root);
   resized.observe(ui.canvas);
   const scheme = matchMedia("(prefers-color-scheme: dark)");
   const redraw = () => { if (state.view) drawView(); };
