@@ -121,6 +121,20 @@ def test_picks_by_key_click_and_name(window, running):
     assert [answers[0].choice, answers[2].founds, answers[3].choice] == ["none", named, named]
 
 
+def test_nothing_can_be_clicked_before_the_first_question(browser, kit):
+    from tightcut.ask.page.desk import Desk
+
+    desk = Desk(kit.make_desk().things, title="Three heaps")  # its session never comes
+    running = kit.serve(desk)
+    page = browser.new_page()
+    page.goto(running.address)
+    page.get_by_text("Looking for neighbours among 90 things").wait_for(timeout=WAIT)
+    assert page.title() == "Three heaps · tightcut ask"
+    assert not any(button.is_visible() for button in page.get_by_role("button").all())
+    page.close()
+    running.stop()
+
+
 def test_undo_by_key_and_click(window, running):
     page = window(running.address + "#pair")
     press(page, "y")

@@ -111,7 +111,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     view: null, map: null, layout: -1, last: [], whole: new Set(), blind: true, viewing: false, viewAgain: false, stopped: false, allAnswers: false,
   };
   const ui = skeleton();
-  root.classList.add("tightcut-ask");
+  root.classList.add("tightcut-ask", "waiting");
   root.replaceChildren(...ui.all);
   if (!standalone) root.tabIndex = 0;
 
@@ -579,6 +579,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
   async function begin() {
     try {
       const hello = state.hello = await request("hello");
+      if (hello.title) { ui.title.textContent = hello.title; if (standalone) document.title = `${hello.title} · tightcut ask`; }
       if (hello.failure) { ui.heading.textContent = "This cannot be asked about"; banner(hello.failure); return; }
       if (!hello.ready) {
         ui.heading.textContent = "Preparing ...";
@@ -586,7 +587,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
         setTimeout(begin, 600);
         return;
       }
-      if (hello.title) { ui.title.textContent = hello.title; if (standalone) document.title = `${hello.title} · tightcut ask`; }
+      root.classList.remove("waiting");
       root.classList.toggle("records", hello.records);
       if (hello.records) ui.groupsTitle.textContent = "Clusters of your last answers";
       const wanted = standalone && !hello.records ? location.hash.slice(1) : "";
