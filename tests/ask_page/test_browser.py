@@ -121,6 +121,20 @@ def test_picks_by_key_click_and_name(window, running):
     assert [answers[0].choice, answers[2].founds, answers[3].choice] == ["none", named, named]
 
 
+def test_nothing_can_be_clicked_before_the_first_question(browser, kit):
+    from tightcut.ask.page.desk import Desk
+
+    desk = Desk(kit.make_desk().things, title="Three heaps")  # its session never comes
+    running = kit.serve(desk)
+    page = browser.new_page()
+    page.goto(running.address)
+    page.get_by_text("Looking for neighbours among 90 things").wait_for(timeout=WAIT)
+    assert page.title() == "Three heaps · tightcut ask"
+    assert not any(button.is_visible() for button in page.get_by_role("button").all())
+    page.close()
+    running.stop()
+
+
 def test_undo_by_key_and_click(window, running):
     page = window(running.address + "#pair")
     press(page, "y")
@@ -134,6 +148,59 @@ def test_undo_by_key_and_click(window, running):
     assert running.desk.session.n_answers_ == 0
     page.keyboard.press("Backspace")
     page.wait_for_function("() => document.querySelector('.notice').textContent.includes('nothing to undo')")
+
+
+def test_the_space_bar_does_not_undo_twice(window, running):
+    """After a click on Undo the space bar still means unsure."""
+    page = window(running.address + "#pair")
+    press(page, "y")
+    press(page, "n")
+    before = spoken(page)
+    page.get_by_role("button", name="Undo").click()
+    wait_for_another_question(page, before)
+    press(page, " ")
+    wait_for_answers(page, 2)
+    assert [given.choice for given in running.desk.session.answers] == ["same", "unsure"]
+
+
+def test_a_picture_that_cannot_be_drawn_has_words(window, kit, tmp_path):
+    from tightcut.ask.page.pictures import FilePictures
+    from tightcut.ask.page.things import Things
+
+    broken = tmp_path / "broken.png"
+    broken.write_bytes(b"no picture")
+    desk = kit.make_desk(things=Things(kit.names(), pictures=FilePictures([broken] * 90)))
+    running = kit.serve(desk)
+    page = window(running.address + "#pair")
+    page.wait_for_selector(".thing .unreadable")
+    assert "cannot be shown" in page.locator(".thing").first.inner_text()
+    page.wait_for_selector(".gallery .item .unreadable")
+    running.stop()
+
+
+def test_an_empty_cell_says_so(window, kit):
+    from tightcut.ask.page.things import Things
+
+    desk = kit.make_desk(things=Things(kit.names(), fields={"town": ["", "Ulm"] * 45}))
+    running = kit.serve(desk)
+    page = window(running.address + "#pair")
+    for _ in range(3):
+        towns = page.locator(".question .fields tr:not(.names) td").all_inner_texts()
+        assert set(towns) <= {"empty", "Ulm"}
+        press(page, "y")
+    running.stop()
+
+
+def test_every_answer_can_be_changed(window, running):
+    session = running.desk.session
+    for row in range(45):
+        session.move(row, f"class {row // 30}")
+    page = window(running.address + "#pair")
+    page.get_by_role("button", name="Show all 45 answers").click()
+    page.wait_for_function("() => document.querySelectorAll('.answers .words').length === 45")
+    press(page, "y")
+    wait_for_answers(page, 46)
+    assert page.locator(".answers .words").count() == 46
 
 
 def test_reload_and_resume(window, running):
@@ -213,6 +280,17 @@ def test_a_name_that_is_refused_goes(window, running):
     field.press("Enter")
     page.wait_for_function("() => document.querySelector('.notice').textContent.includes('cannot be named')")
     assert page.locator(".gallery input").first.input_value() == ""
+
+
+def test_escape_gives_up_a_name(window, running):
+    page = window(running.address + "#pick")
+    field = page.locator(".gallery input").first
+    field.focus()
+    page.keyboard.type("a name that I do not want")
+    page.keyboard.press("Escape")
+    press(page, "0")
+    assert field.input_value() == ""
+    assert {group.name for group in running.desk.session.groups} == {None}
 
 
 def test_two_groups_that_get_one_name_are_one(window, running):
@@ -376,11 +454,14 @@ def test_as_a_widget(window, running):
             };
             const cell = document.createElement("div");
             cell.id = "cell";
+            cell.style.width = "680px";
             document.body.replaceChildren(cell);
             widget.render({ model, el: cell });
         }"""
     )
     page.locator("#cell .choices").wait_for()
+    below = "getComputedStyle(document.querySelector('#cell main')).gridTemplateColumns.split(' ').length === 1"
+    page.wait_for_function(below)  # the window is wide, the cell of the notebook is not
     page.locator("#cell input[value=pair]").check(force=True)
     page.get_by_role("button", name="Same").click()
     wait_for_answers(page, 1)

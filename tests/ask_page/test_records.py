@@ -71,7 +71,8 @@ def test_in_a_browser(kit, tmp_path):
     if chromium is None:
         pytest.skip("needs chromium (apt-get install chromium)")
     session = resolve(PAIRS).session(tmp_path / "answers.jsonl")
-    desk = Desk(Things(session.ids.tolist()), title="people", kind="pair", records=True)
+    things = Things(session.ids.tolist(), fields={"town": ["Ulm"] * len(session.ids)})
+    desk = Desk(things, title="people", kind="pair", records=True)
     desk.begin(session, None)
     served = kit.serve(desk)
     with playwright.sync_playwright() as started:
@@ -83,6 +84,11 @@ def test_in_a_browser(kit, tmp_path):
         assert page.locator("h2").first.inner_text() == "Are these two the same?"
         for selector in (".kinds", ".map", ".blind", ".naming"):
             assert not page.locator(selector).is_visible()
+        assert page.locator(".compared tr").all_inner_texts()[1].split() == ["town", "Ulm", "Ulm"]
+        page.keyboard.press("?")
+        assert "Ctrl-C" in page.locator("dialog").inner_text()
+        assert "map" not in page.locator("dialog").inner_text()
+        page.keyboard.press("Escape")
         for number, key in enumerate("nyy", 1):
             page.keyboard.press(key)
             page.wait_for_function("n => document.querySelectorAll('.answers li:not(.none)').length === n", arg=number)

@@ -285,7 +285,7 @@ def test_two_groups_of_one_name(client, desk):
     reply = send(client, "name", group=0, name="uprights").json()
     assert reply["notice"] == "The two groups named 'uprights' are one now. Undo makes them two again."
     assert [group.name for group in desk.session.groups] == ["uprights"]
-    assert [past["words"] for past in send(client, "view").json()["answers"]] == ["none of the others: uprights begins"]
+    assert [past["words"] for past in send(client, "view").json()["answers"]] == ["a new group: uprights"]
     send(client, "undo")
     assert [group.name for group in desk.session.groups] == [None, "uprights"]
 

@@ -52,6 +52,15 @@ def test_long_texts_are_shown_as_texts(folder):
     assert chosen_by_nobody["fields"] == [["x", "0.5"]]
 
 
+def test_several_long_texts_have_headings(folder):
+    path = folder / "letters.csv"
+    path.write_text(f"id,x,letter,reply\n1,0.5,{'words ' * 40},\n2,1.5,short,{'more ' * 40}\n", encoding="utf-8")
+    things = read_source(str(path)).things
+    assert things.describe(0)["text"].startswith("letter:\nwords words")
+    assert "reply" not in things.describe(0)["text"]
+    assert things.describe(1)["text"].startswith("letter:\nshort\n\nreply:\nmore more")
+
+
 def test_numbers_are_shown_with_the_digits_that_matter(folder):
     path = folder / "numbers.csv"
     path.write_text("name,x,code\na,5.328969629460202,1234567890\nb,1.5,12345678901234.5\n", encoding="utf-8")
@@ -140,6 +149,14 @@ def test_in_the_terminal(desk, kind, lines, choices):
     given = ["the first" if (answer.choice,) == answer.shown[:1] else answer.choice for answer in desk.session.answers]
     assert given == choices
     assert any("is not an answer" in text or "There is no group 99" in text for text in written)
+
+
+def test_the_terminal_knows_groups_by_what_it_calls_them(desk):
+    """The label that is shown, in capitals or not, is that group and no new one; undo says what it has undone."""
+    written, waiting = [], iter(["group a", "bars", "BARS", "u", "q"])
+    converse(desk.session, desk.things, lambda _: next(waiting), written.append, "pick")
+    assert [(group.id, group.name) for group in desk.session.groups] == [(0, None), (1, "bars")]
+    assert "Undone: the last answer." in written
 
 
 def test_the_command_in_the_terminal(tmp_path, monkeypatch, capsys):

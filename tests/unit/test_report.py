@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from tightcut import Constraints, Graph, cluster, datasets, knn_affinity
 from tightcut.audit import audit
-from tightcut.report import render, shorten, write_report
+from tightcut.report import render, shorten
 from tightcut.report.layout import graph_layout, principal_components, spectral_layout
 from tightcut.report.map import DARK, LIGHT, LINES_DRAWN, N_COLOURS, POINTS_DRAWN, SHAPES
 
@@ -289,65 +289,3 @@ def test_names_cannot_end_the_script(subject):
     _, graph, _, found, _ = subject
     text = render(graph, found.labels, ids=["</script><script>alert(1)"] * 120)
     assert text.count("<script") == text.count("</script>") == 2
-
-
-@pytest.fixture(scope="module")
-def browser():
-    sync_api = pytest.importorskip("playwright.sync_api")
-    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if program is None:
-        pytest.skip("no chromium")
-    with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-@pytest.fixture(scope="module")
-def many(tmp_path_factory):
-    """A page of 10,000 points in 50 clusters with pairs, of which one is violated."""
-    rng = np.random.default_rng(0)
-    y = np.repeat(np.arange(50), 200)
-    X = 5 * rng.normal(size=(50, 6))[y] + rng.normal(size=(10_000, 6))
-    pairs = Constraints.from_pairs(10_000, [(0, 1), (0, 9_999)], [(5, 7_000)])
-    path = tmp_path_factory.mktemp("report") / "many.html"
-    graph = Graph.from_affinity(knn_affinity(X, connect=False))
-    write_report(
-        path, graph, y, pairs, points=X, columns=list("abcdef"), prices=False, ids=[f"p{i}" for i in range(10_000)]
-    )
-    return path
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (390, "dark"), (1400, "light"), (1400, "dark")])
-def test_clicks_on_a_page_of_many_points(browser, many, width, scheme):
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    tab, problems = context.new_page(), []
-    tab.on("pageerror", lambda error: problems.append(str(error)))
-    tab.on("request", lambda request: problems.append(request.url) if not request.url.startswith("file:") else None)
-    tab.goto(many.as_uri())
-    assert tab.evaluate("document.documentElement.scrollWidth") <= width
-    captions = tab.locator("p.about, figcaption")
-    assert all(box["x"] + box["width"] <= width for box in (part.bounding_box() for part in captions.all()))
-    lit = tab.locator("use.on")
-    tab.locator("#clusters tr[data-cluster='7'] th").click()
-    assert 0 < lit.count() == tab.locator(".points[data-cluster='7'] use").count()
-    assert tab.locator("#members h3").inner_text() == "Members of cluster 7"
-    assert "p1400" in tab.locator("#members").inner_text()
-    tab.locator("tr[data-pair='0 9999'] td").first.click()
-    assert lit.count() == tab.locator(".ring").count() == 2
-    assert tab.locator("output").inner_text() == "p0 and p9999"
-    assert tab.locator("#members").is_hidden()
-    tab.locator("input[type=search]").fill("p999")
-    assert 0 < lit.count() <= 11
-    tab.keyboard.press("Escape")
-    assert lit.count() == 0
-    before = tab.locator("figure > svg").get_attribute("viewBox")
-    tab.get_by_label("Closer").click()
-    assert float(tab.locator("figure > svg").get_attribute("viewBox").split()[2]) < float(before.split()[2])
-    tab.get_by_text("Show all").click()
-    assert [float(x) for x in tab.locator("figure > svg").get_attribute("viewBox").split()] == [
-        float(x) for x in before.split()
-    ]
-    assert problems == []
-    context.close()

@@ -18,7 +18,8 @@ COLUMNS_TOLD, LEAST_DIFFERENCE = 3, 0.5  # columns per cluster; standard deviati
 CLUSTERS_SHOWN = 60
 NONE = '<span class="quiet">none</span>'
 ABOUT = (
-    "Click a cluster to see its members. Cut is the edge weight that leaves a cluster over the weight of the cluster; the "
+    '<span class="click">Click a cluster to see its members. </span>'
+    "Cut is the edge weight that leaves a cluster over the weight of the cluster; the "
     "cuts add up to the total. Typical members have the largest share of their connections inside the cluster, those at "
     "the border the smallest."
 )

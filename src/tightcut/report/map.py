@@ -125,8 +125,7 @@ def draw_map(
     thinned = [f"{len(shown):,} of {len(labels):,} points"] if len(shown) < len(labels) else []
     if len(lines) < constraints.n_pairs:
         thinned.append(f"{len(lines):,} of {constraints.n_pairs:,} constraints")
-    caption = f"{how} Hover over a marker to see its name, click it to see its cluster; zoom by a double click."
-    return svg, f"{caption} Drawn: {' and '.join(thinned)}." if thinned else caption
+    return svg, f"{how} Drawn: {' and '.join(thinned)}." if thinned else how
 
 
 def key(cluster: int) -> str:

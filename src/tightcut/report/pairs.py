@@ -8,7 +8,7 @@ from tightcut.constraints.violations import Violations
 from tightcut.report.pieces import Row, Subject, line, section, table
 
 PRICES_SHOWN = 20
-CLICK = "Click a pair to see it on the map."
+CLICK = '<span class="click">Click a pair to see it on the map.</span>'
 VIOLATIONS_SHOWN = 30
 COSTLY_SHARE = 0.05  # of the cut, from which a constraint is marked on the map
 COSTLY_SHOWN = 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -54,25 +55,32 @@ class Row:
     cells: str
     shows: str = ""
 
-    def __str__(self) -> str:
+    def under(self, headings: Sequence[str]) -> str:
+        """The row as HTML. Each cell knows its heading, which stands beside it where the screen is narrow."""
         clickable = f' {self.shows} tabindex="0"' if self.shows else ""
-        return f"<tr{clickable}>{self.cells}</tr>"
+        cells = re.split(r"(?=<t[dh][ >])", self.cells)[1:]  # texts are escaped: only cells begin like this
+        if len(cells) == len(headings):
+            cells = [f'{cell[:3]} data-label="{label}"{cell[3:]}' for cell, label in zip(cells, headings, strict=True)]
+        return f"<tr{clickable}>{''.join(cells)}</tr>"
 
 
 def section(name: str, title: str, body: str) -> str:
+    """A heading and a body, whose table is called by the heading."""
+    body = body.replace("<table ", f'<table aria-label="{title}" ', 1)
     return f'<section id="{name}"><h2>{title}</h2>{body}</section>'
 
 
 def table(about: str, headings: Sequence[str], rows: Iterable[Row], name: str = "") -> str:
     """A table of rows of cells; a heading that ends with # is that of a column of numbers."""
     columns = [(text.removesuffix("#"), "n" if text.endswith("#") else "") for text in headings]
+    body = "".join(row.under([text for text, _ in columns]) for row in rows)
+    name = name or "wide"
     cells = [f'<th scope="col" class="{kind}">{text}</th>' for text, kind in columns]
     head = f"<thead><tr>{''.join(cells)}</tr></thead>" if headings else ""
     # The text stands above and not in the table, which may be wider than the screen.
-    label = escape(about.partition(".")[0])
     return (
-        f'<p class="about">{about}</p><div class="scroll"><table class="{name}" aria-label="{label}">{head}'
-        f"<tbody>{''.join(map(str, rows))}</tbody></table></div>"
+        f'<p class="about">{about}</p><div class="scroll"><table class="{name}">{head}'
+        f"<tbody>{body}</tbody></table></div>"
     )
 
 

@@ -36,6 +36,7 @@ TOOLS = (
     '<button type="button" data-zoom="0.667" aria-label="Farther">&minus;</button>'
     '<button type="button" data-zoom="0">Show all</button><output></output></div>'
 )
+HOVER = '<span class="click">Hover over a marker to see its name, click it to see its cluster; zoom by a double click.</span>'
 MEMBERS = '<div id="members" hidden><h3></h3><p class="quiet"></p><div></div></div>'
 MEMBERS_LISTED = 20_000  # points whose names are included in a page
 
@@ -186,10 +187,13 @@ def write_report(
 
 
 def _members(subject: Subject) -> str:
-    """Names and clusters of the points as JSON for the script; empty for very many. No text can end the element."""
-    if len(subject.ids) > MEMBERS_LISTED:
-        return "{}"
-    content = {"ids": list(map(shorten, subject.ids)), "labels": subject.labels.tolist()}
+    """Names of the clusters, names and clusters of the points unless there are very many: JSON for the script.
+
+    No text can end the element.
+    """
+    content: dict[str, Any] = {"titles": list(map(shorten, subject.titles))}
+    if len(subject.ids) <= MEMBERS_LISTED:
+        content |= {"ids": list(map(shorten, subject.ids)), "labels": subject.labels.tolist()}
     return (
         json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c").replace("&", "\\u0026")
     )
@@ -250,7 +254,7 @@ def _map_section(subject: Subject, expensive: list[ConstraintPrice], layout: str
         "map",
         "Map",
         f'<figure>{TOOLS}{svg}<ul class="legend">{"".join(entries)}</ul>'
-        f"<figcaption>{escape(caption)}</figcaption>{MEMBERS}</figure>",
+        f"<figcaption>{escape(caption)} {HOVER}</figcaption>{MEMBERS}</figure>",
     )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from tightcut.ask.page import layout
 from tightcut.ask.page.exports import labels_table, pairs_table
-from tightcut.ask.page.showing import Showing, group_label
+from tightcut.ask.page.showing import Showing, called, in_words
 from tightcut.ask.page.things import Things
 from tightcut.ask.protocol import AnySession
 from tightcut.ask.records import Question
@@ -155,7 +155,7 @@ class Desk:
 
     def _undo(self, session: AnySession, values: Reply) -> Reply:
         event = session.undo()
-        return {**self._question(session, values), "notice": f"Undone: {_in_words(event)}."}
+        return {**self._question(session, values), "notice": f"Undone: {in_words(event)}."}
 
     def _revise(self, session: AnySession, values: Reply) -> Reply:
         session.revise(_whole(values, "number"), self._choice(session, values.get("choice")))
@@ -187,7 +187,7 @@ class Desk:
         step: tuple[float, ...] = (session.n_answers_, *(round(share, 4) for share in estimates))
         if step[0] > 0 and (not self._curve or self._curve[-1] != step):
             self._curve = [past for past in self._curve if past[0] < step[0]] + [step]
-        reply = self._showing.view(session, self._rows)
+        reply = self._showing.view(session, self._rows, all_answers=values.get("all_answers") is True)
         reply |= {"version": self._version(session), "curve": self._curve, "layout": self._n_layouts}
         if values.get("layout") != self._n_layouts and self._positions is not None:
             reply["map"] = {"rows": self._rows.tolist(), "positions": self._positions.tolist()}
@@ -236,11 +236,7 @@ class Desk:
             raise ValueError(f"An answer is a word, a name or the number of a group; got {choice!r}.")  # noqa: TRY004
         if isinstance(choice, int):
             return choice
-        text = _short(choice)
-        for group in session.groups:
-            if text.casefold() == group_label(group.id, group.name).casefold():
-                return group.id
-        return text
+        return called(_short(choice), session.groups)
 
 
 ACTIONS: dict[str, Callable[[Desk, AnySession, Reply], Reply]] = {
@@ -287,10 +283,3 @@ def _seconds(value: Any) -> float | None:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 86_400:
         return round(float(value), 2)
     return None
-
-
-def _in_words(event: Reply) -> str:
-    what = {"name": "a name", "revise": "a change of an answer"}
-    if event["event"] in what:
-        return what[event["event"]]
-    return "a correction by hand" if event.get("kind") == "move" else "the last answer"

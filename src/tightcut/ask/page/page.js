@@ -6,6 +6,7 @@
 
 const LOOK_EVERY = 2500; // milliseconds between looks whether another window has answered
 const LARGE_GROUPS = 4;
+const NARROW = 860, SLIM = 560; // pixels: one column, and a phone
 // Things in a gallery, pictures and texts; the server sends two pictures more, as those in question are hidden.
 const TYPICAL = 8, DOUBTFUL = 6, TYPICAL_TEXTS = 5, DOUBTFUL_TEXTS = 3;
 
@@ -49,29 +50,52 @@ function colour(group) {
 
 // Things
 
-const picture = (thing) => h("img", { src: thing.image, alt: `Picture of ${thing.name}`, draggable: "false" });
+// Where no browser can draw the file, words stand in its place.
+function picture(thing, words = thing.name) {
+  const instead = (event) => event.target.replaceWith(h("span", { class: "snippet unreadable", text: words }));
+  return h("img", { src: thing.image, alt: `Picture of ${thing.name}`, draggable: "false", onerror: instead });
+}
 
-function fieldsOf(thing, differing) {
-  const marked = new Set(differing);
-  const rows = thing.fields.map(([name, value], i) =>
-    h("tr", { class: marked.has(i) ? "differs" : "" },
-      h("th", { scope: "row", text: name }),
-      h("td", {}, h(marked.has(i) ? "mark" : "span", { text: value }))));
+const cell = (value, tag = "span") => h("td", {}, h(tag, value.trim() ? { text: value } : { class: "empty", text: "empty" }));
+
+function fieldsOf(thing) {
+  const rows = thing.fields.map(([name, value]) => h("tr", {}, h("th", { scope: "row", text: name }), cell(value)));
   return h("table", { class: "fields" }, h("tbody", {}, ...rows));
 }
 
-function large(thing, differing = []) {
-  const onlyName = !thing.image && thing.text === undefined && !thing.fields;
+// Two records field by field, what differs marked: beside each other, whatever takes more than a line.
+function compared(first, second, differing) {
+  const marked = new Set(differing);
+  const names = h("tr", { class: "names" }, h("td", {}), ...[first, second].map((thing) => h("th", { scope: "col", text: thing.name })));
+  const rows = first.fields.map(([name, value], i) => {
+    const tag = marked.has(i) ? "mark" : "span";
+    return h("tr", { class: marked.has(i) ? "differs" : "" }, h("th", { scope: "row", text: name }), cell(value, tag), cell(second.fields[i][1], tag));
+  });
+  return h("table", { class: "fields compared" }, h("tbody", {}, names, ...rows));
+}
+
+function two(first, second, differing = []) {
+  if (!first.fields) return h("div", { class: "two" }, large(first), large(second));
+  const [one, other] = [first, second].map((thing) => ({ ...thing, fields: undefined }));
+  const seen = one.image || other.image || one.text || other.text;
+  return h("div", { class: "both" },
+    seen ? h("div", { class: "two" }, large(one), large(other)) : null,
+    h("figure", { class: "thing" }, compared(first, second, differing)));
+}
+
+function large(thing) {
+  const onlyName = !thing.image && !thing.text && !thing.fields;
   return h("figure", { class: "thing" },
-    thing.image ? picture(thing) : null,
-    thing.text !== undefined ? h("div", { class: "text", text: thing.text, tabindex: "0" }) : null,
-    thing.fields ? fieldsOf(thing, differing) : null,
+    thing.image ? picture(thing, "This picture cannot be shown.") : null,
+    thing.text ? h("div", { class: "text", text: thing.text, tabindex: "0" }) : null,
+    thing.fields ? fieldsOf(thing) : null,
     h("figcaption", { class: onlyName ? "only" : "", text: thing.name }));
 }
 
 function summary(thing) {
-  const fields = (thing.fields ?? []).slice(0, 3).map(([name, value]) => `${name} ${value}`);
-  return [thing.text || thing.name, ...fields].join(" · ").slice(0, 200);
+  const fields = (thing.fields ?? []).filter(([, value]) => value.trim()).slice(0, 3).map(([name, value]) => `${name} ${value}`);
+  const named = thing.name !== `row ${thing.row}`; // many texts begin alike: a name tells them apart
+  return [named || !thing.text ? thing.name : null, thing.text, ...fields].filter(Boolean).join(" · ").slice(0, 200);
 }
 
 const small = (thing) => (thing.image ? picture(thing) : h("span", { class: "snippet", text: summary(thing) }));
@@ -84,10 +108,10 @@ const sentence = (answer) =>
 export function start(root, send, { keysFrom = document, standalone = true } = {}) {
   const state = {
     hello: null, kind: "pick", question: null, version: -1, shownAt: 0, busy: 0, turn: Promise.resolve(), pending: null, dead: false,
-    view: null, map: null, layout: -1, last: [], whole: new Set(), blind: true, viewing: false, viewAgain: false, stopped: false,
+    view: null, map: null, layout: -1, last: [], whole: new Set(), blind: true, viewing: false, viewAgain: false, stopped: false, allAnswers: false,
   };
   const ui = skeleton();
-  root.classList.add("tightcut-ask");
+  root.classList.add("tightcut-ask", "waiting");
   root.replaceChildren(...ui.all);
   if (!standalone) root.tabIndex = 0;
 
@@ -131,7 +155,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     try {
       do {
         state.viewAgain = false;
-        const view = await request("view", { layout: state.layout });
+        const view = await request("view", { layout: state.layout, all_answers: state.allAnswers });
         if (view.map) state.map = view.map;
         state.layout = view.layout;
         await fetchWhole(view);
@@ -182,6 +206,12 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     if (!question || state.busy || state.pending) return;
     state.last = [question.first.row, ...(question.second ? [question.second.row] : [])];
     act("answer", { ...asked(question), choice, seconds: (performance.now() - state.shownAt) / 1000 });
+  }
+
+  // After a click of the mouse the button must not keep the focus: the space bar means unsure, and would undo once more.
+  function undoClicked(event) {
+    if (event.detail > 0) ui.heading.focus({ preventScroll: true });
+    act("undo");
   }
 
   function setKind(kind) {
@@ -250,21 +280,21 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     const curve = h("div", { class: "curve" });
     const estimate = h("p", { class: "estimate" });
     const blind = h("input", { type: "checkbox", onchange: (event) => { state.blind = !event.target.checked; drawMap(); } });
-    const groups = h("div", { class: "groups" });
+    const groups = h("div", { class: "groups" }), groupsTitle = h("h2", { text: "Groups" });
     const answers = h("ol", { class: "answers" });
     const dialog = h("dialog", {});
     const head = h("header", {},
       title,
       h("fieldset", { class: "kinds" }, h("legend", { class: "unseen", text: "How to ask" }),
         ...kinds.map((input) => h("label", {}, input, h("span", { text: words[input.value] })))),
-      button("Undo", () => act("undo"), { title: "Backspace" }),
+      button("Undo", undoClicked, { title: "Backspace" }),
       button("?", () => help(), { "aria-label": "Help and keys", class: "round" }));
     const aside = h("aside", { "aria-label": "Map and progress" },
       h("div", { class: "map" }, canvas, hint),
       h("label", { class: "blind" }, blind, h("span", { text: "Mark the question on the map (this may give away what tightcut thinks)" })),
       curve, estimate);
     const lower = h("section", { class: "lower" },
-      h("div", { class: "clusters" }, h("h2", { text: "Groups" }),
+      h("div", { class: "clusters" }, groupsTitle,
         h("p", { class: "quiet", text: "Is something in the wrong group? Click it to move it." }, h("span", { class: "naming", text: " Click the name of a group to change it; two groups with the same name become one." })), groups),
       h("div", { class: "past" }, h("h2", { text: "Your answers" }), answers,
         h("div", { class: "downloads" },
@@ -272,7 +302,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     const all = [head, alert,
       h("main", {}, h("section", { class: "question", "aria-label": "Question" }, heading, live, question, notice, contradictions), aside),
       lower, dialog];
-    return { all, kinds, title, alert, notice, heading, live, question, contradictions, canvas, hint, curve, estimate, groups, answers, dialog };
+    return { all, kinds, title, alert, notice, heading, live, question, contradictions, canvas, hint, curve, estimate, groups, groupsTitle, answers, dialog };
   }
 
   function banner(text) {
@@ -310,7 +340,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
 
   function pairBody(question) {
     return [
-      h("div", { class: "two" }, large(question.first, question.differing), large(question.second, question.differing)),
+      two(question.first, question.second, question.differing),
       h("div", { class: "choices" },
         keyed("y", "Same", () => answer("same"), { class: "main" }),
         keyed("n", "Different", () => answer("different"), { class: "main" }),
@@ -322,7 +352,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     const card = (group, i) =>
       h("button", { type: "button", class: i < LARGE_GROUPS ? "card" : "card little", onclick: () => answer(group.id) },
         i < 9 ? h("kbd", { text: String(i + 1), "aria-hidden": "true" }) : null,
-        h("span", { class: "label", text: group.label }),
+        h("span", { class: "label", text: group.label, title: group.label }),
         h("span", { class: "members" }, ...group.members.map(small)));
     const cards = question.groups.map(card);
     const field = h("input", { type: "text", "aria-label": "Name of the group it belongs to", placeholder: "or type a name", maxlength: "100", list: "tightcut-names", autocomplete: "off" });
@@ -399,7 +429,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     if (n > 0) words.push(`about ${percent(progress.expected)} right (${Math.round(100 * progress.low)} to ${percent(progress.high)})`);
     words.push(`${percent(progress.settled)} settled`);
     if (n > 0 && progress.next_50 >= 0.005) words.push(`50 more answers would add about ${percent(progress.next_50)}`);
-    if (unknown > 0 && !state.hello.records) words.push(`${unknown.toLocaleString("en")} points (grey) are in no known group yet`);
+    if (unknown > 0 && !state.hello.records) words.push(`${unknown.toLocaleString("en")} ${unknown === 1 ? "thing (grey on the map) is" : "things (grey on the map) are"} in no known group yet`);
     ui.estimate.textContent = words.join(" · ") + ".";
     const W = 300, H = 70, end = Math.max(10, n);
     const steps = curve.filter((step) => step[0] <= n);
@@ -428,10 +458,13 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     const list = h("div", { class: "items" }, ...typical);
     const shown = new Set(typical.map((element) => element.dataset.keep));
     const doubtful = items(group.doubtful, pictures ? DOUBTFUL : DOUBTFUL_TEXTS).filter((element) => !shown.has(element.dataset.keep));
-    const name = h("input", { type: "text", value: group.name ?? "", placeholder: group.label, maxlength: "100", readonly: state.hello.records, tabindex: state.hello.records ? "-1" : null, "aria-label": `Name of ${group.label}`, "data-keep": `name-${group.id}` });
+    const name = h("input", { type: "text", value: group.name ?? "", placeholder: group.label, title: group.label, maxlength: "100", readonly: state.hello.records, tabindex: state.hello.records ? "-1" : null, "aria-label": `Name of ${group.label}`, "data-keep": `name-${group.id}` });
     const save = () => { if (name.value.trim() && name.value.trim() !== group.name) act("name", { group: group.id, name: name.value.trim() }); };
     name.addEventListener("change", save);
-    name.addEventListener("keydown", (event) => { if (event.key === "Enter") name.blur(); });
+    name.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") name.value = group.name ?? ""; // before the field is left, which saves the name
+      if (event.key === "Enter") name.blur();
+    });
     const more = button(group.whole ? "Show less" : "Show more", () => {
       if (!state.whole.delete(group.id)) state.whole.add(group.id);
       refresh();
@@ -450,6 +483,9 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
   function drawAnswers() {
     const rows = state.view.answers.map((given) =>
       h("li", { class: given.believed ? "" : "doubted", value: String(given.number) }, ...answerLine(given)));
+    const { n_answers: n } = state.view;
+    const all = () => { state.allAnswers = true; refresh(); };
+    if (rows.length < n) rows.push(h("li", {}, button(`Show all ${n.toLocaleString("en")} answers`, all, { class: "link" })));
     ui.answers.replaceChildren(...(rows.length ? rows : [h("li", { class: "quiet none", text: "None yet." })]));
   }
 
@@ -506,7 +542,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
   function reviseDialog(given) {
     const values = { number: given.number };
     const to = (choice, text) => button(text, () => choose("revise", { ...values, choice }), { "aria-pressed": String(given.choice === choice) });
-    open("Change an answer", h("div", { class: "two" }, large(given.first), given.second ? large(given.second) : null),
+    open("Change an answer", given.second ? two(given.first, given.second) : large(given.first),
       h("p", { class: "quiet", text: `You answered: ${given.words}.` }),
       given.kind === "pair"
         ? h("div", { class: "choices" }, to("same", "Same"), to("different", "Different"), to("unsure", "Unsure"))
@@ -525,12 +561,16 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
   }
 
   function help() {
-    const keys = [["y, n", "same, different (two things)"], ["1 to 9", "that group"], ["0", "none of these"], ["t", "type the name of a group, old or new"], ["space", "unsure: skip it"], ["Backspace", "undo the last action"], ["Esc", "leave a text field or close this"], ["?", "this help"]];
+    const records = state.hello?.records;
+    const picks = [["1 to 9", "that group"], ["0", "none of these"], ["t", "type the name of a group, old or new"]];
+    const keys = [["y, n", "same, different (two things)"], ...(records ? [] : picks), ["space", "unsure: skip it"], ["Backspace", "undo the last action"], ["Esc", "leave a text field or close this"], ["?", "this help"]];
     open("How it works",
       h("p", { text: "Answer what you know, and skip what you do not. tightcut asks where an answer helps most and works out the rest. Its own guess is not shown before you have answered." }),
       h("dl", { class: "keys" }, ...keys.flatMap(([key, text]) => [h("dt", {}, h("kbd", { text: key })), h("dd", { text })])),
       h("p", { text: "The curve is how many things are in the right group, as far as your answers tell; the band says how sure that is. A thing is settled when its group is known with a probability above 80 %; many are right before that." }),
-      h("p", { text: "Wrong answers do little harm: an answer that others outweigh is left out, shown to you, and kept. The map shows all points (or an even sample), coloured by group; those you were asked about have a ring." }),
+      records
+        ? h("p", { text: "Below are the clusters that your last answers concern. All clusters are written when tightcut ends: press Ctrl-C in its terminal." })
+        : h("p", { text: "Wrong answers do little harm: an answer that others outweigh is left out, shown to you, and kept. The map shows all points (or an even sample), coloured by group; those you were asked about have a ring." }),
       h("p", { class: "quiet", text: state.hello?.journal ? `Every answer is written to ${state.hello.journal} at once.` : "Answers are kept in memory only: they are lost when tightcut ends. Download the labels and pairs first." }));
   }
 
@@ -539,6 +579,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
   async function begin() {
     try {
       const hello = state.hello = await request("hello");
+      if (hello.title) { ui.title.textContent = hello.title; if (standalone) document.title = `${hello.title} · tightcut ask`; }
       if (hello.failure) { ui.heading.textContent = "This cannot be asked about"; banner(hello.failure); return; }
       if (!hello.ready) {
         ui.heading.textContent = "Preparing ...";
@@ -546,8 +587,9 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
         setTimeout(begin, 600);
         return;
       }
-      if (hello.title) { ui.title.textContent = hello.title; if (standalone) document.title = `${hello.title} · tightcut ask`; }
+      root.classList.remove("waiting");
       root.classList.toggle("records", hello.records);
+      if (hello.records) ui.groupsTitle.textContent = "Clusters of your last answers";
       const wanted = standalone && !hello.records ? location.hash.slice(1) : "";
       setKind(["pick", "pair"].includes(wanted) ? wanted : hello.kind);
       setTimeout(look, LOOK_EVERY);
@@ -566,7 +608,13 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     ui.hint.textContent = i < 0 ? "" : group ? group.label : "not asked yet";
   });
   ui.canvas.addEventListener("mouseleave", () => { ui.hint.hidden = true; });
-  const resized = new ResizeObserver(() => drawMap());
+  const fit = () => {
+    root.classList.toggle("narrow", root.clientWidth <= NARROW);
+    root.classList.toggle("slim", root.clientWidth <= SLIM);
+    drawMap();
+  };
+  const resized = new ResizeObserver(fit);
+  resized.observe(root);
   resized.observe(ui.canvas);
   const scheme = matchMedia("(prefers-color-scheme: dark)");
   const redraw = () => { if (state.view) drawView(); };

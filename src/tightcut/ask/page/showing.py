@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ LARGE_GROUPS, MEMBERS = 4, 4  # groups of a pick shown by several members; membe
 # Things of a group in its gallery: two more than the page shows, so that a gap where it hides those in question tells
 # nobody which group they are in.
 TYPICAL, DOUBTFUL = 10, 8
-RECENT = 40  # answers in the list
+RECENT = 40  # answers in the list, until somebody asks for all
 CONTRADICTIONS = 10
 
 
@@ -70,7 +70,7 @@ class Showing:
             ]
         return shown
 
-    def view(self, session: AnySession, drawn: np.ndarray) -> dict[str, Any]:
+    def view(self, session: AnySession, drawn: np.ndarray, *, all_answers: bool = False) -> dict[str, Any]:
         """All that is known: groups with galleries, labels of the points on the map, answers, contradictions, progress."""
         labels, groups, answers = session.labels_, session.groups, session.answers
         names = {group.id: group.name for group in groups}
@@ -78,6 +78,7 @@ class Showing:
         progress = session.progress()
         known = np.isin(labels, list(names))
         asked = {row for answer in answers for row in (answer.first, answer.second) if row is not None}
+        listed = answers if all_answers else answers[-RECENT:]
         return {
             "groups": [
                 {
@@ -93,7 +94,7 @@ class Showing:
             "colours": np.where(known, labels, -1)[drawn].tolist(),
             "asked": sorted(asked),
             "n_unknown": int((~known).sum()),
-            "answers": [self.answer(answer, names, labels) for answer in reversed(answers[-RECENT:])],
+            "answers": [self.answer(answer, names, labels) for answer in reversed(listed)],
             "n_answers": len(answers),
             "contradictions": [
                 {"chain": [self.answer(a, names, labels) for a in found.chain], "suspect": found.suspect.number}
@@ -135,4 +136,20 @@ def _words(answer: Answer, names: dict[int, str | None], labels: np.ndarray) -> 
     if group not in names and answer.believed:
         group = int(labels[answer.first])
     label = group_label(group, names.get(group))
-    return f"none of the others: {label} begins" if answer.choice == "none" else label
+    return f"a new group: {label}" if answer.choice == "none" else label
+
+
+def in_words(event: dict[str, Any]) -> str:
+    """What an event of the journal was, for somebody who has undone it."""
+    what = {"name": "a name", "revise": "a change of an answer"}
+    if event["event"] in what:
+        return what[event["event"]]
+    return "a correction by hand" if event.get("kind") == "move" else "the last answer"
+
+
+def called(text: str, groups: Iterable[Any]) -> int | str:
+    """The group that a person calls by its label, in capitals or not; the text itself if there is none."""
+    for group in groups:
+        if text.casefold() == group_label(group.id, group.name).casefold():
+            return int(group.id)
+    return text

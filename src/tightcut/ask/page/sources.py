@@ -119,10 +119,7 @@ def _from_table(path: Origin, options: DataOptions, show: list[str], images: Seq
     long = [name for name, cells in columns.items() if _is_long(cells)]
     for name in set(columns) & set(content.columns):
         columns[name] = [_short_number(cell, options.decimal) for cell in columns[name]]
-    texts = (
-        None if not long else ["\n\n".join(cells) for cells in zip(*(columns.pop(name) for name in long), strict=True)]
-    )
-    things = Things(content.ids, texts, columns)
+    things = Things(content.ids, _together({name: columns.pop(name) for name in long}), columns)
     names = None if image_column is None else table.texts(image_column)
     things = with_images(things, [name for name in images if name != image_column], path, names)
     words = [name for name in words if name != content.id_name]
@@ -158,6 +155,18 @@ def check_pixels(n_values: int, shape: tuple[int, int], path: Any) -> None:
         raise InputError(
             f"--images {shape[0]}x{shape[1]}: the rows of {path} have {n_values} values, which does not fit."
         )
+
+
+def _together(columns: dict[str, list[str]]) -> list[str] | None:
+    """The long texts of each row as one, each below the name of its column where there are several."""
+    if not columns:
+        return None
+    heading = "{}:\n{}" if len(columns) > 1 else "{1}"
+    rows = zip(*columns.values(), strict=True)
+    return [
+        "\n\n".join(heading.format(*each) for each in zip(columns, cells, strict=True) if each[1].strip())
+        for cells in rows
+    ]
 
 
 def _is_long(texts: Sequence[str]) -> bool:

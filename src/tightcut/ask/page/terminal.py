@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tightcut.ask.page.pictures import ArrayPictures
-from tightcut.ask.page.showing import group_label
+from tightcut.ask.page.showing import called, group_label, in_words
 from tightcut.ask.page.things import Things
 from tightcut.ask.protocol import AnySession
 from tightcut.ask.records import Question
@@ -38,7 +38,7 @@ def converse(
                 return
             try:
                 if text.lower() in {"u", "undo"}:
-                    session.undo()
+                    write(f"Undone: {in_words(session.undo())}.")
                 else:
                     session.answer(question, _choice(question, text))
                 break
@@ -55,7 +55,7 @@ def _choice(question: Question, text: str) -> Any:
     if not text:
         return "unsure"
     if not text.isdecimal():
-        return text
+        return called(text, question.groups)
     if int(text) > len(question.groups):
         raise ValueError(f"There is no group {text}: {PICK_HELP}.")
     return "none" if int(text) == 0 else question.groups[int(text) - 1].id
@@ -79,7 +79,8 @@ def _brief(things: Things, row: int) -> str:
     text = thing_in_text(things, row)
     if isinstance(things.pictures, ArrayPictures):
         return text
-    return ", ".join(text.splitlines()[:4])[:BRIEF]
+    lines = [line for line in text.splitlines() if line.strip() and not line.endswith(": ")]  # nothing empty
+    return ", ".join(lines[:4])[:BRIEF]
 
 
 def thing_in_text(things: Things, row: int) -> str:
@@ -88,7 +89,7 @@ def thing_in_text(things: Things, row: int) -> str:
     lines = [shown["name"]]
     if isinstance(things.pictures, ArrayPictures) and max(things.pictures.pixels.shape[1:3]) <= WIDEST_PICTURE:
         lines.append(_shaded(things.pictures.bytes_of(row)))
-    if "text" in shown:
+    if shown.get("text"):
         lines.append(shown["text"])
     lines += [f"{name}: {value}" for name, value in shown.get("fields", [])]
     return "\n".join(lines)
