@@ -146,9 +146,9 @@ def cluster(
         if not any(files.values()):
             console.note("Nothing was written; to keep the labels, add -o labels.csv")
     if outcome.is_expensive:
+        size = f"{outcome.ratio:.1f} times as large as" if outcome.ratio < 100 else "far larger than"
         console.note(
-            f"Note: the pairs make the cut {outcome.ratio:.1f} times as large as without them. Some may be wrong: tightcut "
-            "audit shows what each costs."
+            f"Note: the pairs make the cut {size} without them. Some may be wrong: tightcut audit shows what each costs."
         )
 
 
