@@ -11,7 +11,7 @@ from tightcut._support.arrays import read_matrix
 from tightcut.choosing.parameters import knn_settings
 from tightcut.inputs import check_is_fitted
 from tightcut.neighbors import GIVEN, check_points, check_rows, cross_affinity, known_affinity
-from tightcut.neighbors.points import Points
+from tightcut.neighbors.points import Points, canonical
 
 if TYPE_CHECKING:
     from tightcut.choosing import Choice, View
@@ -55,8 +55,11 @@ class Prediction:
         return ids[np.asarray((neighbor_weights @ members).argmax(axis=1)).ravel()]
 
     def _read_new(self, X: Any) -> Points:
-        """New points, checked."""
-        return check_points(X, self._checked)
+        """New points, checked, and sparse if and only if those of the fit are."""
+        new = check_points(X, self._checked)
+        if sp.issparse(self._training_points):
+            return canonical(new)
+        return new.toarray() if sp.issparse(new) else new
 
     def _viewed_points(self, view: View) -> Points:
         if self._viewed is None:

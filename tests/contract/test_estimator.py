@@ -385,6 +385,17 @@ def test_one_sample_is_refused():
         quick().fit([[1.0, 2.0]])
 
 
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.coo_matrix, np.asarray])
+@pytest.mark.parametrize("scale", ["none", "standard"])
+@pytest.mark.parametrize("fitted", [np.asarray, sp.csr_array])
+def test_new_points_may_be_sparse_or_dense(X, fitted, scale, kind):
+    model = quick(scale="none" if fitted is sp.csr_array else scale).fit(fitted(X))
+    np.testing.assert_array_equal(model.predict(kind(X + 0.01)), model.predict(fitted(X + 0.01)))
+    other = quick(scale=model.scale).fit(fitted(X))
+    model.update(kind(X[:5] + 0.01))
+    np.testing.assert_array_equal(model.labels_, other.update(fitted(X[:5] + 0.01)).labels_)
+
+
 def test_sparse_points_give_the_labels_of_dense_ones(X):
     sparse, dense = quick().fit(sp.csr_array(X)), quick(scale="none").fit(X)
     np.testing.assert_array_equal(sparse.labels_, dense.labels_)
