@@ -385,6 +385,49 @@ def test_one_sample_is_refused():
         quick().fit([[1.0, 2.0]])
 
 
+@pytest.mark.parametrize("y", [MUST, np.array(MUST), pd.DataFrame(MUST), Constraints.from_pairs(60, MUST)])
+def test_pairs_in_the_place_of_y_are_refused(X, y):
+    with pytest.raises(ValueError, match="second argument of fit, has no effect.* must_link=pairs"):
+        quick().fit(X, y)
+    assert len(quick().fit(X, np.zeros(60)).labels_) == 60
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"connect": "no"}, "connect must be True or False; got 'no'"),
+        ({"random_state": -1}, "random_state must be a whole number >= 0, a generator or None; got -1"),
+        ({"device": "gpu"}, "device must be one of 'cpu', 'cuda', 'auto'; got 'gpu'. Did you mean 'cuda'"),
+    ],
+)
+def test_settings_that_would_be_misunderstood_are_refused(X, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        quick(**parameters).fit(X)
+
+
+@pytest.mark.parametrize("module", [pd, pl])
+def test_a_column_without_numbers_is_named(X, module):
+    columns = {"'Bern'": ["Bern"] * 60, "'tall'": ["3"] * 59 + ["tall"]}
+    if module is pd:  # polars counts days since 1970
+        columns["2026-11-18"] = np.datetime64("2026-11-18") + np.arange(60)
+    for value, column in columns.items():
+        frame = module.DataFrame({"height": X[:, 0], "other": column})
+        with pytest.raises(ValueError, match=f"X, column 'other': {value}.* is not a number. Leave the column out"):
+            quick().fit(frame)
+    frame = module.DataFrame({"height": X[:, 0], "other": X[:, 1]})
+    with pytest.raises(ValueError, match="X, column 'other': 'Bern' is not a number"):
+        quick().fit(frame).predict(module.DataFrame({"height": X[:, 0], "other": ["Bern"] * 60}))
+
+
+def test_values_that_are_not_there_are_named(X):
+    with pytest.raises(ValueError, match=r"X is a lazy frame.*; pass X\.collect\(\)"):
+        quick().fit(pl.DataFrame(X).lazy())
+    with pytest.raises(ValueError, match="masked array with 1 masked values"):
+        quick().fit(np.ma.masked_array(X, mask=X.max() == X))
+    with pytest.raises(ValueError, match="NaN"):
+        quick().fit(pd.DataFrame({"a": pd.array([1, None] * 30, dtype="Int64"), "b": X[:, 0]}))
+
+
 @pytest.mark.parametrize("kind", [sp.csr_array, sp.coo_matrix, np.asarray])
 @pytest.mark.parametrize("scale", ["none", "standard"])
 @pytest.mark.parametrize("fitted", [np.asarray, sp.csr_array])

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut._support.arrays import read_matrix
+from tightcut._support.arrays import read_matrix, why_unreadable
 
 Points: TypeAlias = Any  # an ndarray or a csr_array, which has no type of its own
 
@@ -32,7 +32,18 @@ def check_points(X: Any, check: Callable[..., Any] | None = None, **options: Any
     """
     # Neighbour search is fast on C order only; data frames arrive in Fortran order.
     options = {"dtype": POINT_TYPES, "order": "C", "accept_sparse": "csr"} | options
-    points = (check or read_matrix)(X, **options)
+    try:
+        points = (check or read_matrix)(X, **options)
+    except (TypeError, ValueError) as error:
+        reason = why_unreadable(X)
+        if reason is None:
+            raise
+        raise ValueError(reason) from error
+    if isinstance(X, np.ma.MaskedArray) and X.mask.any():
+        raise ValueError(
+            f"X is a masked array with {X.mask.sum()} masked values, which have no distances; leave their rows out, or fill "
+            "them in: X.filled(value)."
+        )
     if sp.issparse(points):
         points = canonical(points)
     largest = largest_coordinate(points)
