@@ -374,8 +374,10 @@ def test_a_graph_where_similarities_should_be(X):
 
 
 @pytest.mark.parametrize("write", ["report", "save"])
-def test_a_folder_that_does_not_exist_is_said_to_be_missing(X, tmp_path, write):
+def test_a_folder_that_is_missing_or_named_as_a_file_is_said_to_be_one(X, tmp_path, write):
     model = quick().fit(X)
+    with pytest.raises(IsADirectoryError, match="This is a folder; name a file in it"):
+        getattr(model, write)(tmp_path)
     with pytest.raises(FileNotFoundError, match="The folder of this file does not exist; create it first: '.*missing"):
         getattr(model, write)(tmp_path / "missing" / "file")
 

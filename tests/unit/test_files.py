@@ -490,6 +490,11 @@ class TestPairs:
             ("a,b,type\nann,,must\n", "line 2, column 'b': a name is missing"),
             ("a,b\nann,bob\n", "has 2 columns; pairs need three"),
             ("a,b,relation\nann,bob,must\n", "no column named type; its columns are 'a', 'b', 'relation'"),
+            (
+                "a,b,must_link\nann,bob,1\nbob,eve,0\n",
+                "line 1: a column named 'must_link' above numbers. Write must or",
+            ),
+            ("a,b,different\nann,bob,true\n", "line 1: a column named 'different' above numbers"),
             ("a,type,belief\nann,must,1\n", "two columns of names"),
             ("a,b,type,belief\nann,bob,must,2\n", "line 2, column 'belief': 2 is not a belief"),
         ],

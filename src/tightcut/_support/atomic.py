@@ -7,7 +7,7 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from errno import ENOENT
+from errno import EISDIR, ENOENT
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,6 +21,8 @@ def replaced(path: Path, mode: str = "w", check: Callable[[], None] | None = Non
     target = path.resolve()
     if not target.parent.is_dir():
         raise FileNotFoundError(ENOENT, "The folder of this file does not exist; create it first", str(path))
+    if target.is_dir():
+        raise IsADirectoryError(EISDIR, "This is a folder; name a file in it", str(path))
     text: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
     handle, temporary = temporary_beside(target)
     try:

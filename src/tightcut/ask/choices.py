@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from tightcut._support.display import counted
 from tightcut.ask.records import PAIR_CHOICES, Question
+from tightcut.neighbors.points import check_size
 
 RESERVED = ("same", "different", "none", "unsure")
 
@@ -37,6 +38,8 @@ def check_data(X: Any, affinity: str) -> Any:
         )
     if not np.isfinite(X.data if sp.issparse(X) else X).all():
         raise ValueError("X contains NaN or infinity; fill or remove these values first.")
+    if affinity == "knn" and X.size:
+        check_size(X)
     return X
 
 

@@ -17,6 +17,8 @@ from tightcut.files.sources import Source
 from tightcut.files.tables import Table, TableOptions, first_places, read_table
 
 TYPE_NAMES = ("type", "kind", "link", "constraint")
+NUMBERS = frozenset({"0", "1", "+1", "-1", "true", "false"})  # spellings that are values of a column named must, say
+WORDS = (MUST_SPELLINGS | CANNOT_SPELLINGS) - NUMBERS
 BELIEF_NAMES = ("belief", "confidence", "weight")
 
 
@@ -175,6 +177,14 @@ def _has_header(table: Table) -> bool:
     first = [str(column[0]).strip().lower() for column in table.cells]
     if any(name in first for name in TYPE_NAMES):
         return True
+    if len(first) > 2 and _spelling(first[2]) in WORDS and table.n_rows > 1:
+        # Words in the first line and numbers below: a header such as a,b,must_link. Does 1 mean must or cannot then?
+        others = {_spelling(cell) for cell in table.cells[2][1:]}
+        if others <= NUMBERS:
+            raise InputError(
+                f"{table.where(0)}: a column named {first[2]!r} above numbers. Write must or cannot in the column, and name it "
+                "type; a first line could read: a,b,type"
+            )
     return len(first) > 2 and _spelling(first[2]) not in MUST_SPELLINGS | CANNOT_SPELLINGS
 
 

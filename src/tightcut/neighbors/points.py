@@ -46,10 +46,15 @@ def check_points(X: Any, check: Callable[..., Any] | None = None, **options: Any
         )
     if sp.issparse(points):
         points = canonical(points)
-    largest = largest_coordinate(points)
-    if largest > LARGEST_COORDINATE[points.dtype]:
-        raise ValueError(f"X holds a value of size {largest:g}, whose square overflows; rescale the features first.")
+    check_size(points)
     return points
+
+
+def check_size(points: Points) -> None:
+    """Refuse numbers so large that their squares overflow."""
+    largest = largest_coordinate(points)
+    if largest > LARGEST_COORDINATE.get(points.dtype, np.inf):
+        raise ValueError(f"X holds a value of size {largest:g}, whose square overflows; rescale the features first.")
 
 
 def canonical(matrix: Any) -> sp.csr_array:
