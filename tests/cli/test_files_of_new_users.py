@@ -53,7 +53,7 @@ def test_files_that_work(run, folder, content):
         (GOOD.replace("3.5,9", "3.5,9,1"), "", "data.csv, line 5: 3 cells where line 1 has 2 (separated by ',')."),
         (GOOD, "--drop z", "data.csv has no column 'z' (--drop); its columns are 'x', 'y'."),
         (GOOD.replace(".", ",").replace(",", ";", 1), "", "data.csv, line 2"),
-        ("x,y\n1,2\n", "", "2 clusters need at least that many points; data.csv has 1."),
+        ("x,y\n1,2\n", "", "data.csv has 1 point; there must be at least two to cluster."),
     ],
     ids=["text", "missing", "names", "same id", "empty", "ragged", "unknown column", "mixed separators", "one row"],
 )
@@ -119,6 +119,28 @@ def test_a_folder_without_parquet_files(run, folder):
     code, _, err = run("cluster --points points -k 2")
     assert code == 2
     assert "points holds no Parquet files" in err
+
+
+def test_decimal_commas_of_beliefs(run, folder):
+    (folder / "pairs.csv").write_text("a;b;type;belief\nm00;m10;must;0,5\n")
+    (folder / "moons.csv").write_text((folder / "moons.csv").read_text().replace(",", ";").replace(".", ","))
+    for line in ("cluster moons.csv -k 2 --id name --drop class --constraints pairs.csv", "check pairs.csv"):
+        code, _, err = run(f"{line} --decimal .")
+        assert code == 1
+        assert """'0,5' has a decimal comma. If all numbers do, use --decimal ",".""" in err
+        assert run(f"{line} --decimal ,")[0] == 0
+
+
+def test_no_option_is_suggested_that_the_command_does_not_have(run, folder):
+    (folder / "edges.csv").write_text("id_l;id_r;match_probability\na;b;0,9\n")
+    code, _, err = run("resolve edges.csv")
+    assert code == 1
+    assert "'0,9' has a decimal comma. Write it with a decimal point." in err
+    assert run("cluster moons.csv -k 2 --id name --drop class --save model.tcut -q")[0] == 0
+    (folder / "new.csv").write_text("name,x,y\nnew,1,2\nnew,3,4\n")
+    code, _, err = run("predict model.tcut new.csv")
+    assert code == 1
+    assert "Identifiers must differ: remove one of the rows, or use another column: --id.\n" in err
 
 
 def test_a_decimal_point_of_no_character(run):

@@ -88,8 +88,10 @@ class TestTables:
 
     def test_decimal_commas(self, save):
         path = save("a;b\n1,5;2\n2,5;3\n")
-        with pytest.raises(InputError, match=r"line 2, column 'a': '1,5' has a decimal comma.* use --decimal \",\""):
+        with pytest.raises(InputError, match=r"'1,5' has a decimal comma. Write it with a decimal point."):
             read_table(path).numbers(["a"])
+        with pytest.raises(InputError, match=r"line 2, column 'a': '1,5' has a decimal comma.* use --decimal \",\""):
+            read_table(path).numbers(["a"], suggest=("decimal",))
         assert read_table(path, TableOptions(decimal=",")).numbers(["a"])[:, 0].tolist() == [1.5, 2.5]
 
     def test_parquet(self, tmp_path):

@@ -90,6 +90,9 @@ def read_model(path: Path) -> Model:
 def _told_by_the_model(message: str, *, own_id: bool) -> str:
     """A message about a column that the model names, not an option of the command."""
     message = message.replace(" (--columns)", ", which the model was fitted to")
+    message = message.replace(
+        ", use another column, or leave out --id to number the rows", ", or use another column: --id"
+    )
     return message.replace(" (--id)", ", which names the rows of the model; --id names another") if own_id else message
 
 
@@ -110,7 +113,7 @@ def read_new(path: Path, model: Model, rows: Rows, options: dict[str, Any], cons
         graph=False,
         header=options["header"],
         decimal=options["decimal"],
-        suggest=(),
+        suggest=("decimal",),
     )
     try:
         data = read_data(path, reading)

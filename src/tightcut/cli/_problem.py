@@ -110,7 +110,7 @@ def read_problem(data: Path, console: Console, options: dict[str, Any]) -> Probl
     _check_device(options["device"])
     pairs = options["constraints"]
     answers = pairs if pairs is not None and pairs.suffix == ".jsonl" else None
-    judgements = None if pairs is None or answers is not None else read_pairs(pairs)
+    judgements = None if pairs is None or answers is not None else read_pairs(pairs, options["decimal"])
     content = read_data(data, reading_options(options))
     for note in content.notes:
         console.note(f"Note: {note}")

@@ -129,7 +129,7 @@ def _updated(
 
     old = Rows.of_model(model)
     answers = pairs if pairs is not None and pairs.suffix == ".jsonl" else None
-    judgements = None if pairs is None or answers is not None else read_pairs(pairs)
+    judgements = None if pairs is None or answers is not None else read_pairs(pairs, options["decimal"])
     data, points = (None, None) if new is None else read_new(new, model, old, options, console)
     rows = old.with_new(data)
     known = _constraints(judgements, answers, rows, len(old.ids))

@@ -38,7 +38,7 @@ def as_text(cell: Any) -> str:
     return str(cell).strip()
 
 
-def complaint(text: str) -> str:
+def complaint(text: str, has_decimal_option: bool = False) -> str:  # noqa: FBT001, FBT002
     """Why a cell cannot be used as a number, and what to do."""
     cell = repr(brief(text))
     if is_missing(text):
@@ -47,7 +47,8 @@ def complaint(text: str) -> str:
     if is_number(text) and np.isinf(as_number(text)):
         return f"{cell} is not a finite number. Correct the cell."
     if _has_decimal_comma(text):
-        return f'{cell} has a decimal comma. If all numbers do, use --decimal ",".'
+        remedy = 'If all numbers do, use --decimal ",".' if has_decimal_option else "Write it with a decimal point."
+        return f"{cell} has a decimal comma. {remedy}"
     return f"{cell} is not a number. Correct the cell."
 
 

@@ -143,10 +143,11 @@ class Places:
         return self._table.where(int(self._order[position]))
 
 
-def read_pairs(path: str | Path | Source) -> Judgements:
+def read_pairs(path: str | Path | Source, decimal: str | None = None) -> Judgements:
     r"""Read a table of pairs: two columns of names, a `type` and perhaps a `belief`.
 
-    Without a header the columns are first, second, type, belief, in this order.
+    Without a header the columns are first, second, type, belief, in this order. `decimal` separates beliefs from their
+    decimals; None is a point that no option changes.
 
     Examples
     --------
@@ -160,13 +161,15 @@ def read_pairs(path: str | Path | Source) -> Judgements:
     >>> pairs.names, pairs.must.tolist()
     (['ann', 'bob', 'eve'], [True, False])
     """
-    table = read_table(path, TableOptions(header=False))
+    table = read_table(path, TableOptions(header=False, decimal=decimal or "."))
     if not table.has_header and _has_header(table):
         table = table.with_header()
     first, second, kind, belief = _roles(table)
     names, ends = table.ends(first, second)
     must = _is_must(table, kind)
-    beliefs = np.ones(table.n_rows) if belief is None else _beliefs(table, belief)
+    beliefs = (
+        np.ones(table.n_rows) if belief is None else _beliefs(table, belief, () if decimal is None else ("decimal",))
+    )
     # Names first, in this order, so that messages find their columns.
     named = (first, second, kind)
     ordered = Table(table.path, named, tuple(table.column(name) for name in named), table.lines)
@@ -225,8 +228,8 @@ def _is_must(table: Table, column: str) -> np.ndarray:
     return np.array([spelling in MUST_SPELLINGS for spelling in spellings])[rows]
 
 
-def _beliefs(table: Table, column: str) -> np.ndarray:
-    beliefs = table.numbers([column])[:, 0]
+def _beliefs(table: Table, column: str, suggest: Sequence[str]) -> np.ndarray:
+    beliefs = table.numbers([column], suggest=suggest)[:, 0]
     bad = ~((beliefs > 0) & (beliefs <= 1))
     if bad.any():
         row = int(np.argmax(bad))
