@@ -1,5 +1,6 @@
 """What a new user tries: every kind of odd file gives a result or a message that helps, never a traceback."""
 
+import json
 import os
 import subprocess
 import sys
@@ -119,6 +120,23 @@ def test_a_folder_without_parquet_files(run, folder):
     code, _, err = run("cluster --points points -k 2")
     assert code == 2
     assert "points holds no Parquet files" in err
+
+
+def test_classes_as_pandas_writes_floats(run, folder):
+    lines = [f"{row},{row % 3 + row / 50:.2f},{(0.0, -1.0, 2.0, 1.0)[row % 4]}" for row in range(24)]
+    (folder / "data.csv").write_text("\n".join(["id,x,known", *lines, ""]))
+    code, out, _ = run("cluster data.csv -k 4 --id id --labels known --json")
+    assert code == 0
+    assert json.loads(out)["n_must_link"] == 3 * 5  # and none between rows of class -1.0
+    code, _, err = run("evaluate data.csv data.csv --id id --labels-column x --truth-column known")
+    assert code == 0
+    assert "Left out 6 rows without a class." in err
+    (folder / "edges.csv").write_text("id_l,id_r,match_probability\n1,5,0.1\n")
+    (folder / "known.csv").write_text("id,known\n1,-1.0\n5,-1.0\n")
+    code, out, _ = run("resolve edges.csv --labels known.csv -o -")
+    assert (code, out) == (0, "id,cluster\n1,0\n5,1\n")
+    (folder / "pairs.csv").write_text("a,b,type\n0,1,1.0\n0,2,0.0\n")
+    assert "1 must-link and 1 cannot-link" in run("check pairs.csv")[1]
 
 
 def test_decimal_commas_of_beliefs(run, folder):

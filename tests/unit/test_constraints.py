@@ -133,7 +133,7 @@ def test_from_labels(labels):
     assert constraints.cannot_link.tolist() == [[0, 3], [0, 6], [3, 6]]
 
 
-@pytest.mark.parametrize("blank", ["", " ", "-1"])
+@pytest.mark.parametrize("blank", ["", " ", "-1", "-1.0"])
 @pytest.mark.parametrize("form", [list, np.array, lambda values: np.array(values, dtype=object)])
 @pytest.mark.parametrize("read", [Constraints.from_labels, Constraints.from_groups])
 def test_texts_that_probably_mean_unknown_give_a_warning(read, form, blank):

@@ -158,7 +158,7 @@ def _encode_objects(values: list[Any], name: str) -> tuple[np.ndarray, int]:
 def _warn_of_blanks(distinct: list[Any], counts: np.ndarray, name: str) -> None:
     """Say so if texts that probably stand for unknown values are taken as the names of a class."""
     for value, count in zip(distinct, counts.tolist(), strict=True):
-        if isinstance(value, str) and value.strip() in ("", "-1") and count > 1:
+        if isinstance(value, str) and value.strip() in ("", "-1", "-1.0") and count > 1:
             warn(
                 f"{name} holds the text {value!r} {count} times, and takes it for the name of a class or group. If it "
                 "stands for unknown, replace it by None, or by the number -1 in an array of objects."
@@ -254,4 +254,4 @@ def _is_must(kinds: list[Any], column: Any) -> np.ndarray:
 def _spelling(kind: Any) -> str:
     if isinstance(kind, Real):
         return f"{kind:g}"
-    return str(kind).strip().lower().replace("_", "-").replace(" ", "-")
+    return str(kind).strip().lower().replace("_", "-").replace(" ", "-").removesuffix(".0")

@@ -15,6 +15,18 @@ def is_missing(text: str) -> bool:
     return text.strip().lower() in MISSING
 
 
+def is_unknown_class(text: str) -> bool:
+    """Whether a cell of a column of classes says that the class is unknown; floats of pandas say -1.0.
+
+    Examples
+    --------
+    >>> from tightcut.files.cells import is_unknown_class
+    >>> [is_unknown_class(text) for text in ("", "-1", "-1.0", "-", "0", "red")]
+    [True, True, True, True, False, False]
+    """
+    return is_missing(text) or text.strip() == "-" or as_number(text) == -1
+
+
 def is_number(text: str, decimal: str = ".") -> bool:
     return not np.isnan(as_number(text, decimal))
 
