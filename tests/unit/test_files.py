@@ -85,6 +85,8 @@ class TestTables:
 
     def test_numbers_between_spaces(self, save):
         assert read_table(save("1.5  2\n3 4\n", "x.txt")).numbers(["1", "2"]).tolist() == [[1.5, 2], [3, 4]]
+        assert read_table(save("x   y\n1.5 2\n\n3  4\n", "x.txt")).numbers(["x", "y"]).tolist() == [[1.5, 2], [3, 4]]
+        assert read_table(save("full name\nAnn Lee\n", "x.txt")).names == ("full name",)
 
     def test_decimal_commas(self, save):
         path = save("a;b\n1,5;2\n2,5;3\n")
@@ -93,6 +95,10 @@ class TestTables:
         with pytest.raises(InputError, match=r"line 2, column 'a': '1,5' has a decimal comma.* use --decimal \",\""):
             read_table(path).numbers(["a"], suggest=("decimal",))
         assert read_table(path, TableOptions(decimal=",")).numbers(["a"])[:, 0].tolist() == [1.5, 2.5]
+        with pytest.raises(
+            InputError, match=r"'1,500' has a decimal comma.* If the comma separates thousands, remove it."
+        ):
+            read_table(save("a;b\n1,500;2\n2,500;3\n")).numbers(["a"])
 
     def test_parquet(self, tmp_path):
         pd, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
@@ -261,7 +267,7 @@ class TestPoints:
             ("n,x\nann,1\nann,2\n", {"id": "n"}, "line 3, column 'n': 'ann' already occurs in line 2"),
             ("n,x\nann,1\n,2\n", {"id": "n"}, "line 3, column 'n': the identifier is missing"),
             ("n,x\nann,1\n", {"id": "name"}, "no column 'name'"),
-            ("n x\nann 1\n", {"id": "n"}, "no column 'n'.*Separate cells by commas"),
+            ("n x\nann tall\n", {"id": "n"}, "no column 'n'.*Separate cells by commas"),
             ("n,x\nann,1\n", {"drop": ("z",)}, r"no column 'z' \(--drop\)"),
             ("n,x\nann,1\n", {"labels": "z"}, r"no column 'z' \(--labels\)"),
             ("n,x\nann,1\n", {"id": "n", "drop": ("x",)}, "no columns left to cluster by"),

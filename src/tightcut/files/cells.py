@@ -60,6 +60,8 @@ def complaint(text: str, has_decimal_option: bool = False) -> str:  # noqa: FBT0
         return f"{cell} is not a finite number. Correct the cell."
     if _has_decimal_comma(text):
         remedy = 'If all numbers do, use --decimal ",".' if has_decimal_option else "Write it with a decimal point."
+        if len(text.strip().rpartition(",")[2]) == 3:  # --decimal would make 1 of 1,000
+            remedy += " If the comma separates thousands, remove it."
         return f"{cell} has a decimal comma. {remedy}"
     return f"{cell} is not a number. Correct the cell."
 
