@@ -130,3 +130,5 @@ def test_values_too_large_for_distances():
     X[3, 1] = 1e300
     with pytest.raises(ValueError, match=r"X holds a value of size 1e\+300, whose square overflows"):
         Session(X, random_state=0)
+    with pytest.raises(ValueError, match="X is a masked array"):
+        Session(np.ma.masked_array(X, mask=X > 1e299), random_state=0)

@@ -421,10 +421,15 @@ def test_a_column_without_numbers_is_named(X, module):
         quick().fit(frame).predict(module.DataFrame({"height": X[:, 0], "other": ["Bern"] * 60}))
 
 
+def test_a_negative_seed_of_the_function(X):
+    with pytest.raises(ValueError, match="random_state must be a whole number >= 0, a generator or None; got -3"):
+        cluster(Graph.from_affinity(knn_affinity(X)), random_state=-3)
+
+
 def test_values_that_are_not_there_are_named(X):
     with pytest.raises(ValueError, match=r"X is a lazy frame.*; pass X\.collect\(\)"):
         quick().fit(pl.DataFrame(X).lazy())
-    with pytest.raises(ValueError, match="masked array with 1 masked values"):
+    with pytest.raises(ValueError, match="masked array, and 1 of its values are masked"):
         quick().fit(np.ma.masked_array(X, mask=X.max() == X))
     with pytest.raises(ValueError, match="NaN"):
         quick().fit(pd.DataFrame({"a": pd.array([1, None] * 30, dtype="Int64"), "b": X[:, 0]}))

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from tightcut._support.display import counted
 from tightcut.ask.records import PAIR_CHOICES, Question
-from tightcut.neighbors.points import check_size
+from tightcut.neighbors.points import check_mask, check_size
 
 RESERVED = ("same", "different", "none", "unsure")
 
@@ -19,6 +19,7 @@ def check_data(X: Any, affinity: str) -> Any:
     """Points or similarities as an array, finite and with at least two rows."""
     if affinity not in ("knn", "precomputed"):
         raise ValueError(f'affinity must be "knn" or "precomputed"; got {affinity!r}.')
+    check_mask(X)
     if sp.issparse(X):
         X = sp.csr_array(X)
         if affinity == "knn":

@@ -39,15 +39,20 @@ def check_points(X: Any, check: Callable[..., Any] | None = None, **options: Any
         if reason is None:
             raise
         raise ValueError(reason) from error
-    if isinstance(X, np.ma.MaskedArray) and X.mask.any():
-        raise ValueError(
-            f"X is a masked array with {X.mask.sum()} masked values, which have no distances; leave their rows out, or fill "
-            "them in: X.filled(value)."
-        )
+    check_mask(X)
     if sp.issparse(points):
         points = canonical(points)
     check_size(points)
     return points
+
+
+def check_mask(X: Any) -> None:
+    """Refuse masked values, which numpy and scikit-learn would use as if they were not masked."""
+    if np.ma.is_masked(X):
+        raise ValueError(
+            f"X is a masked array, and {np.ma.count_masked(X)} of its values are masked: they have no distances. Leave their "
+            "rows out, or fill them in: X.filled(value)."
+        )
 
 
 def check_size(points: Points) -> None:
