@@ -87,6 +87,7 @@ class TestTables:
         assert read_table(save("1.5  2\n3 4\n", "x.txt")).numbers(["1", "2"]).tolist() == [[1.5, 2], [3, 4]]
         assert read_table(save("x   y\n1.5 2\n\n3  4\n", "x.txt")).numbers(["x", "y"]).tolist() == [[1.5, 2], [3, 4]]
         assert read_table(save("full name\nAnn Lee\n", "x.txt")).names == ("full name",)
+        assert read_table(save('"full name"\n', "x.txt"), TableOptions(header=False)).n_rows == 1
 
     def test_decimal_commas(self, save):
         path = save("a;b\n1,5;2\n2,5;3\n")

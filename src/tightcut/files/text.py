@@ -76,8 +76,10 @@ def delimiter(line: str, suffix: str, following: str = "") -> str:
         if candidate in plain:
             return candidate
     parts, others = plain.split(), following.split()
+    if len(parts) < 2:
+        return ","
     ends_with_number = len(others) == len(parts) and is_number(others[-1])
-    return " " if len(parts) > 1 and (ends_with_number or all(map(is_number, parts))) else ","
+    return " " if ends_with_number or all(map(is_number, parts)) else ","
 
 
 def split_plain(text: str, separator: str) -> list[list[str]] | None:
