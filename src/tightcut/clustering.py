@@ -287,6 +287,8 @@ def as_generator(random_state: Any) -> np.random.Generator:
     """A Generator from None, an int, a Generator, or a legacy RandomState."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31, size=4))
+    if isinstance(random_state, Integral) and random_state < 0:
+        raise ValueError(f"random_state must be a whole number >= 0, a generator or None; got {random_state}.")
     return np.random.default_rng(random_state)
 
 

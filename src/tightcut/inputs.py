@@ -106,8 +106,21 @@ def warn_if_disconnected(graph: Graph) -> None:
         )
 
 
+def check_ignored(y: Any, n_samples: int) -> None:
+    """Refuse pairs, or whatever is not about the samples, in the place of `y`, where they would have no effect."""
+    known = isinstance(y, Constraints)
+    if known or (hasattr(y, "__len__") and not sp.issparse(y) and len(y) != n_samples):
+        said = "constraints" if known else f"{len(y)} entries for {n_samples} samples"
+        raise ValueError(
+            f"y, the second argument of fit, has no effect, and holds {said}. Name what you know: must_link=pairs, "
+            "cannot_link=pairs, partial_labels=labels or constraints=constraints."
+        )
+
+
 def seed_of(random_state: Any) -> Any:
     """scikit-learn's meaning of None (numpy's global state); all else as `tightcut.cluster` takes it."""
+    if isinstance(random_state, Integral) and random_state < 0:
+        raise ValueError(f"random_state must be a whole number >= 0, a generator or None; got {random_state}.")
     if isinstance(random_state, (Integral, np.random.Generator)):
         return random_state
     from sklearn.utils import check_random_state

@@ -13,7 +13,7 @@ from tightcut.choosing.prepare import prepare, read_graphs
 from tightcut.clustering import as_generator, cluster
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph
-from tightcut.inputs import check_is_fitted, gather_constraints, seed_of, warn_if_disconnected
+from tightcut.inputs import check_ignored, check_is_fitted, gather_constraints, seed_of, warn_if_disconnected
 from tightcut.prediction import Prediction
 from tightcut.progress import ProgressLine
 from tightcut.result import warn_if_lopsided
@@ -78,7 +78,7 @@ class Model(UpdateMixin, Prediction):
     def fit(
         self,
         X: Any,
-        y: Any = None,  # noqa: ARG002
+        y: Any = None,
         *,
         must_link: Any = None,
         cannot_link: Any = None,
@@ -98,7 +98,8 @@ class Model(UpdateMixin, Prediction):
             Points; with `affinity="precomputed"` similarities, sparse or dense, whose diagonal is ignored; with
             `metric="precomputed"` distances.
         y : ignored
-            Present for compatibility with scikit-learn. For known classes see `partial_labels`.
+            Present for compatibility with scikit-learn; refused if it is not about the samples. For known classes see
+            `partial_labels`.
         must_link, cannot_link : sequence of pairs, array of shape (m, 2), data frame or sparse matrix, optional
             Pairs of row numbers of X that belong together, or apart. A sparse matrix has shape (n_samples, n_samples).
         must_link_belief, cannot_link_belief : float or array-like of shape (m,), optional
@@ -127,6 +128,7 @@ class Model(UpdateMixin, Prediction):
         with interruptible():
             graphs = read_graphs(X, self, progress)
         n = graphs.n_points
+        check_ignored(y, n)
         pairs = Constraints.from_pairs(n, must_link, cannot_link, must_link_belief, cannot_link_belief)
         known = gather_constraints(pairs, constraints, partial_labels, cannot_link_groups)
         with interruptible():

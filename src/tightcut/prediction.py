@@ -8,10 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from tightcut._support.arrays import read_matrix
+from tightcut._support.warning import warn
 from tightcut.choosing.parameters import knn_settings
 from tightcut.inputs import check_is_fitted
 from tightcut.neighbors import GIVEN, check_points, check_rows, cross_affinity, known_affinity
-from tightcut.neighbors.points import Points
+from tightcut.neighbors.points import Points, canonical
 
 if TYPE_CHECKING:
     from tightcut.choosing import Choice, View
@@ -52,11 +53,21 @@ class Prediction:
             neighbor_weights = cross_affinity(new, self._viewed_points(self._view), settings)
         ids, place = np.unique(self.labels_, return_inverse=True)
         members = sp.csr_array((np.ones(len(place)), (np.arange(len(place)), place)))
-        return ids[np.asarray((neighbor_weights @ members).argmax(axis=1)).ravel()]
+        votes = sp.csr_array(neighbor_weights @ members)
+        none = np.flatnonzero(votes.max(axis=1).toarray().ravel() == 0)
+        if len(none) > 0:
+            warn(
+                f"Row {none[0]} of X, as {len(none)} of {votes.shape[0]} rows in all, is like no training point: all its "
+                f"similarities are 0, no cluster is nearer than another, and the first one, {ids[0]}, is no more than a guess."
+            )
+        return ids[np.asarray(votes.argmax(axis=1)).ravel()]
 
     def _read_new(self, X: Any) -> Points:
-        """New points, checked."""
-        return check_points(X, self._checked)
+        """New points, checked, and sparse if and only if those of the fit are."""
+        new = check_points(X, self._checked)
+        if sp.issparse(self._training_points):
+            return canonical(new)
+        return new.toarray() if sp.issparse(new) else new
 
     def _viewed_points(self, view: View) -> Points:
         if self._viewed is None:

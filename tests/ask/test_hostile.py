@@ -122,3 +122,13 @@ def test_all_points_equal():
     for _ in range(6):
         session.answer(session.question(), "different")
     assert session.constraints_.violations(session.labels_).n_violations == 0
+
+
+@pytest.mark.filterwarnings("error")
+def test_values_too_large_for_distances():
+    X = np.arange(24.0).reshape(12, 2)
+    X[3, 1] = 1e300
+    with pytest.raises(ValueError, match=r"X holds a value of size 1e\+300, whose square overflows"):
+        Session(X, random_state=0)
+    with pytest.raises(ValueError, match="X is a masked array"):
+        Session(np.ma.masked_array(X, mask=X > 1e299), random_state=0)

@@ -185,7 +185,7 @@ def test_a_journal_of_other_data_is_refused_before_a_page_opens(tmp_path, monkey
     assert main(["ask", "other.npy", "--console", "--answers", str(answers)]) == 1
     assert "answers about other data" in capsys.readouterr().err
     assert main(["ask", "other.npy", "--console", "--answers", "nowhere/answers.jsonl"]) == 1
-    assert "there is no folder nowhere" in capsys.readouterr().err
+    assert "nowhere does not exist. Create it first" in capsys.readouterr().err
 
 
 def test_a_missing_package_is_named(monkeypatch, capsys):

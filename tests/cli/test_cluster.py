@@ -294,6 +294,22 @@ def test_mistakes_on_the_command_line(run, options, code, message):
     assert message in err
 
 
+def test_one_row_and_one_cluster(run, folder):
+    (folder / "one.csv").write_text("x,y\n1,2\n")
+    for k in ("1", "2", "auto"):
+        code, _, err = run(f"cluster one.csv -k {k}")
+        assert code == 1
+        assert "one.csv has 1 point; there must be at least two to cluster." in err
+
+
+@pytest.mark.filterwarnings("error")
+def test_values_too_large_for_distances(run, folder):
+    (folder / "huge.csv").write_text("x,y\n1e300,1\n-1e300,2\n3,4\n5,6\n")
+    code, _, err = run("cluster huge.csv -k 2")
+    assert code == 1
+    assert "value of size 1e+300, whose square overflows" in err
+
+
 def test_notes_about_the_graph_and_constant_columns(run, folder):
     X = np.concatenate([np.random.default_rng(0).normal(size=(20, 2)) + shift for shift in (0, 1000)])
     np.savetxt(folder / "far.csv", np.column_stack([X, np.ones(40)]), delimiter=",")

@@ -1,5 +1,6 @@
 """What a new user tries: every kind of odd file gives a result or a message that helps, never a traceback."""
 
+import json
 import os
 import subprocess
 import sys
@@ -53,7 +54,7 @@ def test_files_that_work(run, folder, content):
         (GOOD.replace("3.5,9", "3.5,9,1"), "", "data.csv, line 5: 3 cells where line 1 has 2 (separated by ',')."),
         (GOOD, "--drop z", "data.csv has no column 'z' (--drop); its columns are 'x', 'y'."),
         (GOOD.replace(".", ",").replace(",", ";", 1), "", "data.csv, line 2"),
-        ("x,y\n1,2\n", "", "2 clusters need at least that many points; data.csv has 1."),
+        ("x,y\n1,2\n", "", "data.csv has 1 point; there must be at least two to cluster."),
     ],
     ids=["text", "missing", "names", "same id", "empty", "ragged", "unknown column", "mixed separators", "one row"],
 )
@@ -119,6 +120,45 @@ def test_a_folder_without_parquet_files(run, folder):
     code, _, err = run("cluster --points points -k 2")
     assert code == 2
     assert "points holds no Parquet files" in err
+
+
+def test_classes_as_pandas_writes_floats(run, folder):
+    lines = [f"{row},{row % 3 + row / 50:.2f},{(0.0, -1.0, 2.0, 1.0)[row % 4]}" for row in range(24)]
+    (folder / "data.csv").write_text("\n".join(["id,x,known", *lines, ""]))
+    code, out, _ = run("cluster data.csv -k 4 --id id --labels known --json")
+    assert code == 0
+    assert json.loads(out)["n_must_link"] == 3 * 5  # and none between rows of class -1.0
+    code, _, err = run("evaluate data.csv data.csv --id id --labels-column x --truth-column known")
+    assert code == 0
+    assert "Left out 6 rows without a class." in err
+    (folder / "edges.csv").write_text("id_l,id_r,match_probability\n1,5,0.1\n")
+    (folder / "known.csv").write_text("id,known\n1,-1.0\n5,-1.0\n")
+    code, out, _ = run("resolve edges.csv --labels known.csv -o -")
+    assert (code, out) == (0, "id,cluster\n1,0\n5,1\n")
+    (folder / "pairs.csv").write_text("a,b,type\n0,1,1.0\n0,2,0.0\n")
+    assert "1 must-link and 1 cannot-link" in run("check pairs.csv")[1]
+
+
+def test_decimal_commas_of_beliefs(run, folder):
+    (folder / "pairs.csv").write_text("a;b;type;belief\nm00;m10;must;0,5\n")
+    (folder / "moons.csv").write_text((folder / "moons.csv").read_text().replace(",", ";").replace(".", ","))
+    for line in ("cluster moons.csv -k 2 --id name --drop class --constraints pairs.csv", "check pairs.csv"):
+        code, _, err = run(f"{line} --decimal .")
+        assert code == 1
+        assert """'0,5' has a decimal comma. If all numbers do, use --decimal ",".""" in err
+        assert run(f"{line} --decimal ,")[0] == 0
+
+
+def test_no_option_is_suggested_that_the_command_does_not_have(run, folder):
+    (folder / "edges.csv").write_text("id_l;id_r;match_probability\na;b;0,9\n")
+    code, _, err = run("resolve edges.csv")
+    assert code == 1
+    assert "'0,9' has a decimal comma. Write it with a decimal point." in err
+    assert run("cluster moons.csv -k 2 --id name --drop class --save model.tcut -q")[0] == 0
+    (folder / "new.csv").write_text("name,x,y\nnew,1,2\nnew,3,4\n")
+    code, _, err = run("predict model.tcut new.csv")
+    assert code == 1
+    assert "Identifiers must differ: remove one of the rows, or use another column: --id.\n" in err
 
 
 def test_a_decimal_point_of_no_character(run):

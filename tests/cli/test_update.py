@@ -223,3 +223,26 @@ def test_columns_that_the_model_names_are_not_called_options(run, folder):
     assert "'name', which names the rows of the model; --id names another" in run("predict old.tcut other.csv")[2]
     assert "(--id)" in run("predict old.tcut other.csv --id nom")[2]
     assert run("predict old.tcut other.csv --id who")[0] == 0
+
+
+def test_categories_of_new_rows_are_encoded_as_those_of_the_model(run, folder):
+    colours = ("red", "blue", "light=green")
+    (folder / "old.csv").write_text(
+        "name,x,colour\n" + "".join(f"p{i},{i % 3 * 4},{colours[i % 3]}\n" for i in range(30))
+    )
+    assert run("cluster old.csv --id name --encode colour -k 3 --scale none --save old.tcut -o labels.csv -q")[0] == 0
+    cluster = dict(line.split(",") for line in (folder / "labels.csv").read_text().split()[1:])
+    (folder / "new.csv").write_text("name,colour,x\nq,light=green,8\nr,red,0\n")
+    code, out, err = run("predict old.tcut new.csv")
+    assert (code, out) == (0, f"name,cluster\nq,{cluster['p2']}\nr,{cluster['p0']}\n"), err
+    (folder / "new.csv").write_text("name,x,colour\nq,0,pink\n")
+    code, out, err = run("update old.tcut new.csv -o -")
+    assert code == 0
+    assert out.endswith(f"q,{cluster['p0']}\n")
+    assert "The model does not know 'colour=pink'; rows that have it count as none of its values." in err
+    (folder / "new.csv").write_text("name,x,colour\ns,0,\n")
+    code, _, err = run("predict old.tcut new.csv")
+    assert code == 1
+    assert "line 2, column 'colour': the value is missing, as in 1 of 1 rows.\n" in err
+    (folder / "new.csv").write_text("name,x\ns,0\n")
+    assert "no column 'colour=blue', which the model was fitted to" in run("predict old.tcut new.csv")[2]

@@ -374,8 +374,10 @@ def test_a_graph_where_similarities_should_be(X):
 
 
 @pytest.mark.parametrize("write", ["report", "save"])
-def test_a_folder_that_does_not_exist_is_said_to_be_missing(X, tmp_path, write):
+def test_a_folder_that_is_missing_or_named_as_a_file_is_said_to_be_one(X, tmp_path, write):
     model = quick().fit(X)
+    with pytest.raises(IsADirectoryError, match="This is a folder; name a file in it"):
+        getattr(model, write)(tmp_path)
     with pytest.raises(FileNotFoundError, match="The folder of this file does not exist; create it first: '.*missing"):
         getattr(model, write)(tmp_path / "missing" / "file")
 
@@ -383,6 +385,65 @@ def test_a_folder_that_does_not_exist_is_said_to_be_missing(X, tmp_path, write):
 def test_one_sample_is_refused():
     with pytest.raises(ValueError, match="1 sample.*minimum of 2"):
         quick().fit([[1.0, 2.0]])
+
+
+@pytest.mark.parametrize("y", [MUST, np.array(MUST), pd.DataFrame(MUST), Constraints.from_pairs(60, MUST)])
+def test_pairs_in_the_place_of_y_are_refused(X, y):
+    with pytest.raises(ValueError, match="second argument of fit, has no effect.* must_link=pairs"):
+        quick().fit(X, y)
+    assert len(quick().fit(X, np.zeros(60)).labels_) == 60
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"connect": "no"}, "connect must be True or False; got 'no'"),
+        ({"random_state": -1}, "random_state must be a whole number >= 0, a generator or None; got -1"),
+        ({"device": "gpu"}, "device must be one of 'cpu', 'cuda', 'auto'; got 'gpu'. Did you mean 'cuda'"),
+    ],
+)
+def test_settings_that_would_be_misunderstood_are_refused(X, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        quick(**parameters).fit(X)
+
+
+@pytest.mark.parametrize("module", [pd, pl])
+def test_a_column_without_numbers_is_named(X, module):
+    columns = {"'Bern'": ["Bern"] * 60, "'tall'": ["3"] * 59 + ["tall"]}
+    if module is pd:  # polars counts days since 1970
+        columns["2026-11-18"] = np.datetime64("2026-11-18") + np.arange(60)
+    for value, column in columns.items():
+        frame = module.DataFrame({"height": X[:, 0], "other": column})
+        with pytest.raises(ValueError, match=f"X, column 'other': {value}.* is not a number. Leave the column out"):
+            quick().fit(frame)
+    frame = module.DataFrame({"height": X[:, 0], "other": X[:, 1]})
+    with pytest.raises(ValueError, match="X, column 'other': 'Bern' is not a number"):
+        quick().fit(frame).predict(module.DataFrame({"height": X[:, 0], "other": ["Bern"] * 60}))
+
+
+def test_a_negative_seed_of_the_function(X):
+    with pytest.raises(ValueError, match="random_state must be a whole number >= 0, a generator or None; got -3"):
+        cluster(Graph.from_affinity(knn_affinity(X)), random_state=-3)
+
+
+def test_values_that_are_not_there_are_named(X):
+    with pytest.raises(ValueError, match=r"X is a lazy frame.*; pass X\.collect\(\)"):
+        quick().fit(pl.DataFrame(X).lazy())
+    with pytest.raises(ValueError, match="masked array, and 1 of its values are masked"):
+        quick().fit(np.ma.masked_array(X, mask=X.max() == X))
+    with pytest.raises(ValueError, match="NaN"):
+        quick().fit(pd.DataFrame({"a": pd.array([1, None] * 30, dtype="Int64"), "b": X[:, 0]}))
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.coo_matrix, np.asarray])
+@pytest.mark.parametrize("scale", ["none", "standard"])
+@pytest.mark.parametrize("fitted", [np.asarray, sp.csr_array])
+def test_new_points_may_be_sparse_or_dense(X, fitted, scale, kind):
+    model = quick(scale="none" if fitted is sp.csr_array else scale).fit(fitted(X))
+    np.testing.assert_array_equal(model.predict(kind(X + 0.01)), model.predict(fitted(X + 0.01)))
+    other = quick(scale=model.scale).fit(fitted(X))
+    model.update(kind(X[:5] + 0.01))
+    np.testing.assert_array_equal(model.labels_, other.update(fitted(X[:5] + 0.01)).labels_)
 
 
 def test_sparse_points_give_the_labels_of_dense_ones(X):
@@ -787,3 +848,11 @@ def test_a_graph_with_more_arcs_than_the_search_counts_is_refused(monkeypatch):
     monkeypatch.setattr("tightcut.clustering.MOST_ARCS", 10)
     with pytest.raises(ValueError, match="The graph has 6 edges, and 5 is the most that is searched in memory"):
         COSC(affinity="precomputed").fit(np.ones((4, 4)))
+
+
+def test_the_cluster_of_a_new_point_that_is_like_no_training_point_is_called_a_guess():
+    model = COSC(affinity="precomputed", random_state=0).fit(np.kron(np.eye(2), np.ones((3, 3))) + 0.01)
+    near = np.repeat([[1.0, 0.0]], 3, axis=1)
+    assert model.predict(near) == model.labels_[0]
+    with pytest.warns(UserWarning, match="Row 1 of X, as 2 of 3 rows in all, is like no training point"):
+        model.predict(np.vstack([near, np.zeros((2, 6))]))

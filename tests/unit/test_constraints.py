@@ -133,6 +133,14 @@ def test_from_labels(labels):
     assert constraints.cannot_link.tolist() == [[0, 3], [0, 6], [3, 6]]
 
 
+@pytest.mark.parametrize("blank", ["", " ", "-1", "-1.0"])
+@pytest.mark.parametrize("form", [list, np.array, lambda values: np.array(values, dtype=object)])
+@pytest.mark.parametrize("read", [Constraints.from_labels, Constraints.from_groups])
+def test_texts_that_probably_mean_unknown_give_a_warning(read, form, blank):
+    with pytest.warns(UserWarning, match=f"holds the text '{blank}' 2 times, and takes it for the name of a class"):
+        read(form(["b", blank, "b", blank, "a"]))
+
+
 @pytest.mark.parametrize("values", [["b", None, "b", "a"], [3, None, 3, 5]])
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_from_labels_in_a_series(library, values):

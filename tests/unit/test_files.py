@@ -85,12 +85,21 @@ class TestTables:
 
     def test_numbers_between_spaces(self, save):
         assert read_table(save("1.5  2\n3 4\n", "x.txt")).numbers(["1", "2"]).tolist() == [[1.5, 2], [3, 4]]
+        assert read_table(save("x   y\n1.5 2\n\n3  4\n", "x.txt")).numbers(["x", "y"]).tolist() == [[1.5, 2], [3, 4]]
+        assert read_table(save("full name\nAnn Lee\n", "x.txt")).names == ("full name",)
+        assert read_table(save('"full name"\n', "x.txt"), TableOptions(header=False)).n_rows == 1
 
     def test_decimal_commas(self, save):
         path = save("a;b\n1,5;2\n2,5;3\n")
-        with pytest.raises(InputError, match=r"line 2, column 'a': '1,5' has a decimal comma.* use --decimal \",\""):
+        with pytest.raises(InputError, match=r"'1,5' has a decimal comma. Write it with a decimal point."):
             read_table(path).numbers(["a"])
+        with pytest.raises(InputError, match=r"line 2, column 'a': '1,5' has a decimal comma.* use --decimal \",\""):
+            read_table(path).numbers(["a"], suggest=("decimal",))
         assert read_table(path, TableOptions(decimal=",")).numbers(["a"])[:, 0].tolist() == [1.5, 2.5]
+        with pytest.raises(
+            InputError, match=r"'1,500' has a decimal comma.* If the comma separates thousands, remove it."
+        ):
+            read_table(save("a;b\n1,500;2\n2,500;3\n")).numbers(["a"])
 
     def test_parquet(self, tmp_path):
         pd, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
@@ -259,7 +268,7 @@ class TestPoints:
             ("n,x\nann,1\nann,2\n", {"id": "n"}, "line 3, column 'n': 'ann' already occurs in line 2"),
             ("n,x\nann,1\n,2\n", {"id": "n"}, "line 3, column 'n': the identifier is missing"),
             ("n,x\nann,1\n", {"id": "name"}, "no column 'name'"),
-            ("n x\nann 1\n", {"id": "n"}, "no column 'n'.*Separate cells by commas"),
+            ("n x\nann tall\n", {"id": "n"}, "no column 'n'.*Separate cells by commas"),
             ("n,x\nann,1\n", {"drop": ("z",)}, r"no column 'z' \(--drop\)"),
             ("n,x\nann,1\n", {"labels": "z"}, r"no column 'z' \(--labels\)"),
             ("n,x\nann,1\n", {"id": "n", "drop": ("x",)}, "no columns left to cluster by"),
@@ -490,6 +499,11 @@ class TestPairs:
             ("a,b,type\nann,,must\n", "line 2, column 'b': a name is missing"),
             ("a,b\nann,bob\n", "has 2 columns; pairs need three"),
             ("a,b,relation\nann,bob,must\n", "no column named type; its columns are 'a', 'b', 'relation'"),
+            (
+                "a,b,must_link\nann,bob,1\nbob,eve,0\n",
+                "line 1: a column named 'must_link' above numbers. Write must or",
+            ),
+            ("a,b,different\nann,bob,true\n", "line 1: a column named 'different' above numbers"),
             ("a,type,belief\nann,must,1\n", "two columns of names"),
             ("a,b,type,belief\nann,bob,must,2\n", "line 2, column 'belief': 2 is not a belief"),
         ],

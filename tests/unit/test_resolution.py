@@ -467,3 +467,9 @@ print(before == after == dict.fromkeys(names, 1), before, after)
     environment = os.environ | {"PYTHONPATH": str(Path(tightcut.__file__).parents[1])}
     finished = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
     assert finished.stdout.startswith("True"), finished.stdout + finished.stderr
+
+
+def test_a_lazy_frame_is_collected():
+    polars = pytest.importorskip("polars")
+    edges = {"id_l": ["a", "b"], "id_r": ["b", "c"], "match_probability": [0.9, 0.2]}
+    assert resolve(polars.LazyFrame(edges)).labels.tolist() == resolve(polars.DataFrame(edges)).labels.tolist()

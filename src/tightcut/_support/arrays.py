@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 NUMBERS = (np.float64, np.float32)
+LONGEST = 60  # characters of a value in a message
 
 
 def read_matrix(
@@ -51,3 +52,41 @@ def _is_as_expected(X: Any, dtypes: tuple[type, ...]) -> bool:
         return False
     with np.errstate(over="ignore", invalid="ignore"):  # a sum that overflows is looked at more closely
         return bool(np.isfinite(values.sum()))
+
+
+def why_unreadable(frame: Any) -> str | None:
+    """What keeps a data frame from being numbers: the first column that is not, with its first such value.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from tightcut._support.arrays import why_unreadable
+    >>> why_unreadable(pd.DataFrame({"height": [1.8, 1.7], "town": ["Bern", "Rome"]}))
+    "X, column 'town': 'Bern' is not a number. Leave the column out, or turn it into numbers first."
+    """
+    if hasattr(frame, "collect") and hasattr(frame, "collect_schema"):
+        return "X is a lazy frame, whose values are not there yet; pass X.collect()."
+    if not (hasattr(frame, "columns") and hasattr(frame, "dtypes")):
+        return None
+    for name in frame.columns:
+        values = np.asarray(frame[name])
+        bad = next((value for value in values.ravel().tolist() if not _is_number(value)), None)
+        if values.dtype.kind in "mM":
+            bad = values.ravel()[0]
+        if bad is not None:
+            return f"X, column {name!r}: {_quoted(bad)} is not a number. Leave the column out, or turn it into numbers first."
+    return None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        # pandas.NA and None are missing values, which have a message of their own.
+        return value is None or type(value).__name__ in ("NAType", "NaTType")
+    return True
+
+
+def _quoted(value: Any) -> str:
+    text = str(value) if isinstance(value, np.datetime64 | np.timedelta64) else repr(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."

@@ -7,7 +7,7 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from errno import ENOENT
+from errno import EISDIR, ENOENT
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,9 +21,10 @@ def replaced(path: Path, mode: str = "w", check: Callable[[], None] | None = Non
     target = path.resolve()
     if not target.parent.is_dir():
         raise FileNotFoundError(ENOENT, "The folder of this file does not exist; create it first", str(path))
+    if target.is_dir():
+        raise IsADirectoryError(EISDIR, "This is a folder; name a file in it", str(path))
     text: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "newline": ""}
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
-    temporary = Path(name)
+    handle, temporary = temporary_beside(target)
     try:
         with open(handle, mode, **text) as stream:  # noqa: PTH123 (a handle, not a path)
             yield stream
@@ -35,6 +36,12 @@ def replaced(path: Path, mode: str = "w", check: Callable[[], None] | None = Non
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def temporary_beside(target: Path) -> tuple[int, Path]:
+    """A new file beside `target`, opened, and its name."""
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    return handle, Path(name)
 
 
 def _umask() -> int:

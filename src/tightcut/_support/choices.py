@@ -9,6 +9,8 @@ from typing import Any
 
 NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 
+OTHER_WORDS = {"gpu": "cuda"}  # what people say, and what a setting calls it
+
 
 def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
     """Refuse a setting that is none of the words, and name them.
@@ -22,7 +24,7 @@ def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
     """
     words = list(allowed)
     if not isinstance(value, str) or value not in words:
-        hint = did_you_mean(value, words) if isinstance(value, str) else ""
+        hint = did_you_mean(OTHER_WORDS.get(value.lower(), value), words) if isinstance(value, str) else ""
         raise ValueError(f"{name} must be one of {', '.join(map(repr, words))}; got {value!r}.{hint}")
 
 

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from tightcut._support.display import counted
 from tightcut.ask.records import PAIR_CHOICES, Question
+from tightcut.neighbors.points import check_mask, check_size
 
 RESERVED = ("same", "different", "none", "unsure")
 
@@ -18,6 +19,7 @@ def check_data(X: Any, affinity: str) -> Any:
     """Points or similarities as an array, finite and with at least two rows."""
     if affinity not in ("knn", "precomputed"):
         raise ValueError(f'affinity must be "knn" or "precomputed"; got {affinity!r}.')
+    check_mask(X)
     if sp.issparse(X):
         X = sp.csr_array(X)
         if affinity == "knn":
@@ -37,6 +39,8 @@ def check_data(X: Any, affinity: str) -> Any:
         )
     if not np.isfinite(X.data if sp.issparse(X) else X).all():
         raise ValueError("X contains NaN or infinity; fill or remove these values first.")
+    if affinity == "knn" and X.size:
+        check_size(X)
     return X
 
 

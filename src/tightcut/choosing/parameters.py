@@ -46,6 +46,8 @@ def check_parameters(estimator: Any, criteria: Iterable[str]) -> None:
     check_choice("symmetrize", estimator.symmetrize, (AUTO, *SYMMETRIZE))
     if estimator.learn_distances != AUTO and not isinstance(estimator.learn_distances, bool | np.bool_):
         raise ValueError(f'learn_distances must be True, False or "auto"; got {estimator.learn_distances!r}.')
+    if estimator.connect not in (True, False):
+        raise ValueError(f"connect must be True or False; got {estimator.connect!r}.")
     for name, least in (("n_neighbors", 1), ("diffusion", 0)):
         if getattr(estimator, name) != AUTO:
             check_count(name, getattr(estimator, name), least)

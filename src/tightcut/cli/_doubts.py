@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from tightcut._support.display import counted
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, printable
-from tightcut.cli._page import check_packages, journal_of, note_journal, page_options, serve_page
+from tightcut.cli._page import check_journal, check_packages, journal_of, note_journal, page_options, serve_page
 
 if TYPE_CHECKING:
     from tightcut import Resolution
@@ -40,10 +40,15 @@ def refuse_without_asking(context: click.Context) -> None:
         raise click.UsageError(f"{flag[alone[0]]} goes with --records; name that table as well.")
 
 
-def ask_about(found: Resolution, edges: Path, options: dict[str, Any], console: Console) -> Resolution:
-    """The resolution with a person's answers as rules."""
+def check_asking(edges: Path, options: dict[str, Any]) -> None:
+    """Refuse what would keep a person from being asked, before anything is computed."""
     if not options["in_terminal"]:
         check_packages()
+    check_journal(journal_of(edges, options["answers"]))
+
+
+def ask_about(found: Resolution, edges: Path, options: dict[str, Any], console: Console) -> Resolution:
+    """The resolution with a person's answers as rules."""
     journal = journal_of(edges, options["answers"])
     things = _things(found, options)
     session = found.session(journal)

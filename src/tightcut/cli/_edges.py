@@ -116,16 +116,33 @@ def _check(context: click.Context) -> None:
     shared = options["shared_folder"]
     if shared is not None and not shared.is_dir():
         raise click.UsageError(f"{shared} is not a folder; make one that all workers see.")
-    if output is None:
-        return
+    if output is not None:
+        _check_output(output, source, folder, force=options["force"])
+
+
+def _check_output(output: Path, source: str, folder: Path, *, force: bool) -> None:
+    """Refuse a folder of labels that cannot be written, or in whose place something else would be deleted."""
+    from tightcut.files.folders import check_folder
+
     if str(output) == "-" or output.suffix:
         raise click.UsageError(
             f"The labels of --{source} are written as a folder of Parquet files; name a folder: -o labels"
         )
-    if output.resolve() == folder.resolve():
+    place = output.resolve()
+    if place == folder.resolve():
         raise click.UsageError("The same folder is named twice; input and output must differ.")
-    if output.exists() and not options["force"]:
+    if place in (Path.cwd(), *Path.cwd().parents, *folder.resolve().parents):
+        raise click.UsageError(f"{output} holds more than the labels would; name a new folder: -o labels")
+    if output.exists() and not force:
         raise click.UsageError(f"{output} already exists. Use --force to replace it, or choose another name.")
+    if output.is_file():
+        raise click.UsageError(f"{output} is a file, and the labels are a folder of files; choose another name.")
+    other = next((path for path in output.glob("*") if path.suffix != ".parquet"), None)
+    if other is not None:
+        raise click.UsageError(f"--force would delete {other}, which is no file of labels; choose another folder.")
+    while not place.parent.exists():  # folders above are made
+        place = place.parent
+    check_folder(place)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,7 +90,11 @@ def read_model(path: Path) -> Model:
 
 def _told_by_the_model(message: str, *, own_id: bool) -> str:
     """A message about a column that the model names, not an option of the command."""
+    message = message.partition(" --missing drop")[0]  # an option of other commands
     message = message.replace(" (--columns)", ", which the model was fitted to")
+    message = message.replace(
+        ", use another column, or leave out --id to number the rows", ", or use another column: --id"
+    )
     return message.replace(" (--id)", ", which names the rows of the model; --id names another") if own_id else message
 
 
@@ -104,21 +109,53 @@ def read_new(path: Path, model: Model, rows: Rows, options: dict[str, Any], cons
         )
     named = options["id"] or (None if rows.id_name == "row" else rows.id_name)
     table = path.suffix.lower() not in {".npy", ".npz"}
+    wanted = rows.columns or () if table else ()
+    encoded = _encoded(path, wanted, options)
     reading = DataOptions(
         id=named if table else None,
-        columns=rows.columns or () if table else (),
+        columns=tuple(dict.fromkeys(encoded.get(name, name) for name in wanted)),
+        encode=tuple(dict.fromkeys(encoded.values())),
         graph=False,
         header=options["header"],
         decimal=options["decimal"],
-        suggest=(),
+        suggest=("decimal",),
     )
     try:
         data = read_data(path, reading)
     except InputError as error:
         raise InputError(_told_by_the_model(str(error), own_id=options["id"] is None)) from None
+    if encoded:
+        data = _as_in_the_model(data, wanted)
     for note in data.notes:
         console.note(f"Note: {note}")
     if data.points is None or data.points.shape[1] != model.n_features_in_:
         raise InputError(f"{path} has {len(data.columns)} columns to cluster by; the model has {model.n_features_in_}.")
     console.note(f"Read {counted(data.n_rows, 'row')} of {path.name}.")
     return data, data.points
+
+
+def _encoded(path: Path, wanted: Sequence[str], options: dict[str, Any]) -> dict[str, str]:
+    """Columns of the model that --encode has made, such as colour=red, and the column of the file that each is made of."""
+    from tightcut.files import TableOptions, read_table
+
+    if str(path) == "-" or not any("=" in name for name in wanted):
+        return {}
+    names = read_table(path, TableOptions(header=options["header"], decimal=options["decimal"])).names
+    made = {}
+    for column in wanted:
+        sources = [name for name in names if column.startswith(f"{name}=")]
+        if column not in names and sources:
+            made[column] = max(sources, key=len)
+    return made
+
+
+def _as_in_the_model(data: Data, wanted: Sequence[str]) -> Data:
+    """The columns of the model: 0 for values of categories that new rows do not have."""
+    import numpy as np
+
+    points = np.asarray(data.points)
+    found = {name: points[:, place] for place, name in enumerate(data.columns)}
+    strange = [name for name in data.columns if name not in wanted]
+    notes = [f"The model does not know {name!r}; rows that have it count as none of its values." for name in strange]
+    columns = [found.get(name, np.zeros(data.n_rows)) for name in wanted]
+    return replace(data, points=np.column_stack(columns), columns=tuple(wanted), notes=tuple(notes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from importlib import util
 from pathlib import Path
@@ -39,6 +40,20 @@ def journal_of(data: str | Path, answers: Path | None) -> Path | None:
         return answers
     path = Path(data)
     return Path(f"{path.stem}.answers.jsonl") if path.exists() else None
+
+
+def check_journal(journal: Path | None) -> None:
+    """Refuse a journal that could not be written, before anything is computed."""
+    from tightcut.files.folders import check_folder
+
+    if journal is None:
+        return
+    if journal.is_dir():
+        raise ValueError(f"--answers {journal} is a directory; name a file in it, such as {journal / 'answers.jsonl'}.")
+    if not journal.exists():
+        check_folder(journal)
+    elif not os.access(journal, os.W_OK):
+        raise ValueError(f"You have no permission to write to {journal}; copy it, and name the copy with --answers.")
 
 
 def note_journal(journal: Path | None, console: Console) -> None:

@@ -45,9 +45,10 @@ class Problem:
         from tightcut.model import Model
 
         data, pairs, n_clusters = self.data, self.judgements, options["n_clusters"]
-        fewest = 2 if n_clusters == "auto" else max(n_clusters, 2)
-        if data.n_rows < fewest:
-            raise InputError(f"{fewest} clusters need at least that many points; {data.path} has {data.n_rows:,}.")
+        if data.n_rows < 2:
+            raise InputError(f"{data.path} has {counted(data.n_rows, 'point')}; there must be at least two to cluster.")
+        if n_clusters != "auto" and data.n_rows < n_clusters:
+            raise InputError(f"{n_clusters} clusters need at least that many points; {data.path} has {data.n_rows:,}.")
         model = Model(
             **{name: YES_OR_NO.get(options[name], options[name]) for name in SETTINGS if name in options},
             affinity="knn" if data.affinity is None else "precomputed",
@@ -109,7 +110,7 @@ def read_problem(data: Path, console: Console, options: dict[str, Any]) -> Probl
     _check_device(options["device"])
     pairs = options["constraints"]
     answers = pairs if pairs is not None and pairs.suffix == ".jsonl" else None
-    judgements = None if pairs is None or answers is not None else read_pairs(pairs)
+    judgements = None if pairs is None or answers is not None else read_pairs(pairs, options["decimal"])
     content = read_data(data, reading_options(options))
     for note in content.notes:
         console.note(f"Note: {note}")
@@ -174,6 +175,8 @@ def _note_reading(data: Data, console: Console, *, distances: bool) -> None:
         console.note(f"Read the distances of {data.n_rows:,} points from {data.path.name}.")
         return
     if data.affinity is None:
+        import numpy as np
+
         from tightcut.choosing.scales import moments
         from tightcut.files.errors import listed
 
@@ -182,7 +185,8 @@ def _note_reading(data: Data, console: Console, *, distances: bool) -> None:
             f"Read {counted(data.n_rows + len(data.left_out), 'row')} and {counted(len(data.columns), 'column')} of "
             f"{data.path.name}; {names}."
         )
-        deviations = moments(data.points)[1] if data.points is not None else ()
+        with np.errstate(over="ignore"):  # what is too large is refused later, with a message
+            deviations = moments(data.points)[1] if data.points is not None else ()
         constant = [name for name, value in zip(data.columns, deviations, strict=False) if value == 0]
         if constant:
             console.note(f"Note: columns with the same value in every row make no difference: {listed(constant)}.")

@@ -22,6 +22,7 @@ def check_targets(
     others: Iterable[Path | None] = (),
     *,
     force: bool,
+    page: Path | None = None,
     check_table: Callable[..., None] | None = None,
 ) -> None:
     """Refuse outputs that cannot be written, or would overwrite an input or each other.
@@ -34,12 +35,14 @@ def check_targets(
         Tables, and other files, that will be written.
     force : bool
         Whether existing files may be replaced.
+    page : Path, optional
+        The report that will be written.
     check_table : callable, optional
         By default `tightcut.files.writing.check_table_writable`.
     """
     from tightcut.files.writing import check_table_writable, check_writable
 
-    tables, others = ([path for path in paths if path is not None] for paths in (tables, others))
+    tables, others = ([path for path in paths if path is not None] for paths in (tables, (page, *others)))
     read = {path.resolve() for path in sources if path is not None}
     written: set[Path] = set()
     for path in (*tables, *others):
@@ -48,6 +51,8 @@ def check_targets(
         if path.resolve() in written:
             raise click.UsageError(f"{path} is named for two outputs; name two files.")
         written.add(path.resolve())
+    if page is not None and page.name != "-" and page.suffix.lower() not in (".html", ".htm") and not page.is_dir():
+        raise click.UsageError(f"A report is written as HTML, not as {page.name}; name it {page.stem}.html.")
     for path in tables:
         (check_table or check_table_writable)(path, force=force)
     for path in others:

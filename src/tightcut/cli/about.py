@@ -105,6 +105,8 @@ def demo(output: Path, force: bool) -> None:
 
     if util.find_spec("matplotlib") is None:
         raise ImportError('The demonstration needs matplotlib: pip install "tightcut[plots]"')
+    if output.suffix.lower() != ".png":
+        raise click.UsageError(f"The picture is written as PNG, not as {output.name}; name it {output.stem}.png.")
     check_writable(output, force=force)
     from tightcut.demo import main
 

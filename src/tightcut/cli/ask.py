@@ -13,7 +13,7 @@ import click
 from tightcut._support.display import counted
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, printable
-from tightcut.cli._page import check_packages, journal_of, note_journal, page_options, serve_page
+from tightcut.cli._page import check_journal, check_packages, journal_of, note_journal, page_options, serve_page
 
 if TYPE_CHECKING:
     from tightcut.ask import Session
@@ -60,9 +60,10 @@ def ask(data: str, in_terminal: bool, port: int, no_browser: bool, quiet: bool, 
     console = Console(quiet=quiet)
     if not in_terminal:
         check_packages()
+    journal = journal_of(data, options["answers"])
+    check_journal(journal)
     model = _model(data, options)
     source = _source(data, options, console) if model is None else _model_source(model, data, options)
-    journal = journal_of(data, options["answers"])
     _check_before_the_page(source, journal, options["n_clusters"])
     note_journal(journal, console)
     begin = partial(_session, source, journal, options, model)
@@ -130,14 +131,8 @@ def _check_before_the_page(source: Source, journal: Path | None, n_clusters: int
     X = check_data(source.X, source.affinity)
     if n_clusters != "auto" and int(n_clusters) > X.shape[0]:
         raise ValueError(f"{n_clusters:,} clusters need at least that many points; there are {X.shape[0]:,}.")
-    if journal is None:
-        return
-    if journal.is_dir():
-        raise ValueError(f"--answers {journal} is a directory; name a file in it, such as {journal / 'answers.jsonl'}.")
-    if journal.exists():
+    if journal is not None and journal.exists():
         Journal(journal, {"rows": int(X.shape[0]), "fingerprint": fingerprint(X)})
-    elif not journal.parent.is_dir():
-        raise ValueError(f"--answers {journal}: there is no folder {journal.parent}.")
 
 
 def _session(source: Source, journal: Path | None, options: dict[str, Any], model: Model | None) -> Session:

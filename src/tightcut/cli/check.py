@@ -37,7 +37,7 @@ def check(pairs: Path, data: Path | None, n_clusters: int, as_json: bool, **opti
     from tightcut.cli._problem import reading_options
     from tightcut.files import read_data, read_pairs
 
-    judgements = read_pairs(pairs)
+    judgements = read_pairs(pairs, options["decimal"])
     ids = None if data is None else read_data(data, reading_options(options, features=False)).ids
     findings = examine(judgements, ids, n_clusters)
     if as_json:

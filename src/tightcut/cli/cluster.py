@@ -116,7 +116,7 @@ def cluster(
     to_stdout = is_standard_output(output, as_json=as_json)
     _check_together(options, report)
     table = None if to_stdout else output
-    check_targets([data, options["constraints"], init], [table], [report, save], force=force)
+    check_targets([data, options["constraints"], init], [table], [save], page=report, force=force)
     started = time.perf_counter()
     console = Console(quiet=quiet)
     problem = read_problem(data, console, options)

@@ -81,7 +81,7 @@ def matched(
 ) -> list[tuple[str, str]]:
     """(cluster, class) of every row that has a class."""
     from tightcut.files import InputError
-    from tightcut.files.cells import is_missing
+    from tightcut.files.cells import is_unknown_class
 
     clusters, classes = found.texts(label_name), known.texts(truth_name)
     shared = id_ or _shared_id(found, known, {label_name, truth_name})
@@ -106,7 +106,7 @@ def matched(
         )
     else:
         console.note(f"Matched row by row: classes from {truth_name!r}, clusters from {label_name!r}.")
-    pairs = [pair for pair in zip(clusters, classes, strict=True) if not (is_missing(pair[1]) or pair[1] == "-1")]
+    pairs = [pair for pair in zip(clusters, classes, strict=True) if not is_unknown_class(pair[1])]
     if not pairs:
         raise InputError(f"{known.path}, column {truth_name!r}: no row has a class.")
     if len(pairs) < len(classes):

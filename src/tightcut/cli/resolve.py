@@ -12,7 +12,7 @@ import click
 from tightcut._support.display import counted
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, print_facts, print_json, printable
-from tightcut.cli._doubts import ask_about, asking_options, refuse_without_asking
+from tightcut.cli._doubts import ask_about, asking_options, check_asking, refuse_without_asking
 from tightcut.cli._targets import check_targets, is_standard_output
 
 if TYPE_CHECKING:
@@ -85,8 +85,10 @@ def resolve(
     refuse_without_asking(context)
     to_stdout = is_standard_output(output, as_json=as_json)
     targets = {"clusters": None if to_stdout else output, "cut_edges": cut_edges, "doubtful": doubtful}
-    inputs = [edges, options["constraints"], options["labels"], options["records"]]
+    inputs = [edges, *(options[name] for name in ("constraints", "labels", "records", "answers"))]
     check_targets(inputs, targets.values(), force=force, check_table=check_columns_writable)
+    if options["ask"]:
+        check_asking(edges, options)
     started = time.perf_counter()
     console = Console(quiet=quiet)
     found = _resolved(edges, columns, options, console)

@@ -84,13 +84,17 @@ def update(
       tightcut cluster monday.csv -k 5 --id name --save model.tcut -o labels.csv
       tightcut update model.tcut tuesday.csv --constraints pairs.csv -o labels.csv --force
     """  # noqa: D301 (\b is for click)
+    from tightcut.files.writing import check_writable
+
     to_stdout = is_standard_output(output, as_json=as_json)
     if new is None and constraints is None:
         raise click.UsageError("There is nothing to do: name a file of new rows, or --constraints.")
     table = None if to_stdout else output
-    check_targets([model, new, constraints], [table, changes], [report, save], force=force)
+    check_targets([model, new, constraints], [table, changes], [save], page=report, force=force)
     console = Console(quiet=quiet)
     fitted = read_model(model)
+    if save is None:
+        check_writable(model, force=True)
     started = time.perf_counter()
     rows, named = _updated(fitted, new, constraints, keep, full, options, console)
     seconds = time.perf_counter() - started
@@ -125,7 +129,7 @@ def _updated(
 
     old = Rows.of_model(model)
     answers = pairs if pairs is not None and pairs.suffix == ".jsonl" else None
-    judgements = None if pairs is None or answers is not None else read_pairs(pairs)
+    judgements = None if pairs is None or answers is not None else read_pairs(pairs, options["decimal"])
     data, points = (None, None) if new is None else read_new(new, model, old, options, console)
     rows = old.with_new(data)
     known = _constraints(judgements, answers, rows, len(old.ids))

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tightcut._support.warning import warn
 from tightcut.constraints.pairs import as_list, read_beliefs, read_indices, to_array
 from tightcut.constraints.products import check_pair_count, count_within, pairs_within
 
@@ -101,6 +102,8 @@ def pairs_from_frame(
 def encode(values: Any, name: str) -> tuple[np.ndarray, int]:
     """Codes 0, 1, ... for the distinct values, -1 for unknown ones (-1, None, NaN), and the number of codes.
 
+    A text is never unknown. Where several points have an empty one, or "-1", there is a warning.
+
     Examples
     --------
     >>> from tightcut.constraints.sources import encode
@@ -132,6 +135,8 @@ def encode(values: Any, name: str) -> tuple[np.ndarray, int]:
     else:
         return _encode_objects(array.tolist(), name)
     distinct, inverse = np.unique(array[known], return_inverse=True)
+    if array.dtype.kind == "U":
+        _warn_of_blanks(distinct.tolist(), np.bincount(inverse), name)
     codes = np.full(len(array), -1)
     codes[known] = inverse
     return codes, len(distinct)
@@ -147,7 +152,18 @@ def _encode_objects(values: list[Any], name: str) -> tuple[np.ndarray, int]:
             codes[row] = seen.setdefault(value, len(seen))
         except TypeError:
             raise ValueError(f"{name} row {row}: {value!r} cannot name a class; use a number or a string.") from None
+    _warn_of_blanks(list(seen), np.bincount(codes[codes >= 0]), name)
     return codes, len(seen)
+
+
+def _warn_of_blanks(distinct: list[Any], counts: np.ndarray, name: str) -> None:
+    """Say so if texts that probably stand for unknown values are taken as the names of a class."""
+    for value, count in zip(distinct, counts.tolist(), strict=True):
+        if isinstance(value, str) and value.strip() in ("", "-1", "-1.0") and count > 1:
+            warn(
+                f"{name} holds the text {value!r} {count} times, and takes it for the name of a class or group. If it "
+                "stands for unknown, replace it by None, or by the number -1 in an array of objects."
+            )
 
 
 def _is_unknown(value: Any) -> bool:
@@ -256,4 +272,4 @@ def _is_must(kinds: list[Any], column: Any) -> np.ndarray:
 def _spelling(kind: Any) -> str:
     if isinstance(kind, Real):
         return f"{kind:g}"
-    return str(kind).strip().lower().replace("_", "-").replace(" ", "-")
+    return str(kind).strip().lower().replace("_", "-").replace(" ", "-").removesuffix(".0")

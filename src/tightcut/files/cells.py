@@ -15,6 +15,18 @@ def is_missing(text: str) -> bool:
     return text.strip().lower() in MISSING
 
 
+def is_unknown_class(text: str) -> bool:
+    """Whether a cell of a column of classes says that the class is unknown; floats of pandas say -1.0.
+
+    Examples
+    --------
+    >>> from tightcut.files.cells import is_unknown_class
+    >>> [is_unknown_class(text) for text in ("", "-1", "-1.0", "-", "0", "red")]
+    [True, True, True, True, False, False]
+    """
+    return is_missing(text) or text.strip() == "-" or as_number(text) == -1
+
+
 def is_number(text: str, decimal: str = ".") -> bool:
     return not np.isnan(as_number(text, decimal))
 
@@ -38,7 +50,7 @@ def as_text(cell: Any) -> str:
     return str(cell).strip()
 
 
-def complaint(text: str) -> str:
+def complaint(text: str, has_decimal_option: bool = False) -> str:  # noqa: FBT001, FBT002
     """Why a cell cannot be used as a number, and what to do."""
     cell = repr(brief(text))
     if is_missing(text):
@@ -47,7 +59,10 @@ def complaint(text: str) -> str:
     if is_number(text) and np.isinf(as_number(text)):
         return f"{cell} is not a finite number. Correct the cell."
     if _has_decimal_comma(text):
-        return f'{cell} has a decimal comma. If all numbers do, use --decimal ",".'
+        remedy = 'If all numbers do, use --decimal ",".' if has_decimal_option else "Write it with a decimal point."
+        if len(text.strip().rpartition(",")[2]) == 3:  # --decimal would make 1 of 1,000
+            remedy += " If the comma separates thousands, remove it."
+        return f"{cell} has a decimal comma. {remedy}"
     return f"{cell} is not a number. Correct the cell."
 
 

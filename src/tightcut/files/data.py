@@ -161,7 +161,7 @@ def _from_table(source: Source, options: DataOptions) -> Data:
         bare = read_table(source, replace(options, header=False))
         table = table if has_weight_header(bare) else bare
     if len(table.names) > 3 and len(table.names) == table.n_rows:
-        return _graph(source, checked_affinity(source, table.numbers(table.names)), options)
+        return _graph(source, checked_affinity(source, table.numbers(table.names, suggest=("decimal",))), options)
     affinity, names = read_edges(table)
     note = f"{source.name} is a list of {table.n_rows} edges between {len(names)} vertices"
     note += "" if options.graph else "; --no-graph would take its rows as points"

@@ -11,6 +11,7 @@ import numpy as np
 
 from tightcut._support.extras import required
 from tightcut.files.errors import InputError
+from tightcut.files.folders import check_folder
 
 SUFFIX = ".duckdb"
 
@@ -37,8 +38,7 @@ def address(path: Path) -> tuple[Path, str] | None:
 
 def check_writable(file: Path, table: str, *, force: bool) -> None:
     """Raise InputError if the table exists and `force` is False, or the file is not a database."""
-    if not file.resolve().parent.is_dir():
-        raise InputError(f"The folder {file.resolve().parent} does not exist. Create it first.")
+    check_folder(file)
     if not file.exists():
         _duckdb(file)
         return

@@ -33,7 +33,7 @@ def read_edges(table: Table) -> tuple[sp.csr_array, list[str]]:
     if all(name.isdecimal() for name in names):
         order = sorted(range(len(names)), key=lambda place: int(names[place]))
         names, ends = [names[place] for place in order], np.argsort(order)[ends]
-    weights = np.ones(table.n_rows) if weight is None else table.numbers([weight])[:, 0]
+    weights = np.ones(table.n_rows) if weight is None else table.numbers([weight], suggest=("decimal",))[:, 0]
     if (weights < 0).any():
         row = int(np.argmax(weights < 0))
         raise InputError(

@@ -17,6 +17,8 @@ from tightcut.files.sources import Source
 from tightcut.files.tables import Table, TableOptions, first_places, read_table
 
 TYPE_NAMES = ("type", "kind", "link", "constraint")
+NUMBERS = frozenset({"0", "1", "+1", "-1", "true", "false"})  # spellings that are values of a column named must, say
+WORDS = (MUST_SPELLINGS | CANNOT_SPELLINGS) - NUMBERS
 BELIEF_NAMES = ("belief", "confidence", "weight")
 
 
@@ -141,10 +143,11 @@ class Places:
         return self._table.where(int(self._order[position]))
 
 
-def read_pairs(path: str | Path | Source) -> Judgements:
+def read_pairs(path: str | Path | Source, decimal: str | None = None) -> Judgements:
     r"""Read a table of pairs: two columns of names, a `type` and perhaps a `belief`.
 
-    Without a header the columns are first, second, type, belief, in this order.
+    Without a header the columns are first, second, type, belief, in this order. `decimal` separates beliefs from their
+    decimals; None is a point that no option changes.
 
     Examples
     --------
@@ -158,13 +161,15 @@ def read_pairs(path: str | Path | Source) -> Judgements:
     >>> pairs.names, pairs.must.tolist()
     (['ann', 'bob', 'eve'], [True, False])
     """
-    table = read_table(path, TableOptions(header=False))
+    table = read_table(path, TableOptions(header=False, decimal=decimal or "."))
     if not table.has_header and _has_header(table):
         table = table.with_header()
     first, second, kind, belief = _roles(table)
     names, ends = table.ends(first, second)
     must = _is_must(table, kind)
-    beliefs = np.ones(table.n_rows) if belief is None else _beliefs(table, belief)
+    beliefs = (
+        np.ones(table.n_rows) if belief is None else _beliefs(table, belief, () if decimal is None else ("decimal",))
+    )
     # Names first, in this order, so that messages find their columns.
     named = (first, second, kind)
     ordered = Table(table.path, named, tuple(table.column(name) for name in named), table.lines)
@@ -175,6 +180,14 @@ def _has_header(table: Table) -> bool:
     first = [str(column[0]).strip().lower() for column in table.cells]
     if any(name in first for name in TYPE_NAMES):
         return True
+    if len(first) > 2 and _spelling(first[2]) in WORDS and table.n_rows > 1:
+        # Words in the first line and numbers below: a header such as a,b,must_link. Does 1 mean must or cannot then?
+        others = {_spelling(cell) for cell in table.cells[2][1:]}
+        if others <= NUMBERS:
+            raise InputError(
+                f"{table.where(0)}: a column named {first[2]!r} above numbers. Write must or cannot in the column, and name it "
+                "type; a first line could read: a,b,type"
+            )
     return len(first) > 2 and _spelling(first[2]) not in MUST_SPELLINGS | CANNOT_SPELLINGS
 
 
@@ -215,8 +228,8 @@ def _is_must(table: Table, column: str) -> np.ndarray:
     return np.array([spelling in MUST_SPELLINGS for spelling in spellings])[rows]
 
 
-def _beliefs(table: Table, column: str) -> np.ndarray:
-    beliefs = table.numbers([column])[:, 0]
+def _beliefs(table: Table, column: str, suggest: Sequence[str]) -> np.ndarray:
+    beliefs = table.numbers([column], suggest=suggest)[:, 0]
     bad = ~((beliefs > 0) & (beliefs <= 1))
     if bad.any():
         row = int(np.argmax(bad))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from tightcut.files.cells import is_missing
+from tightcut.files.cells import is_unknown_class
 from tightcut.files.errors import InputError, listed
 from tightcut.files.tables import SUGGESTIONS, Table, TableOptions
 
@@ -92,7 +92,7 @@ def split_names(table: Table, given: tuple[str, ...], option: str) -> list[str]:
 
 def known_labels(table: Table, name: str) -> list[str | None]:
     texts = table.texts(name)
-    labels = [None if is_missing(text) or text in {"-1", "-"} else text for text in texts]
+    labels = [None if is_unknown_class(text) else text for text in texts]
     if all(label is None for label in labels):
         raise InputError(f"{table.path}, column {name!r}: no row has a label; leave out --labels.")
     return labels

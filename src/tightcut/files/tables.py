@@ -24,7 +24,7 @@ from tightcut.files.sources import Source, check_readable
 COLUMNS_SHOWN = 6
 NUMBERED = 4  # columns named 0, 1, 2, ... that make a header; fewer may be an edge or a point
 # What messages about cells may suggest: the options that a command has.
-SUGGESTIONS = frozenset({"drop", "encode", "missing drop", "missing mean"})
+SUGGESTIONS = frozenset({"drop", "encode", "missing drop", "missing mean", "decimal"})
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ class Table:
         n_present = len(values) - sum(map(is_missing, texts))
         if len(wrong) == n_present and not any(is_nearly_a_number(texts[row]) for row in wrong):
             return None
-        message = f"{self.where(wrong[0], name)}: {complaint(texts[wrong[0]])}"
+        message = f"{self.where(wrong[0], name)}: {complaint(texts[wrong[0]], 'decimal' in suggest)}"
         if wrong == [0] and not self.has_header and self.lines is not None:
             message += " If this line names the columns, use --header."
         raise InputError(f"{message} {_advice('Or leave', [name], suggest)}".rstrip())

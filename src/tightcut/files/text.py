@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from itertools import chain, islice
 
 import numpy as np
 
@@ -24,10 +25,10 @@ NEWLINE, SPACE = ord("\n"), ord(" ")
 def read_columns(source: Source) -> tuple[list[list[str]], Sequence[int]]:
     """The columns of a text file, header and all, and the line that each row ends on."""
     text = decode(source)
-    first = next((line for line in io.StringIO(text, newline=None) if line.strip()), None)
-    if first is None:
+    first, second = islice(chain((line for line in io.StringIO(text, newline=None) if line.strip()), ("", "")), 2)
+    if not first:
         raise InputError(f"{source} contains only blank lines.")
-    separator = delimiter(first, source.suffix)
+    separator = delimiter(first, source.suffix, second)
     lines: Sequence[int]
     columns = split_plain(text, separator)
     if columns is not None:
@@ -55,14 +56,18 @@ def decode(source: Source) -> str:
         ) from None
 
 
-def delimiter(line: str, suffix: str) -> str:
-    """What separates the cells of a line, outside quotes: tab, semicolon, comma, bar, or spaces between numbers.
+def delimiter(line: str, suffix: str, following: str = "") -> str:
+    """What separates the cells of a line, outside quotes: tab, semicolon, comma, bar, or spaces.
+
+    Spaces do between numbers, and in a header if the line that follows has as many parts and ends with a number.
 
     Examples
     --------
     >>> from tightcut.files.text import delimiter
     >>> delimiter('"a, b";1,5', ".csv"), delimiter("a,b", ".csv"), delimiter("1.5 2.5", ".txt")
     (';', ',', ' ')
+    >>> delimiter("name x", ".txt", "ann 1.5"), delimiter("full name", ".txt", "Ann Lee")
+    (' ', ',')
     """
     if suffix in {".tsv", ".tab"}:
         return "\t"
@@ -70,8 +75,11 @@ def delimiter(line: str, suffix: str) -> str:
     for candidate in "\t;,|":
         if candidate in plain:
             return candidate
-    parts = plain.split()
-    return " " if len(parts) > 1 and all(map(is_number, parts)) else ","
+    parts, others = plain.split(), following.split()
+    if len(parts) < 2:
+        return ","
+    ends_with_number = len(others) == len(parts) and is_number(others[-1])
+    return " " if ends_with_number or all(map(is_number, parts)) else ","
 
 
 def split_plain(text: str, separator: str) -> list[list[str]] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
@@ -13,6 +12,7 @@ from typing import IO, Any
 from tightcut._support.atomic import replaced
 from tightcut.files.cells import is_number
 from tightcut.files.errors import InputError
+from tightcut.files.folders import check_folder
 from tightcut.files.formats import TEXT_SUFFIXES
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # first characters of a cell that a spreadsheet may take for a formula
@@ -20,17 +20,15 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")  # first characters of a cell that a 
 
 def check_writable(path: Path, *, force: bool = False) -> None:
     """Raise InputError if `path` cannot be written, or exists and `force` is False."""
+    if str(path) == "-":
+        raise InputError("- is standard output, which this option cannot write to; name a file.")
     if path.is_dir():
         raise InputError(f"{path} is a directory; name a file in it.")
     if path.exists() and not path.is_file():
         raise InputError(f"{path} is not a regular file; use -o - for standard output.")
     if path.exists() and not force:
         raise InputError(f"{path} already exists. Use --force to replace it, or choose another name.")
-    folder = path.resolve().parent
-    if not folder.is_dir():
-        raise InputError(f"The folder {folder} does not exist. Create it first: mkdir -p {folder}")
-    if not os.access(folder, os.W_OK):
-        raise InputError(f"You have no permission to write to the folder {folder}; choose another one.")
+    check_folder(path)
 
 
 def check_table_writable(path: Path, *, force: bool = False) -> None:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut._support.arrays import read_matrix
+from tightcut._support.arrays import read_matrix, why_unreadable
 
 Points: TypeAlias = Any  # an ndarray or a csr_array, which has no type of its own
 
@@ -32,13 +32,34 @@ def check_points(X: Any, check: Callable[..., Any] | None = None, **options: Any
     """
     # Neighbour search is fast on C order only; data frames arrive in Fortran order.
     options = {"dtype": POINT_TYPES, "order": "C", "accept_sparse": "csr"} | options
-    points = (check or read_matrix)(X, **options)
+    try:
+        points = (check or read_matrix)(X, **options)
+    except (TypeError, ValueError) as error:
+        reason = why_unreadable(X)
+        if reason is None:
+            raise
+        raise ValueError(reason) from error
+    check_mask(X)
     if sp.issparse(points):
         points = canonical(points)
-    largest = largest_coordinate(points)
-    if largest > LARGEST_COORDINATE[points.dtype]:
-        raise ValueError(f"X holds a value of size {largest:g}, whose square overflows; rescale the features first.")
+    check_size(points)
     return points
+
+
+def check_mask(X: Any) -> None:
+    """Refuse masked values, which numpy and scikit-learn would use as if they were not masked."""
+    if np.ma.is_masked(X):
+        raise ValueError(
+            f"X is a masked array, and {np.ma.count_masked(X)} of its values are masked: they have no distances. Leave their "
+            "rows out, or fill them in: X.filled(value)."
+        )
+
+
+def check_size(points: Points) -> None:
+    """Refuse numbers so large that their squares overflow."""
+    largest = largest_coordinate(points)
+    if largest > LARGEST_COORDINATE.get(points.dtype, np.inf):
+        raise ValueError(f"X holds a value of size {largest:g}, whose square overflows; rescale the features first.")
 
 
 def canonical(matrix: Any) -> sp.csr_array:

@@ -111,6 +111,8 @@ def read_source(table: Any, name: str, default_names: Sequence[str]) -> Source:
     for method in ("as_pandas_dataframe", "fetchnumpy"):  # splink, and DuckDB's relations
         if hasattr(table, method):
             table = getattr(table, method)()
+    if hasattr(table, "collect") and hasattr(table, "collect_schema"):  # a lazy frame of polars
+        table = table.collect()
     if hasattr(table, "column_names"):  # pyarrow
         return _in_memory(name, table.column_names, lambda column: table[column].to_numpy())
     if isinstance(table, np.ndarray) and table.dtype.names:

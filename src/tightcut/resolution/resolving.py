@@ -216,7 +216,7 @@ class _Request:
 
     def _named(self, name: str) -> Named:
         records, values = self.codes[name, 0], self.values[name]
-        unknown = {-1, "-1"} if name == "labels" else set()
+        unknown = {-1, "-1", "-1.0"} if name == "labels" else set()
         wrong = next((row for row, value in enumerate(values) if not isinstance(value, Hashable)), None)
         if wrong is not None:
             raise InputError(f"{name} row {wrong}: {values[wrong]!r} is not a name; use numbers or texts.")
