@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from tightcut.result import ClusteringResult
     from tightcut.scaling import MustLinkScaler
 
-__version__ = "0.5.0"
+__version__ = "0.6.0"
 
 __all__ = [
     "COSC",
