@@ -80,3 +80,12 @@ def test_python_dash_m(folder, child_environment):
     assert done.returncode == 1
     assert done.stderr.startswith("Error: no.csv does not exist.")
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize("line", [("cluster", ""), ("cluster", "moons.csv", "-o", ""), ("predict", "", "moons.csv")])
+def test_an_empty_name_of_a_file_is_refused(run, line):
+    """As in tightcut cluster "$UNSET"; it was taken for the present folder."""
+    command, *more = line
+    code, _, err = run(command, *more)
+    assert code == 2
+    assert "The name of a file is empty; is a variable of the shell not set?" in err

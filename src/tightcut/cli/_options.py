@@ -9,7 +9,19 @@ from typing import Any
 
 import click
 
-FILE = click.Path(path_type=Path)
+
+class FilePath(click.Path):
+    """A path that is not empty: an empty one would be the folder one is in."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("The name of a file is empty; is a variable of the shell not set?", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+FILE = FilePath(path_type=Path)
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
