@@ -1,5 +1,6 @@
 """The steps on blocks of a graph, against slow and obvious ones."""
 
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from tightcut.distributed import clustering
 from tightcut.distributed.borders import free_borders
 from tightcut.distributed.edges import IDS_OF_A_RANGE, SAMPLED, read_edges, survey
 from tightcut.distributed.levels import Level
-from tightcut.distributed.running import Runner
+from tightcut.distributed.running import Runner, temporary_folder
 
 
 def arcs(rng, n, count):
@@ -116,4 +117,30 @@ def test_vertices_are_found_range_by_range(tmp_path, monkeypatch):
     proper = edges[edges.i != edges.j]
     for vertex, degree in zip(found.ids, found.degrees, strict=True):
         assert degree == pytest.approx(proper.weight[(proper.i == vertex) | (proper.j == vertex)].sum())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_goes_though_a_task_still_writes_into_it(tmp_path):
+    """As where another task has failed; the error of that one is what the caller sees."""
+    begun, ended = threading.Event(), threading.Event()
+
+    def write(place):
+        for number in range(2000):
+            try:
+                (place / "points").mkdir(exist_ok=True)
+                (place / "points" / f"{number}").write_text("x")
+            except FileNotFoundError:  # the folder is gone
+                break
+            begun.set()
+        ended.set()
+
+    def fail():
+        with temporary_folder("tightcut-", tmp_path) as place:
+            threading.Thread(target=write, args=(place,)).start()
+            assert begun.wait(30)
+            raise ValueError("of a task")
+
+    with pytest.raises(ValueError, match="of a task"):
+        fail()
+    assert ended.wait(30)
     assert list(tmp_path.iterdir()) == []

@@ -8,7 +8,6 @@ from copy import deepcopy
 from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from tightcut.distributed.coarsening import coarsen, save_units
 from tightcut.distributed.edges import MOST_VERTICES, Vertices, read_edges, runs_of_arcs, survey
 from tightcut.distributed.levels import Level, cut_into_blocks, write_level
 from tightcut.distributed.refinement import refine
-from tightcut.distributed.running import LostWorkersError, Progress, Runner, find_client
+from tightcut.distributed.running import LostWorkersError, Progress, Runner, find_client, temporary_folder
 from tightcut.graph import Graph
 from tightcut.relaxation.recursion import separate_sets
 from tightcut.result import number_by_appearance
@@ -188,8 +187,8 @@ def _working_folder(folder: str | Path | None) -> Iterator[Path]:
     """A folder of its own within the given one, or among the temporary ones; gone in the end."""
     if folder is not None and not Path(folder).is_dir():
         raise ValueError(f"folder={str(folder)!r} is not a folder; make one that all workers see.")
-    with TemporaryDirectory(prefix="tightcut-", dir=folder) as name:
-        yield Path(name).resolve()
+    with temporary_folder("tightcut-", folder) as place:
+        yield place
 
 
 def _constraints_on(constraints: Any, vertices: Vertices) -> tuple[Constraints, Vertices]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import uuid4
 
@@ -17,7 +16,7 @@ from tightcut.distributed.edges import COLUMNS, MOST_VERTICES
 from tightcut.distributed.levels import Level
 from tightcut.distributed.nearest import find_arcs
 from tightcut.distributed.points import PointBlocks, read_points, save_points
-from tightcut.distributed.running import Progress, Runner, find_client
+from tightcut.distributed.running import Progress, Runner, find_client, temporary_folder
 from tightcut.neighbors import METRICS, SYMMETRIZE
 from tightcut.neighbors.affinity import weighted_bridges
 from tightcut.neighbors.index import make_index
@@ -158,8 +157,7 @@ def knn_edges(
         partition_size = min(MOST_POINTS, max(1, MOST_COORDINATES // max(n_features, 1)))
     check_count("partition_size", partition_size, 1)
     target = _empty_folder(folder)
-    with TemporaryDirectory(prefix=".tightcut-", dir=target) as name:
-        place = Path(name)
+    with temporary_folder(".tightcut-", target) as place:
         runner.check_folder(place)
         blocks = save_points(runner, parts, metric, partition_size, place / "points")
         _check_count(blocks.n_points)

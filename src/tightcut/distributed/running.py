@@ -7,13 +7,18 @@ of one that dies are run again by others.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 Progress = Callable[[str, int, int, float], None]
 RETRIES = 3
+ATTEMPTS, PAUSE = 50, 0.1  # to remove a folder, and seconds between them
 
 
 class LostWorkersError(RuntimeError):
@@ -90,6 +95,23 @@ class Runner:
                 f"The worker {blind[0]} does not see {folder}, where the levels of the graph are kept. Pass folder=, a "
                 "directory that all workers share."
             )
+
+
+@contextmanager
+def temporary_folder(prefix: str, folder: str | Path | None) -> Iterator[Path]:
+    """A folder of its own within the given one, or among the temporary ones; gone in the end.
+
+    Where a task has failed, others that had begun may still write into it, so it may take more than one attempt.
+    """
+    place = Path(mkdtemp(prefix=prefix, dir=folder)).resolve()
+    try:
+        yield place
+    finally:
+        for _ in range(ATTEMPTS):
+            shutil.rmtree(place, ignore_errors=True)
+            if not place.exists():
+                break
+            time.sleep(PAUSE)
 
 
 def _key(name: str) -> str:
