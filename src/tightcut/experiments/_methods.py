@@ -9,9 +9,9 @@ from hashlib import sha1
 from inspect import signature
 from typing import Any
 
-from tightcut.constraints import Constraints
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.experiments._problems import Problem, read_names
+from tightcut.problem import Constraints
 
 FEWEST = {"max_violations": "fewest"}  # violate as few pairs as possible where not all can be satisfied
 

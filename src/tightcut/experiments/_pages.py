@@ -10,10 +10,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from tightcut._support.display import counted
 from tightcut.experiments._record import read_table
 from tightcut.experiments._studies import STUDIES
 from tightcut.experiments._summary import compare, unfinished
+from tightcut.utils.display import counted
 
 INTRODUCTION = """\
 # Results

@@ -22,12 +22,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from tightcut import __version__
-from tightcut._support.atomic import replaced
-from tightcut.constraints import Constraints
 from tightcut.datasets import Dataset, load, sample_constraints, sample_constraints_among
 from tightcut.experiments._record import Cell
 from tightcut.metrics import read_labels
 from tightcut.neighbors import knn_affinity
+from tightcut.problem import Constraints
+from tightcut.utils.atomic import replaced
 
 REMOVE_AT_END_OF_INPUT = "import shutil, sys; sys.stdin.read(); shutil.rmtree(sys.argv[1], ignore_errors=True)"
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tightcut._support.atomic import replaced
-from tightcut._support.extras import required
+from tightcut.utils.atomic import replaced
+from tightcut.utils.extras import required
 
 Row = dict[str, Any]
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tightcut.constraints import Constraints
 from tightcut.experiments._methods import FEWEST, Method, default_methods
+from tightcut.problem import Constraints
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -137,8 +137,8 @@ def draw_toy(quick: bool) -> tuple[Any, Figure]:  # noqa: FBT001
     import pandas as pd
 
     from tightcut import COSC, datasets, metrics
-    from tightcut.choosing.setting import PAPER
     from tightcut.plots import plot_partitions
+    from tightcut.selection.graph_config import PAPER
 
     toy = datasets.load_gaussian_toy()
     X, y = toy.X, toy.y

@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state, check_scalar
 from sklearn.utils.validation import check_non_negative, validate_data
 
-from tightcut._support.choices import check_choice
-from tightcut.constraints import Constraints
-from tightcut.graph import Graph
 from tightcut.neighbors import knn_affinity
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph
+from tightcut.utils.validation import check_choice
 
 
 class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):

@@ -17,8 +17,8 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from tightcut._support.warning import warn
-from tightcut.constraints import Constraints
+from tightcut.problem import Constraints
+from tightcut.utils.warning import warn
 
 DENSE_LIMIT = 500
 TOLERANCE = 1e-8

@@ -9,10 +9,10 @@ import numpy as np
 import scipy.linalg
 from sklearn.utils import check_scalar
 
-from tightcut.constraints import Constraints
 from tightcut.experiments.rivals._base import GraphClusterer
 from tightcut.experiments.rivals._spectral import kmeans_labels, largest_eigenvectors, normalized_affinity
-from tightcut.graph import Graph
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph
 
 
 class CCSR(GraphClusterer):

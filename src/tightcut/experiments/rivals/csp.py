@@ -9,10 +9,10 @@ import numpy as np
 import scipy.linalg
 from sklearn.utils import check_scalar
 
-from tightcut.constraints import Constraints
 from tightcut.experiments.rivals._base import GraphClusterer
 from tightcut.experiments.rivals._spectral import belief_matrices, kmeans_labels, normalized_affinity
-from tightcut.graph import Graph
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph
 
 NULL_TOLERANCE = 1e-10
 DENSE_MATRICES = 6

@@ -8,10 +8,10 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, cg, eigsh
 from sklearn.preprocessing import normalize
 
-from tightcut.constraints import Constraints
 from tightcut.experiments.rivals._base import GraphClusterer
 from tightcut.experiments.rivals._spectral import DENSE_LIMIT, belief_matrices, kmeans_labels, laplacian
-from tightcut.graph import Graph
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph
 
 GROUND = 1e-9
 SOLVE_TOLERANCE = 1e-8

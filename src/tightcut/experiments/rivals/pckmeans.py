@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_scalar
 
-from tightcut.constraints import Constraints
 from tightcut.experiments.rivals._base import ConstrainedClusterer
 from tightcut.experiments.rivals._spectral import belief_matrices
+from tightcut.problem import Constraints
 
 DEFAULT_PRICE = 0.3
 

@@ -8,10 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from tightcut.constraints import Constraints
 from tightcut.experiments.rivals._base import GraphClusterer
 from tightcut.experiments.rivals._spectral import laplacian, largest_eigenvectors
-from tightcut.graph import Graph
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph
 
 
 class SCLC(GraphClusterer):

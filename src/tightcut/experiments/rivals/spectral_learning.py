@@ -6,10 +6,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
-from tightcut.constraints import Constraints
 from tightcut.experiments.rivals._base import GraphClusterer
 from tightcut.experiments.rivals._spectral import kmeans_labels, largest_eigenvectors, pair_matrix
-from tightcut.graph import Graph
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph
 
 
 class SpectralLearning(GraphClusterer):
