@@ -28,13 +28,11 @@ from benchmarks.cupy_pass import cupy_pass
 from benchmarks.instances import HERE, RESULTS, timed, write
 from tightcut import Constraints, Graph, cluster, knn_affinity
 from tightcut.datasets import Dataset, load, sample_constraints
+from tightcut.gpu.backend import DeviceBackend
 from tightcut.gpu.fista import CudaFistaProx
 from tightcut.gpu.neighbors import DeviceNeighbors
-from tightcut.gpu.relaxation import DeviceRelaxation
 from tightcut.gpu.sparse import DeviceCsr, send
 from tightcut.metrics import clustering_error
-from tightcut.problem.objective import penalty_bound
-from tightcut.relaxation import Relaxation
 from tightcut.relaxation.fista import FistaProx
 from tightcut.search.k_way import ManyClusters
 from tightcut.search.multilevel import coarsen, coarsest, uncoarsen
@@ -107,7 +105,6 @@ def main() -> None:
         graph, constraints = path(table, data)
         table.save()
         levels(table, data.name, graph, constraints)
-        thresholding(table, data.name, graph, constraints, data.y)
         fista(table, data.name, graph, data.y, bandwidth)
         two_clusters(table, data.name, graph, data.y)
         table.save()
@@ -233,7 +230,7 @@ def two_clusters(table: Table, name: str, graph: Graph, y: np.ndarray) -> None:
 def levels(table: Table, name: str, graph: Graph, constraints: Constraints) -> None:
     """Coarsening to where starts are made, and one start carried back."""
     here = ManyClusters.of(merge_must_links(graph, constraints, 10).graph, 10)
-    problems: dict[str, Problem] = {"cuda": here.on_device(), "cpu": here}
+    problems: dict[str, Problem] = {"cuda": DeviceBackend().on_device(here), "cpu": here}
     for device, problem in problems.items():
         middle = problem.middle(large=True)
         coarsen(problem, middle, np.random.default_rng(0))
@@ -284,20 +281,6 @@ def image_graph() -> tuple[Graph, np.ndarray]:
     return Graph(
         matrix.to_scipy(), matrix.row_sums(matrix.data).cpu().numpy()
     ), row * 2 // height * 5 + column * 5 // width
-
-
-def thresholding(table: Table, name: str, graph: Graph, constraints: Constraints, y: np.ndarray) -> None:
-    """The best threshold of a vector, with pairs at the certified penalty."""
-    relaxation = Relaxation(graph, constraints, penalty_bound(graph, constraints, 1.0))
-    f = np.random.default_rng(0).normal(size=graph.n_vertices) + 3 * (y < 5)
-    relaxation.threshold(f)  # the edges are listed once
-    (side, value), seconds = timed(lambda: relaxation.threshold(f))
-    there, vector = DeviceRelaxation(relaxation), send(f, "cuda")
-    found, found_value = there.threshold(vector)
-    table.add(name, "threshold, cpu, ms", f"{1e3 * seconds:.1f}")
-    table.add(name, "threshold, cuda, ms", f"{milliseconds(lambda: there.threshold(vector), 5):.2f}")
-    table.add(name, "threshold, points on another side than the CPU's", int((found.cpu().numpy() != side).sum()))
-    table.add(name, "threshold, relative difference of the value", f"{abs(found_value / value - 1):.1e}")
 
 
 def fista(table: Table, name: str, graph: Graph, y: np.ndarray, bandwidth: float) -> None:

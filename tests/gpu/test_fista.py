@@ -5,8 +5,10 @@ import pytest
 from strategies import random_graph
 
 from tightcut import Constraints, Graph, cluster
+from tightcut.relaxation import Relaxation
 from tightcut.relaxation.fista import FistaProx
 from tightcut.relaxation.flow import FlowProx
+from tightcut.relaxation.ratio_dca import ratio_dca
 
 pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"')
 
@@ -86,6 +88,20 @@ def test_too_few_iterations_warn(prox):
     graph = random_graph(np.random.default_rng(3), 30, 0.3)
     with pytest.warns(RuntimeWarning, match="FISTA stopped after 25 iterations"):
         prox(graph, 1e-12, 25).prox(np.random.default_rng(4).normal(size=30))
+
+
+def test_the_same_descent_as_on_the_cpu(triton_device):
+    from tightcut.gpu.backend import DeviceBackend
+
+    rng = np.random.default_rng(0)
+    graph = random_graph(rng, 15, 0.2, rng.uniform(0.5, 2, 15))
+    pairs = Constraints.from_pairs(15, [(0, 1), (2, 3)], [(0, 2), (5, 9), (4, 7)])
+    start, relaxation = rng.random(15) < 0.5, Relaxation(graph, pairs, 0.05)
+    expected = ratio_dca(relaxation, start, inner="fista")
+    found = ratio_dca(relaxation, start, inner=DeviceBackend(triton_device).inner)
+    assert found.value == pytest.approx(expected.value, rel=1e-9)
+    np.testing.assert_array_equal(found.side, expected.side)
+    assert found.history == pytest.approx(expected.history, rel=1e-6)
 
 
 @pytest.mark.usefixtures("gpu")

@@ -5,8 +5,8 @@ import pytest
 from sklearn.datasets import make_moons
 
 from tightcut import Constraints, Graph, cluster, knn_affinity
+from tightcut.clustering import cluster as module
 from tightcut.search import evolve as search
-from tightcut.search import partition
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.k_way import ManyClusters
 from tightcut.search.options import SearchOptions
@@ -14,7 +14,8 @@ from tightcut.search.two_way import TwoClusters, reduce_to_units
 
 pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"')
 
-from tightcut.gpu import coarsening, refinement, two_clusters
+from tightcut.gpu import refinement, two_clusters
+from tightcut.gpu.backend import DeviceBackend
 from tightcut.gpu.many_clusters import DeviceManyClusters
 from tightcut.gpu.search import search_on_device
 from tightcut.gpu.two_clusters import DeviceTwoClusters
@@ -62,12 +63,8 @@ def states(problem, count, seed=0):
 @pytest.fixture
 def small(monkeypatch, triton_device):
     """The device path for graphs small enough for a test, on the device at hand."""
-    for module in (search, partition):
-        monkeypatch.setattr(module, "DEVICE_LIMIT", 80)
     for kind in (DeviceManyClusters, DeviceTwoClusters):
         monkeypatch.setattr(kind, "middle", lambda self, *, large: 30)  # noqa: ARG005
-        monkeypatch.setattr(kind.of.__func__, "__defaults__", (triton_device,))
-    monkeypatch.setattr(coarsening.contract_graph, "__defaults__", (triton_device,))
     monkeypatch.setattr(two_clusters, "LEVEL_LIMIT", 60)
     monkeypatch.setattr(refinement, "ROUNDS", 4)  # interpreted, each takes a quarter of a second
     return triton_device
@@ -152,16 +149,14 @@ def test_a_graph_that_matching_does_not_shrink_is_left_to_the_cpu(triton_device)
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("k", [2, 3])
-def test_clusterings_on_the_device(k, monkeypatch):
+def test_clusterings_on_the_device(k, small, monkeypatch):
     """Not much worse than the CPU's with few rounds, every constraint satisfied, the same for any number of threads."""
-    from tightcut.clustering.cluster import cluster as module
-
     graph, _ = moons(160)
     pairs = Constraints.from_pairs(160, [(0, 1), (5, 9)], [(2, 3), (4, 7), (3, 12)])
     expected = cluster(graph, pairs, k, random_state=0)
     monkeypatch.setattr(module, "resolve_device", lambda device: device)
+    monkeypatch.setattr(module, "backend_of", lambda _: DeviceBackend(small, limit=80))
     stages = []
     settings = {"random_state": 0, "device": "cuda", "effort": 0.25}
     found = cluster(graph, pairs, k, progress=lambda stage, *_: stages.append(stage), **settings)

@@ -11,7 +11,7 @@ import numpy as np
 from tightcut.clustering.align import align
 from tightcut.clustering.result import ClusteringResult, number_by_appearance
 from tightcut.exceptions import InconsistentConstraintsError
-from tightcut.gpu.device import resolve_device
+from tightcut.gpu.device import backend_of, resolve_device
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.objective import normalized_cut
@@ -69,7 +69,7 @@ class Settings:
         return None if isinstance(self.max_violations, str) else float(self.max_violations)
 
     def options(self, progress: Progress | None) -> SearchOptions:
-        return SearchOptions(float(self.effort), self.n_jobs, progress, resolve_device(self.device))
+        return SearchOptions(float(self.effort), self.n_jobs, progress, backend_of(self.device))
 
 
 @interruptible()
@@ -300,7 +300,8 @@ def _by_the_paper(
     rng: np.random.Generator,
     options: SearchOptions,
 ) -> ClusteringResult:
-    settings = PaperSettings(options.effort, options.device, options.report)
+    inner = "fista" if options.backend is None else options.backend.inner
+    settings = PaperSettings(options.effort, options.report, inner)
     if k == 2:
         found = paper_bipartition(graph, constraints, limit, rng, settings)
         return _result(graph, constraints, found.side.astype(np.int64), history=found.history)

@@ -16,6 +16,7 @@ from tightcut.search.starts import restarts
 
 # One thread at a time uses the device: its work would only queue there, with more levels in memory at once.
 DEVICE_LOCK = RLock()
+LIMIT = 60_000  # units; smaller problems are searched on the CPU
 
 
 class OnDevice(Problem):
@@ -25,9 +26,6 @@ class OnDevice(Problem):
     """
 
     direct_limit = 0  # whatever is on a device is too large for generations in the graph itself
-
-    def on_device(self) -> Problem:
-        return self
 
     @abstractmethod
     def on_host(self) -> Problem:

@@ -10,12 +10,11 @@ import numpy as np
 import torch
 
 from tightcut.gpu.coarsening import common_code, connected_regions, contract, contradictory_units
-from tightcut.gpu.levels import DEVICE_LOCK, OnDevice, Ties
+from tightcut.gpu.levels import DEVICE_LOCK, LIMIT, OnDevice, Ties
 from tightcut.gpu.matching import heavy_edge_matching, pairs_as_units
 from tightcut.gpu.refinement import Movable, Rounds, measure
 from tightcut.gpu.sparse import DeviceCsr, Groups, send
 from tightcut.search.constrained_graph import ConstrainedGraph
-from tightcut.search.evolve import DEVICE_LIMIT
 from tightcut.search.k_way import ManyClusters, Prices
 from tightcut.search.multilevel import SHRINKS
 from tightcut.search.problem import Contraction, Solution
@@ -92,7 +91,7 @@ class DeviceManyClusters(OnDevice):
     def agreement(self, states: list[np.ndarray]) -> Contraction:
         with DEVICE_LOCK:
             code = common_code([send(labels, self.vertex_weights.device) for labels in states], self.k)
-            return self._merged(connected_regions(self.weights, code), DEVICE_LIMIT)
+            return self._merged(connected_regions(self.weights, code), LIMIT)
 
     def identity(self, solution: Solution) -> Hashable:
         """Equal scores up to rounding count as the same partition."""

@@ -11,11 +11,10 @@ import scipy.sparse as sp
 import torch
 
 from tightcut.gpu.coarsening import common_code, connected_regions, contract
-from tightcut.gpu.levels import DEVICE_LOCK, OnDevice, Ties
+from tightcut.gpu.levels import DEVICE_LOCK, LIMIT, OnDevice, Ties
 from tightcut.gpu.matching import heavy_edge_matching, pairs_as_units
 from tightcut.gpu.refinement import Movable, Rounds, measure
 from tightcut.gpu.sparse import DeviceCsr, Groups, send
-from tightcut.search.evolve import DEVICE_LIMIT
 from tightcut.search.multilevel import SHRINKS
 from tightcut.search.problem import Contraction, Solution
 from tightcut.search.signed_graph import SignedGraph
@@ -111,7 +110,7 @@ class DeviceTwoClusters(OnDevice):
             first = send(states[0], self.moment.device)
             differs = [(send(spins, first.device) != first).int() for spins in states]
             code = common_code([(d if 2 * int(d.sum()) <= len(d) else 1 - d) for d in differs], 2)
-            return self._merged(connected_regions(self.couplings, code), first, DEVICE_LIMIT)
+            return self._merged(connected_regions(self.couplings, code), first, LIMIT)
 
     def identity(self, solution: Solution) -> Hashable:
         spins = solution[1]

@@ -8,6 +8,7 @@ set, so it only clips: prox_Phi(g) = clip(prox_TV(g)). A solver therefore needs 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -17,10 +18,11 @@ import scipy.sparse as sp
 class TotalVariationProx(Protocol):
     """A solver of min_f sum b_i/2 f_i^2 - target_i f_i + sum_edges weight |f_i - f_j|."""
 
-    def __init__(self, weights: sp.csr_array, vertex_weights: np.ndarray) -> None: ...
-
     def prox(self, target: np.ndarray) -> np.ndarray:
         """The minimiser. May start from the dual solution of the last call."""
+
+
+InnerSolver = Callable[[sp.csr_array, np.ndarray], TotalVariationProx]  # of weights and vertex weights
 
 
 def clip_range(f: np.ndarray, c: float, vertex_weights: np.ndarray) -> np.ndarray:
@@ -48,12 +50,14 @@ def _clip_level(f: np.ndarray, c: float, vertex_weights: np.ndarray) -> float:
     return float(level[np.argmax(level >= np.append(f[order][1:], -np.inf))])
 
 
-def inner_solver(name: str) -> type[TotalVariationProx]:
-    """The solver class behind the name "flow" (exact, by minimum cuts) or "fista" (the paper's first-order method)."""
+def inner_solver(name: str | InnerSolver) -> InnerSolver:
+    """The solver behind "flow" (exact, by minimum cuts) or "fista" (the paper's first-order method), or the one given."""
     from tightcut.relaxation.fista import FistaProx
     from tightcut.relaxation.flow import FlowProx
 
-    solvers: dict[str, type[TotalVariationProx]] = {"flow": FlowProx, "fista": FistaProx}
+    if callable(name):
+        return name
+    solvers: dict[str, InnerSolver] = {"flow": FlowProx, "fista": FistaProx}
     if name not in solvers:
         raise ValueError(f"Unknown inner solver {name!r}; choose one of {sorted(solvers)}.")
     return solvers[name]

@@ -24,7 +24,6 @@ from tightcut.search.population import improve, select
 from tightcut.search.problem import Problem, Solution
 from tightcut.search.starts import STARTS_KEPT, Batches, starts
 
-DEVICE_LIMIT = 60_000  # units; smaller problems are searched on the CPU
 # Above this many units half as many starts and joined solutions are kept, and a batch that gains less than this share is the
 # last.
 PATIENT_LIMIT, LEAST_BATCH_GAIN = 100_000, 0.005
@@ -48,12 +47,10 @@ def search(
 ) -> list[Solution]:
     """Good distinct solutions, best first. `known` states take part and are never lost.
 
-    A large problem is searched on a GPU, if the options say so: see `tightcut.gpu.search`.
+    A large problem is left to the back end of the options, if they have one.
     """
-    if options.device == "cuda" and problem.size > DEVICE_LIMIT:
-        from tightcut.gpu.search import search_on_device
-
-        return search_on_device(problem.on_device(), rng, options, known or [])  # type: ignore[arg-type]
+    if options.backend is not None and problem.size > options.backend.limit:
+        return options.backend.search(problem, rng, options, known or [])
     given = [problem.judge(state) for state in known or []]
     if problem.size <= problem.direct_limit:
         population = given + options.map(_improved, [(problem, state) for _, state in given])

@@ -18,7 +18,7 @@ from tightcut.search.exchange import resplit_pairs, split_and_merge
 from tightcut.search.multilevel import SHRINKS, coarsen, coarsest, uncoarsen
 from tightcut.search.options import SearchOptions
 from tightcut.search.population import improve, select
-from tightcut.search.problem import Contraction, Problem, Solution
+from tightcut.search.problem import Contraction, Solution
 from tightcut.search.signed_graph import random_order
 from tightcut.search.starts import restarts
 from tightcut.utils.rounding import BELIEF_ROUNDING
@@ -106,11 +106,6 @@ class ManyClusters:
         if unit.max() + 1 > SHRINKS * self.size:
             unit = self.graph.pair_up_unrelated(order)
         return self._merged(unit)
-
-    def on_device(self) -> Problem:
-        from tightcut.gpu.many_clusters import DeviceManyClusters
-
-        return DeviceManyClusters.of(self)
 
     def start(self, rng: np.random.Generator) -> Solution:
         """Coarsen in a random way to a few vertices per cluster, join those greedily, refine on the way back."""

@@ -9,9 +9,10 @@ import numpy as np
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.relaxation.recursion import separate_sets
+from tightcut.search.backend import Backend
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.contradiction import explain
-from tightcut.search.evolve import DEVICE_LIMIT, cycle, search
+from tightcut.search.evolve import cycle, search
 from tightcut.search.feasibility import fill_empty, find_colouring, repair
 from tightcut.search.influence import neighbour_relations, with_influence
 from tightcut.search.k_way import ManyClusters, Merged
@@ -43,7 +44,7 @@ def partition(
     influence: float = 0.0,
 ) -> np.ndarray:
     """Labels of k clusters that satisfy every constraint, or InconsistentConstraintsError."""
-    reduced = merge_must_links(graph, constraints, k, options.device)
+    reduced = merge_must_links(graph, constraints, k, options.backend)
     starts = [fill_empty(reduced.graph, reduced.project(labels), k) for labels in known or []]
     if not any(reduced.graph.violated(labels) == 0 for labels in starts):
         answer = find_colouring(reduced.graph, k, rng, options.effort)
@@ -70,13 +71,11 @@ def refine_labels(graph: Graph, constraints: Constraints, labels: np.ndarray, rn
     return cycle(problem, state, rng)[1][reduced.component]
 
 
-def merge_must_links(graph: Graph, constraints: Constraints, k: int, device: str = "cpu") -> Reduced:
+def merge_must_links(graph: Graph, constraints: Constraints, k: int, backend: Backend | None = None) -> Reduced:
     """Contract the must-linked components; their cannot-links become relations of belief 1."""
     component = separate_sets(constraints, k)
-    if device == "cuda" and graph.n_vertices > DEVICE_LIMIT:
-        from tightcut.gpu.coarsening import contract_graph
-
-        merged = contract_graph(graph, component)
+    if backend is not None and graph.n_vertices > backend.limit:
+        merged = backend.contract(graph, component)
     else:
         component = graph.numbered_nearby(component)
         merged = graph.contract(component)

@@ -67,9 +67,6 @@ class Problem(Protocol):
     def at_full_price(self) -> Problem:
         """The same problem, in which refinement keeps every constraint that holds."""
 
-    def on_device(self) -> Problem:
-        """The same problem with its graph on the GPU; states stay on the host."""
-
     def total_weight(self) -> float:
         """The vertex weight of all units."""
 

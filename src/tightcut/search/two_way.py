@@ -16,7 +16,7 @@ from tightcut.search.multilevel import SHRINKS, coarsen, coarsest, uncoarsen
 from tightcut.search.options import SearchOptions
 from tightcut.search.polish import polish
 from tightcut.search.population import select
-from tightcut.search.problem import Contraction, Problem, Solution
+from tightcut.search.problem import Contraction, Solution
 from tightcut.search.signed_graph import SignedContraction, SignedGraph, pair_up, random_order
 from tightcut.search.starts import restarts
 
@@ -66,11 +66,6 @@ class TwoClusters:
         if unit.max() + 1 > SHRINKS * self.size:
             unit, sign = pair_up(order), np.ones(self.size, np.int8)
         return _tied(self.graph.merge(unit, sign))
-
-    def on_device(self) -> Problem:
-        from tightcut.gpu.two_clusters import DeviceTwoClusters
-
-        return DeviceTwoClusters.of(self)
 
     def start(self, rng: np.random.Generator) -> Solution:
         levels = coarsen(self, HANDFUL, rng)
