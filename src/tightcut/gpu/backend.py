@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tightcut.gpu.coarsening import contract_graph
-from tightcut.gpu.fista import CudaFistaProx
+from tightcut.gpu.fista import DeviceFistaProx
 from tightcut.gpu.levels import LIMIT, OnDevice
 from tightcut.gpu.many_clusters import DeviceManyClusters
 from tightcut.gpu.search import search_on_device
@@ -43,5 +43,5 @@ class DeviceBackend:
     def contract(self, graph: Graph, labels: np.ndarray) -> Graph:
         return contract_graph(graph, labels, self.device)
 
-    def inner(self, weights: sp.csr_array, vertex_weights: np.ndarray) -> CudaFistaProx:
-        return CudaFistaProx(weights, vertex_weights, device=self.device)
+    def inner(self, weights: sp.csr_array, vertex_weights: np.ndarray) -> DeviceFistaProx:
+        return DeviceFistaProx(weights, vertex_weights, device=self.device)
