@@ -216,13 +216,13 @@ def two_clusters(table: Table, name: str, graph: Graph, y: np.ndarray) -> None:
 
 def levels(table: Table, name: str, graph: Graph, constraints: Constraints) -> None:
     """Coarsening to where starts are made, and one start carried back."""
-    here = ManyClusters.of(merge_must_links(graph, constraints, 10).graph, 10)
+    here = ManyClusters.of(merge_must_links(graph, constraints, 10).small, 10)
     problems: dict[str, Problem] = {"cuda": DeviceBackend().on_device(here), "cpu": here}
     for device, problem in problems.items():
         middle = problem.middle(large=True)
         coarsen(problem, middle, np.random.default_rng(0))
         made, seconds = timed(lambda p=problem, m=middle: coarsen(p, m, np.random.default_rng(0)))
-        sizes = [problem.size, *(level.problem.size for level in made)]
+        sizes = [problem.size, *(level.small.size for level in made)]
         table.add(name, f"coarsening, {device}, s", f"{seconds:.3f}")
         table.add(name, f"coarsening, {device}, levels", ", ".join(map(str, sizes)))
         _, state = coarsest(problem, made).start(np.random.default_rng(0))

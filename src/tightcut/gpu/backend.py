@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.gpu.coarsening import contract_graph
+from tightcut.gpu.coarsening import contract
 from tightcut.gpu.fista import DeviceFistaProx
-from tightcut.gpu.levels import LIMIT, OnDevice
-from tightcut.gpu.many_clusters import DeviceManyClusters
+from tightcut.gpu.graphs import DeviceConstrainedGraph, DeviceSignedGraph
+from tightcut.gpu.problems import LIMIT, DeviceManyClusters, DeviceTwoClusters
 from tightcut.gpu.search import search_on_device
-from tightcut.gpu.two_clusters import DeviceTwoClusters
+from tightcut.gpu.sparse import DeviceCsr, send
 from tightcut.problem.graph import Graph
 from tightcut.search.k_way import ManyClusters
 from tightcut.search.options import SearchOptions
@@ -32,16 +32,20 @@ class DeviceBackend:
     ) -> list[Solution]:
         return search_on_device(self.on_device(problem), rng, options, known)
 
-    def on_device(self, problem: Problem) -> OnDevice:
+    def on_device(self, problem: Problem) -> DeviceTwoClusters | DeviceManyClusters:
         """The same problem with its graph on the device; states stay on the host."""
         if isinstance(problem, TwoClusters):
-            return DeviceTwoClusters.of(problem, self.device)
+            return DeviceTwoClusters(DeviceSignedGraph.of(problem.graph, self.device))  # type: ignore[arg-type]
         if isinstance(problem, ManyClusters):
-            return DeviceManyClusters.of(problem, self.device)
+            graph = DeviceConstrainedGraph.of(problem.graph, self.device)
+            return DeviceManyClusters(graph, problem.k, problem.prices)  # type: ignore[arg-type]
         raise TypeError(f"A {type(problem).__name__} cannot be searched on a device; search it on the CPU.")
 
     def contract(self, graph: Graph, labels: np.ndarray) -> Graph:
-        return contract_graph(graph, labels, self.device)
+        m = int(labels.max()) + 1
+        weights = DeviceCsr.from_scipy(graph.weights, self.device)
+        merged, _ = contract(weights, send(labels, self.device).long(), m)
+        return Graph(merged.to_scipy(), np.bincount(labels, graph.vertex_weights, m))
 
     def inner(self, weights: sp.csr_array, vertex_weights: np.ndarray) -> DeviceFistaProx:
         return DeviceFistaProx(weights, vertex_weights, device=self.device)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from threading import RLock
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tightcut.exceptions import NoGpuError
 from tightcut.utils.validation import check_choice
@@ -12,6 +15,9 @@ if TYPE_CHECKING:
     from tightcut.search.backend import Backend
 
 DEVICES = ("cpu", "cuda", "auto")
+LOCK = RLock()
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def resolve_device(device: Any) -> str:
@@ -65,3 +71,14 @@ def backend_of(device: Any) -> Backend | None:
     from tightcut.gpu.backend import DeviceBackend  # imports PyTorch
 
     return DeviceBackend()
+
+
+def one_thread_at_a_time(function: Function) -> Function:
+    """Threads take turns on the device: their work would only queue there, with more levels in memory at once."""
+
+    @wraps(function)
+    def alone(*arguments: Any, **keywords: Any) -> Any:
+        with LOCK:
+            return function(*arguments, **keywords)
+
+    return alone  # type: ignore[return-value]

@@ -136,7 +136,7 @@ def join(
     if options.generations == 0:
         return population
     level = problem.agreement([state for score, state in population if score <= CLOSE * population[0][0]])
-    small = level.problem
+    small = level.small
     if small.size < small.fewest:
         return population
     states = [level.project(state) for score, state in population if score <= CLOSE * population[0][0]]
@@ -180,10 +180,10 @@ def cycle(problem: Problem, state: np.ndarray, rng: np.random.Generator) -> Solu
         level = small.matched(heaviest, rng, state)
         if level is None:
             break
-        if skips_levels(small) and (second := level.problem.matched(heaviest, rng, level.project(state))):
+        if skips_levels(small) and (second := level.small.matched(heaviest, rng, level.project(state))):
             level = level.followed_by(second)
         levels.append(level)
-        small, state = level.problem, level.project(state)
+        small, state = level.small, level.project(state)
     state = state.copy()
     small.refine(state)
     return problem.settle(uncoarsen(problem, levels, state))
@@ -218,7 +218,7 @@ def _child(problem: Problem, rng: np.random.Generator, population: list[Solution
     count = min(len(population), int(rng.integers(2, 5)))
     parents = [population[place][1] for place in sorted(rng.choice(len(population), count, replace=False))]
     level = problem.agreement(parents)
-    small = level.problem
+    small = level.small
     if small.size < small.fewest:
         return []
     found = [improve(small, level.project(parents[0]))]

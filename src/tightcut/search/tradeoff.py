@@ -119,8 +119,8 @@ def tighten(graph: Graph, constraints: Constraints, side: np.ndarray) -> np.ndar
     """Improve a partition with the pairs it satisfies held fixed, by local search and RatioDCA."""
     units = reduce_to_units(graph, satisfied(constraints, side))
     spins = vote(units, side)
-    ratio = units.graph.refine(spins)
-    (_, best), _ = polish(units.graph, (ratio, spins))
+    ratio = units.small.refine(spins)
+    (_, best), _ = polish(units.small, (ratio, spins))
     return units.lift(best) > 0
 
 
@@ -151,7 +151,7 @@ def bipartition_within(
 
 def _solve_quickly(graph: Graph, rng: np.random.Generator, constraints: Constraints, labels: np.ndarray) -> np.ndarray:
     units = reduce_to_units(graph, constraints)
-    _, spins = search(TwoClusters(units.graph), rng, QUICK, [vote(units, labels > 0)])[0]
+    _, spins = search(TwoClusters(units.small), rng, QUICK, [vote(units, labels > 0)])[0]
     return (units.lift(spins) > 0).astype(np.int64)
 
 
