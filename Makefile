@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 
 .PHONY: help ask demo test quick test-oldest lint format bench docs wheel clean clean-kernels
 
-# Each target with the line of comment above it.
+# This list: each target with the line of comment above it.
 help:
 	@awk '/^# /{line=substr($$0, 3); next} /^[a-z-]+:/{if (line) printf "make %-14s %s\n", substr($$1, 1, index($$1, ":") - 1), line} {line=""}' Makefile
 

@@ -48,7 +48,6 @@ cli demo __main__
 FLOOR = {room: floor for floor, rooms in enumerate(ROOMS.split("\n")) for room in rooms.split()}
 
 UPWARD = {
-    ("clustering.result", "report"): "ClusteringResult.report",
     ("problem.constraints", "ask.journal.file"): "Constraints.from_answers",
     ("relaxation.ratio_dca", "gpu.steps"): "a back end, to be passed in",
     ("search.k_way", "gpu.many_clusters"): "a back end, to be passed in",
