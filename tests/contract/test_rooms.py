@@ -48,13 +48,9 @@ cli demo __main__
 FLOOR = {room: floor for floor, rooms in enumerate(ROOMS.split("\n")) for room in rooms.split()}
 
 UPWARD = {
-    ("clustering.result", "report"): "ClusteringResult.report",
-    ("fitted.model", "report"): "Model.report",
     ("problem.constraints", "ask.journal.file"): "Constraints.from_answers",
-    ("selection.build_graph", "fitted.inputs"): "reads similarities",
-    ("selection.parameters", "fitted.inputs"): "checks n_clusters",
 }
-LONG_MODULES: dict[str, str] = {}
+LONG_MODULES = {"estimator": "nine tenths of it are the reference documentation of COSC"}
 LONG_FUNCTIONS: dict[str, str] = {}
 DEEP_IMPORTS: dict[tuple[str, str], str] = {}
 
