@@ -12,7 +12,8 @@ from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.search.cpsat import fewest_violations, solver_installed
 from tightcut.search.options import SearchOptions
-from tightcut.search.soft_partition import beyond_limit, partition_within
+from tightcut.search.soft_partition import partition_within
+from tightcut.search.soft_release import beyond_limit
 from tightcut.search.tradeoff import bipartition_within
 from tightcut.utils.rounding import BELIEF_ROUNDING
 
