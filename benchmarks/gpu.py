@@ -31,7 +31,7 @@ from tightcut.gpu.fista import DeviceFistaProx
 from tightcut.gpu.neighbors import DeviceNeighbors
 from tightcut.gpu.sparse import DeviceCsr
 from tightcut.metrics import clustering_error
-from tightcut.relaxation.fista import FistaProx
+from tightcut.relaxation.prox import FistaProx
 from tightcut.search.k_way import ManyClusters
 from tightcut.search.multilevel import coarsen, coarsest, uncoarsen
 from tightcut.search.partition import merge_must_links

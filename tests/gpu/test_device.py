@@ -13,7 +13,7 @@ from tightcut.clustering import cluster as clustering
 from tightcut.exceptions import NoGpuError
 from tightcut.gpu import device as module
 from tightcut.gpu.device import resolve_device
-from tightcut.relaxation.fista import FistaProx
+from tightcut.relaxation.prox import FistaProx
 from tightcut.search.evolve import search
 
 POINTS = np.random.default_rng(0).normal(size=(30, 2))

@@ -6,8 +6,7 @@ from strategies import random_graph
 
 from tightcut import Constraints, Graph, cluster
 from tightcut.relaxation import Relaxation
-from tightcut.relaxation.fista import FistaProx
-from tightcut.relaxation.flow import FlowProx
+from tightcut.relaxation.prox import FistaProx, FlowProx
 from tightcut.relaxation.ratio_dca import ratio_dca
 
 pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"')

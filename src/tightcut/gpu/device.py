@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
 from importlib.util import find_spec
 from threading import RLock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from tightcut.exceptions import NoGpuError
 from tightcut.utils.validation import check_choice
@@ -15,9 +13,8 @@ if TYPE_CHECKING:
     from tightcut.search.backend import Backend
 
 DEVICES = ("cpu", "cuda", "auto")
+# One thread at a time uses the device: its work would only queue there, with more levels in memory at once.
 LOCK = RLock()
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def resolve_device(device: Any) -> str:
@@ -71,14 +68,3 @@ def backend_of(device: Any) -> Backend | None:
     from tightcut.gpu.backend import DeviceBackend  # imports PyTorch
 
     return DeviceBackend()
-
-
-def one_thread_at_a_time(function: Function) -> Function:
-    """Threads take turns on the device: their work would only queue there, with more levels in memory at once."""
-
-    @wraps(function)
-    def alone(*arguments: Any, **keywords: Any) -> Any:
-        with LOCK:
-            return function(*arguments, **keywords)
-
-    return alone  # type: ignore[return-value]

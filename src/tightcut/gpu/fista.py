@@ -1,4 +1,4 @@
-"""`tightcut.relaxation.fista` on a device, for `method="paper"`."""
+"""`tightcut.relaxation.prox.FistaProx` on a device, for `method="paper"`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import torch
 
 from tightcut.gpu.sparse import DeviceCsr, send
-from tightcut.relaxation.fista import CHECK_EVERY, warn_if_unfinished
+from tightcut.relaxation.prox import CHECK_EVERY, warn_if_unfinished
 
 
 class DeviceFistaProx:

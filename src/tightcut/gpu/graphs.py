@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import torch
 
 from tightcut.gpu.coarsening import common_code, connected_regions, contract, contradictory_units
-from tightcut.gpu.device import one_thread_at_a_time
+from tightcut.gpu.device import LOCK
 from tightcut.gpu.matching import heavy_edge_matching, pairs_as_units
 from tightcut.gpu.refinement import Movable, Rounds, measure
 from tightcut.gpu.rows import weight_within
@@ -61,17 +61,17 @@ class DeviceConstrainedGraph:
         (weights, _), (relations, _) = contract(self.weights, unit, m), contract(self.relations, unit, m)
         return DeviceConstrainedGraph(weights, Groups.of(unit).reduce(self.vertex_weights), relations), sign
 
-    @one_thread_at_a_time
     def refine(self, labels: np.ndarray, k: int, price: float) -> None:
-        labels[:] = self._rounds.refine(self._send(labels), k, price).cpu().numpy()
+        with LOCK:
+            labels[:] = self._rounds.refine(self._send(labels), k, price).cpu().numpy()
 
-    @one_thread_at_a_time
     def cut(self, labels: np.ndarray, k: int) -> float:
-        return float(measure(self._movable, self._send(labels), k).score(0.0))
+        with LOCK:
+            return float(measure(self._movable, self._send(labels), k).score(0.0))
 
-    @one_thread_at_a_time
     def violated(self, labels: np.ndarray) -> float:
-        return self._promised + 0.5 * float(weight_within(self.relations, self._send(labels)).sum())
+        with LOCK:
+            return self._promised + 0.5 * float(weight_within(self.relations, self._send(labels)).sum())
 
     def _send(self, labels: np.ndarray) -> torch.Tensor:
         return send(labels, self.vertex_weights.device, torch.int32)
@@ -153,14 +153,14 @@ class DeviceSignedGraph:
         )
         return merged, sign
 
-    @one_thread_at_a_time
     def refine(self, spins: np.ndarray) -> None:
-        labels = self._rounds.refine((self._send(spins) < 0).int(), 2, 0.0)
-        spins[:] = (1 - 2 * labels).to(torch.int8).cpu().numpy()
+        with LOCK:
+            labels = self._rounds.refine((self._send(spins) < 0).int(), 2, 0.0)
+            spins[:] = (1 - 2 * labels).to(torch.int8).cpu().numpy()
 
-    @one_thread_at_a_time
     def ratio(self, spins: np.ndarray) -> float:
-        return float(measure(self._movable, (self._send(spins) < 0).int(), 2).score(0.0))
+        with LOCK:
+            return float(measure(self._movable, (self._send(spins) < 0).int(), 2).score(0.0))
 
     def _send(self, spins: np.ndarray) -> torch.Tensor:
         return send(spins, self.moment.device)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from tightcut.gpu.device import one_thread_at_a_time
+from tightcut.gpu.device import LOCK
 from tightcut.search.contraction import Contraction
 from tightcut.search.k_way import ManyClusters
 from tightcut.search.multilevel import SHRINKS
@@ -45,18 +45,18 @@ class OnDevice:
         """Heavy-edge matching; where it ends, the CPU goes on."""
         return self.matched(heaviest, rng) or self.on_host().halve(heaviest, rng)
 
-    @one_thread_at_a_time
     def matched(
         self, heaviest: float, rng: np.random.Generator, state: np.ndarray | None = None
     ) -> Contraction[Problem] | None:
-        unit, sign = self.graph.matching(int(rng.integers(2**63)), heaviest, state)
-        shrinks = int(unit.max()) + 1 <= SHRINKS * self.size
-        return self._contracted(unit, sign, self.level_limit()) if shrinks else None
+        with LOCK:
+            unit, sign = self.graph.matching(int(rng.integers(2**63)), heaviest, state)
+            shrinks = int(unit.max()) + 1 <= SHRINKS * self.size
+            return self._contracted(unit, sign, self.level_limit()) if shrinks else None
 
-    @one_thread_at_a_time
     def agreement(self, states: list[np.ndarray]) -> Contraction[Problem]:
-        unit, sign = self.graph.consensus(states)
-        return self._contracted(unit, sign, LIMIT)
+        with LOCK:
+            unit, sign = self.graph.consensus(states)
+            return self._contracted(unit, sign, LIMIT)
 
     def exchange(self, population: list[Solution], rng: np.random.Generator, options: SearchOptions) -> list[Solution]:  # noqa: ARG002
         """Whole clusters are exchanged in the small problems that solutions are joined in."""

@@ -14,8 +14,8 @@ import numpy as np
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.objective import normalized_cut, penalty_bound
-from tightcut.relaxation.inner import InnerSolver
 from tightcut.relaxation.penalty_path import penalty_path
+from tightcut.relaxation.prox import InnerSolver
 from tightcut.relaxation.ratio_dca import Descent, ratio_dca
 from tightcut.relaxation.recursion import recursive_partitions, separate_sets
 from tightcut.relaxation.relaxation import Relaxation

@@ -9,7 +9,7 @@ import numpy as np
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.relaxation import Relaxation
-from tightcut.relaxation.inner import InnerSolver
+from tightcut.relaxation.prox import InnerSolver
 from tightcut.relaxation.ratio_dca import ratio_dca
 
 

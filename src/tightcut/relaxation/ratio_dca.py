@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tightcut.relaxation import Relaxation
-from tightcut.relaxation.inner import InnerSolver, clip_range, inner_solver
+from tightcut.relaxation.prox import InnerSolver, clip_range, inner_solver
 
 # Less than this relative descent is rounding.
 LEAST_DESCENT = 1e-12
@@ -51,7 +51,7 @@ def ratio_dca(
     start : array of shape (n,)
         A boolean array stands for its indicator.
     inner : {"flow", "fista"} or callable, default="flow"
-        The solver of the inner problem; see `tightcut.relaxation.inner`. A GPU has one of its own.
+        The solver of the inner problem; see `tightcut.relaxation.prox`. A GPU has one of its own.
     tie : array of shape (n_cannot_links,), optional
         Direction in which to pull apart a cannot-link pair that the iterate does not separate.
 

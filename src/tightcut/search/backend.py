@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from tightcut.problem.graph import Graph
-from tightcut.relaxation.inner import InnerSolver
+from tightcut.relaxation.prox import InnerSolver
 from tightcut.search.options import SearchOptions
 from tightcut.search.problem import Problem, Solution
 
