@@ -50,6 +50,7 @@ def test_what_one_is_told_counts_in_the_other(begin, blobs, answer_truly):
         answer_truly((one, other)[turn % 2], blobs[1], 1, ("pair", "pick")[turn // 2 % 2])
     one.name(0, "Anna")
     other.move(5, "Anna")
+    one.refresh()
     one.undo()
     other.refresh()
     assert one.n_answers_ == other.n_answers_ == 12
@@ -77,10 +78,8 @@ def test_the_same_number_of_two_questions(begin):
     one.answer(pair, "same")
     with pytest.raises(StaleQuestionError, match=f"question with the number {pick.number} meanwhile"):
         other.answer(pick, "none")
-    again = other.question("pick")
-    assert again.first == pick.first
-    other.answer(again, "none")
-    assert len({answer.number for answer in other.answers}) == 2
+    other.answer(other.question("pick"), "none")
+    assert [(answer.number, answer.kind) for answer in other.answers] == [(0, "pair"), (1, "pick")]
 
 
 def meanwhile(session, monkeypatch, act):
@@ -137,7 +136,8 @@ def test_two_sessions_of_records(path, monkeypatch):
     fresh = resolve(SCORED).session(path)
     for session in (one, other):
         np.testing.assert_array_equal(session.labels_, fresh.labels_)
-        np.testing.assert_array_equal(session.labels_, session.resolution().labels)
+        labels = session.resolution().labels
+        assert ((labels[:, None] == labels) == (session.labels_[:, None] == session.labels_)).all()
         assert session.answers == fresh.answers
         assert session.n_doubtful_ == fresh.n_doubtful_
     with pytest.raises(StaleQuestionError):

@@ -144,11 +144,17 @@ class Desk:
 
     def _answer(self, session: AnySession, values: Reply) -> Reply:
         choice = self._choice(session, values.get("choice"))
+        question = self._open_question(session, values)
+        if question is None:
+            return {
+                **self._question(session, values),
+                "notice": "That question is no longer open; here is the next one.",
+            }
         try:
-            question = self._open_question(session, values)
             session.answer(question, choice, seconds=_seconds(values.get("seconds")))
-        except StaleQuestionError as error:
-            return {**self._question(session, values), "notice": str(error)}
+        except StaleQuestionError:
+            notice = "That question was answered already, perhaps in another window; here is the next."
+            return {**self._question(session, values), "notice": notice}
         return self._question(session, values)
 
     def _undo(self, session: AnySession, values: Reply) -> Reply:
@@ -234,17 +240,13 @@ class Desk:
             self._positions = positions
             self._n_layouts += 1
 
-    def _open_question(self, session: AnySession, values: Reply) -> Question:
+    def _open_question(self, session: AnySession, values: Reply) -> Question | None:
         """The question that an answer belongs to; asked again where this process does not know it."""
         number, kind = _whole(values, "number"), _word(values.get("kind", self.kind))
-        session.refresh()
         question = self._asked.get((number, kind)) or session.question(kind)
         seen = values.get("first"), values.get("second")
-        if question is None or (question.number, question.first, question.second) != (number, *seen):
-            raise StaleQuestionError("That question is no longer open; here is the next one.")
-        if any(answer.number == number for answer in session.answers):
-            raise StaleQuestionError("That question was answered already, perhaps in another window; here is the next.")
-        return question
+        known = question is not None and (question.number, question.first, question.second) == (number, *seen)
+        return question if known else None
 
     def _choice(self, session: AnySession, choice: Any) -> int | str:
         """A choice as the session takes it: groups may be called by the label that the page shows."""
