@@ -1,9 +1,7 @@
 """Several sessions of one journal, and a journal that fails: whatever was acknowledged is kept, and counts in all of them."""
 
-import fcntl
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -17,6 +15,9 @@ from tightcut import resolve
 from tightcut.ask import LostJournalError, Session, StaleQuestionError, locking
 from tightcut.ask.page.terminal import converse
 from tightcut.ask.page.things import Things
+
+fcntl = pytest.importorskip("fcntl", reason="files are locked and limited as on POSIX")
+resource = pytest.importorskip("resource")
 
 
 def state(session):

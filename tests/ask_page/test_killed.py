@@ -26,8 +26,8 @@ pytest.importorskip("click")
 httpx = pytest.importorskip("httpx")
 
 ENOUGH = int(os.environ.get("TIGHTCUT_ANSWERS", "40"))
-ROWS = max(150, ENOUGH // 2)
-LONGEST_LIFE = 5 + ENOUGH / 200  # seconds from the first question to the kill
+ROWS = max(150, ENOUGH // 5)
+LONGEST_LIFE = 5 + ENOUGH / 50  # seconds from the first question to the kill
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(tightcut.__file__).parents[1]), "PYTHONUNBUFFERED": "1"}
 NOTEBOOK = textwrap.dedent("""
     import sys

@@ -76,8 +76,8 @@ class Journal:
         with self._turn(create=not self.header) as file:
             if not self.header:
                 self._write(file, header)
-                sync_folder(self.path.parent)
                 self.header = header
+                sync_folder(self.path.parent)
         self._open = True
 
     def append(self, event: Event) -> bool:
@@ -89,14 +89,15 @@ class Journal:
         known = len(self.events)
         if self.path is None:
             _line(event)
-        elif not self._open:
+            self.events.append(event)
+            return True
+        if not self._open:
             raise ValueError(f"The journal {self.path} is closed; open it again with Session.load.")
-        else:
-            with self._turn() as file:
-                if len(self.events) > known:
-                    return False
-                self._write(file, event)
-        self.events.append(event)
+        with self._turn() as file:
+            if len(self.events) > known:
+                return False
+            self._write(file, event)
+            self.events.append(event)
         return True
 
     def refresh(self) -> bool:

@@ -86,11 +86,12 @@ def leads_to(path: Path, file: FileIO) -> bool:
 
 def sync_folder(folder: Path) -> None:
     """Put the names of new files in a folder on disk, where the system can."""
-    if sys.platform != "win32":
+    if sys.platform == "win32":
+        return
+    with suppress(OSError):  # a folder that may not be listed; network file systems that know no such call
         handle = os.open(folder, os.O_RDONLY)
         try:
-            with suppress(OSError):  # some file systems of networks write names at once, and know no such call
-                os.fsync(handle)
+            os.fsync(handle)
         finally:
             os.close(handle)
 

@@ -104,10 +104,12 @@ class State:
 
     def _append(self, make: Callable[[], Event]) -> Event:
         """Write the event that follows from the present state; from a later one where others have written meanwhile."""
-        while not self._journal.append(event := make()):
-            self._take_in()
-        self._labels = self._answered = None
-        return event
+        try:
+            while not self._journal.append(event := make()):
+                self._take_in()
+            return event
+        finally:
+            self._labels = self._answered = None
 
     def _take_in(self) -> None:
         """Follow the journal after others have written to it."""
