@@ -1,5 +1,6 @@
 """The page in a real browser. Without one these tests are skipped; TIGHTCUT_REQUIRE_BROWSER=1 makes that a failure."""
 
+import json
 import os
 import re
 import shutil
@@ -367,6 +368,37 @@ def test_a_dead_server_loses_nothing(window, desk, answers, kit):
     wait_for_answers(page, 2)
     assert [given.choice for given in desk.session.answers] == ["same", "different"]
     second.stop()
+
+
+@pytest.mark.slow
+def test_a_lost_journal_is_told_before_the_next_answer(window, running, answers):
+    page, other = (window(running.address + "#pair") for _ in range(2))
+    press(page, "y")
+    answers.unlink()
+    for one in (page, other):
+        one.wait_for_selector(".banner:not([hidden])")
+        assert f"{answers} was deleted or moved. tightcut still has all answers" in one.locator(".banner").inner_text()
+    page.keyboard.press("n")
+    page.wait_for_function("() => document.querySelector('.notice').textContent.includes('deleted or moved')")
+    page.get_by_role("button", name="Write all answers to a new journal").click()
+    for one in (page, other):
+        one.wait_for_selector(".banner", state="hidden")
+    press(page, "n")
+    wait_for_answers(page, 2)
+    assert [json.loads(line)["choice"] for line in answers.read_text().splitlines()[1:]] == ["same", "different"]
+
+
+@pytest.mark.slow
+def test_two_servers_of_one_journal(window, running, answers, kit):
+    desk = kit.make_desk(answers)
+    second = kit.serve(desk)
+    one, other = (window(address + "#pair") for address in (running.address, second.address))
+    press(one, "y")
+    wait_for_answers(other, 1)
+    press(other, "n")
+    wait_for_answers(one, 2)
+    second.stop()
+    assert [given.choice for given in running.desk.session.answers] == ["same", "different"]
 
 
 def test_two_windows(window, running):

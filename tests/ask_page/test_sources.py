@@ -175,6 +175,34 @@ def test_the_command_in_the_terminal(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "heaps.answers.jsonl").exists()
 
 
+def test_the_command_leaves_no_answers_behind(tmp_path, monkeypatch, capsys):
+    """Notes of a person are no journal; a journal that is deleted while the command runs is written once more."""
+    pytest.importorskip("click")
+    from tightcut.cli import main
+
+    points = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [9, 9]], 30, axis=0)
+    np.savetxt(tmp_path / "heaps.csv", points, delimiter=",")
+    monkeypatch.chdir(tmp_path)
+    notes, journal = tmp_path / "notes.txt", tmp_path / "heaps.answers.jsonl"
+    notes.write_text("my notes")
+    assert main(["ask", "heaps.csv", "--console", "--answers", "notes.txt"]) == 1
+    assert "not a journal of answers" in capsys.readouterr().err
+    assert notes.read_text() == "my notes"
+    lines = iter(["y", "q"])
+
+    def read(_):
+        line = next(lines)
+        if line == "q":
+            journal.unlink()
+        return line
+
+    monkeypatch.setattr("builtins.input", read)
+    assert main(["ask", "heaps.csv", "--console", "--kind", "pair"]) == 0
+    error = capsys.readouterr().err
+    assert "was deleted or moved. All answers are in" in error
+    assert len(journal.read_text().splitlines()) == 2
+
+
 @pytest.mark.usefixtures("desk")
 def test_a_journal_of_other_data_is_refused_before_a_page_opens(tmp_path, monkeypatch, capsys, answers):
     pytest.importorskip("click")

@@ -10,7 +10,7 @@ from click.core import ParameterSource
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, printable
-from tightcut.cli._page import check_journal, check_packages, journal_of, note_journal, page_options, serve_page
+from tightcut.cli._page import check_journal, check_packages, journal_of, leave, note_journal, page_options, serve_page
 from tightcut.utils.display import counted
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def ask_about(found: Resolution, edges: Path, options: dict[str, Any], console: 
         from tightcut.ask.page.terminal import converse
 
         converse(session, things, _read, lambda text: click.echo(printable(text), err=True), "pair")
+        leave(session, None, console)
     else:
         from tightcut.ask.page.controller import Desk
 
@@ -68,7 +69,6 @@ def ask_about(found: Resolution, edges: Path, options: dict[str, Any], console: 
         begin = lambda: session  # noqa: E731
         shown = {"port": options["port"], "no_browser": options["no_browser"], "to_stderr": True}
         serve_page(desk, begin, None, "precomputed", console, **shown)
-    session.close()
     return session.resolution()
 
 

@@ -12,7 +12,7 @@ import click
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, printable
-from tightcut.cli._page import check_journal, check_packages, journal_of, note_journal, page_options, serve_page
+from tightcut.cli._page import check_journal, check_packages, journal_of, leave, note_journal, page_options, serve_page
 from tightcut.utils.display import counted
 
 if TYPE_CHECKING:
@@ -68,11 +68,11 @@ def ask(data: str, in_terminal: bool, port: int, no_browser: bool, quiet: bool, 
     note_journal(journal, console)
     begin = partial(_session, source, journal, options, model)
     if in_terminal:
-        _in_terminal(source, begin, options, console)
+        kept = _in_terminal(source, journal, begin, options, console)
     else:
-        _on_page(source, journal, begin, options, console, port, no_browser=no_browser)
-    if journal and model is not None:
-        console.note(f"To take the answers into the model: tightcut update {data} --constraints {journal}")
+        kept = _on_page(source, journal, begin, options, console, port, no_browser=no_browser)
+    if kept and model is not None:
+        console.note(f"To take the answers into the model: tightcut update {data} --constraints {kept}")
 
 
 def _source(data: str, options: dict[str, Any], console: Console) -> Source:
@@ -152,16 +152,20 @@ def _session(source: Source, journal: Path | None, options: dict[str, Any], mode
     return session
 
 
-def _in_terminal(source: Source, begin: Callable[[], Session], options: dict[str, Any], console: Console) -> None:
+def _in_terminal(
+    source: Source, journal: Path | None, begin: Callable[[], Session], options: dict[str, Any], console: Console
+) -> str | None:
+    """Ask in the terminal; returns where the answers are."""
     from tightcut.ask.page.terminal import converse
 
     console.note("Preparing ...")
     session = begin()
     converse(session, source.things, input, lambda text: click.echo(printable(text)), options["kind"])
     progress = session.progress()
-    session.close()
+    kept = leave(session, None if journal is None else str(journal), console)
     known = f"{counted(session.n_answers_, 'answer')}, {counted(len(session.groups), 'group')}"
     click.echo(f"{known}, {progress.settled:.0%} settled.")
+    return kept
 
 
 def _on_page(
@@ -173,7 +177,8 @@ def _on_page(
     port: int,
     *,
     no_browser: bool,
-) -> None:
+) -> str | None:
+    """Ask on the page; returns where the answers are."""
     from tightcut.ask.page.controller import Desk
 
     desk = Desk(
@@ -184,3 +189,4 @@ def _on_page(
         address=lambda row: f"image/{row}",
     )
     serve_page(desk, begin, source.X, source.affinity, console, port, no_browser=no_browser)
+    return desk.journal

@@ -107,7 +107,7 @@ const sentence = (answer) =>
 
 export function start(root, send, { keysFrom = document, standalone = true } = {}) {
   const state = {
-    hello: null, kind: "pick", question: null, version: -1, shownAt: 0, busy: 0, turn: Promise.resolve(), pending: null, dead: false,
+    hello: null, kind: "pick", question: null, version: -1, shownAt: 0, busy: 0, turn: Promise.resolve(), pending: null, dead: false, lost: false,
     view: null, map: null, layout: -1, last: [], whole: new Set(), blind: true, viewing: false, viewAgain: false, stopped: false, allAnswers: false,
   };
   const ui = skeleton();
@@ -118,8 +118,13 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
   // Sending
 
   async function request(action, values = {}) {
-    const reply = await send(action, values);
+    let reply;
+    try { reply = await send(action, values); } catch (error) {
+      if (error.lost) offerJournal(error.message);
+      throw error;
+    }
     if (state.dead) { state.dead = false; banner(""); }
+    if (state.lost && ["look", "save"].includes(action)) { state.lost = false; banner(""); }
     return reply;
   }
 
@@ -144,6 +149,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     state.version = reply.version;
     state.question = reply.question;
     state.shownAt = performance.now();
+    if (reply.journal) state.hello.journal = reply.journal;
     notify(reply.notice ?? "");
     drawQuestion(reply.n_answers);
     refresh();
@@ -177,6 +183,14 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     const kept = state.hello?.journal ? `Every answer that was accepted is in ${state.hello.journal}. ` : "Answers were kept in its memory only: if it has ended, they are lost. Next time, name a file for them with --answers. ";
     const waiting = state.pending ? "Your last action has not been accepted yet; it is sent again as soon as tightcut answers. " : "";
     banner(`tightcut does not answer. ${kept}${waiting}If it has ended, start it again with the same command and use the new address.`);
+  }
+
+  // The journal was deleted, moved or replaced: tightcut still has the answers, but no file for them.
+  function offerJournal(problem) {
+    if (state.lost) return;
+    state.lost = true;
+    banner(`${problem} tightcut still has all answers, and takes no more until they are in a journal. `);
+    ui.alert.append(button("Write all answers to a new journal", () => act("save")));
   }
 
   async function look() {
@@ -630,9 +644,10 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
 
 // Two ways to send
 
-function refusal(message) {
+function refusal(message, lost = false) {
   const error = new Error(message);
   error.refused = true;
+  error.lost = lost;
   return error;
 }
 
@@ -643,7 +658,7 @@ async function overHttp(action, values) {
   const type = response.headers.get("content-type") ?? "";
   if (!type.startsWith("application/json")) throw new Error(`${response.status}`); // not our server
   const reply = await response.json();
-  if (!response.ok) throw refusal(reply.error ?? `The server answered ${response.status}.`);
+  if (!response.ok) throw refusal(reply.error ?? `The server answered ${response.status}.`, reply.lost);
   return reply;
 }
 
@@ -655,7 +670,7 @@ function overMessages(model) {
     if (!one) return;
     waiting.delete(message.id);
     clearTimeout(one.timer);
-    if (message.error !== undefined) one.reject(refusal(message.error)); else one.resolve(message.reply);
+    if (message.error !== undefined) one.reject(refusal(message.error, message.lost)); else one.resolve(message.reply);
   });
   return (action, values) => new Promise((resolve, reject) => {
     const id = `${Date.now()}-${count++}`;

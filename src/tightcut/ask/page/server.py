@@ -14,6 +14,7 @@ import socket
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from tightcut.ask.errors import LostJournalError, unwritten
 from tightcut.ask.page.controller import Desk
 
 if TYPE_CHECKING:
@@ -154,9 +155,10 @@ async def _act(desk: Desk, request: Request, action: str) -> Response:
         if not isinstance(values, dict):
             raise ValueError("An action takes an object of values.")  # noqa: TRY004, TRY301
         return JSONResponse(await run_in_threadpool(desk.perform, action, values))
+    except LostJournalError as error:
+        return JSONResponse({"error": error.problem, "lost": True}, 409)
     except (ValueError, RecursionError) as error:
         return JSONResponse({"error": str(error)}, 422)
     except OSError as error:
         log.exception("an answer could not be written")
-        text = f"The answer could not be written ({error.strerror or error}) and does not count. Free some space and repeat."
-        return JSONResponse({"error": text}, 507)
+        return JSONResponse({"error": unwritten(error)}, 507)
