@@ -35,7 +35,7 @@ from benchmarks.instances import (
 )
 from tightcut import Constraints, Graph, cluster
 from tightcut.datasets import load
-from tightcut.experiments import FastGE
+from tightcut.rivals import FastGE
 from tightcut.metrics import normalized_cut
 from tightcut.warmup import warmup
 

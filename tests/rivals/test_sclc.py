@@ -5,8 +5,8 @@ import pytest
 import scipy.linalg
 
 from tightcut import metrics
-from tightcut.experiments import SCLC
-from tightcut.experiments.rivals import _spectral as spectral
+from tightcut.rivals import SCLC
+from tightcut.rivals import _base as spectral
 
 
 def feasible_basis(instance, *, balanced):
@@ -33,7 +33,7 @@ def test_signs_satisfy_every_pair(instance, fitted):
     assert metrics.violated_fractions(instance.constraints, model.labels_).all == 0
 
 
-def test_without_pairs_it_is_the_spectral_relaxation(instance):
+def test_without_pairs_it_is_the_base_relaxation(instance):
     for balanced in (True, False):
         model = SCLC(affinity="precomputed", balanced=balanced, random_state=0).fit(instance.A)
         assert model.cost_ == pytest.approx(scipy.linalg.eigvalsh(instance.L, instance.D)[1])

@@ -5,9 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 from tightcut import Constraints
-from tightcut.experiments import SpectralLearning
-from tightcut.experiments.rivals import _spectral as spectral
-from tightcut.experiments.rivals.spectral_learning import additive_normalization, edited_affinity
+from tightcut.rivals import SpectralLearning
+from tightcut.rivals import _spectral as spectral
+from tightcut.rivals.spectral_learning import additive_normalization, edited_affinity
 
 
 def test_pairs_edit_the_affinity():
