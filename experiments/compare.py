@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.stats
 
 MEASURES = ("error", "cut", "cut_if_satisfied", "violated")
@@ -35,8 +36,6 @@ def compare(table: Any, reference: str = "COSC") -> Any:
     than 0.001. Cuts are compared where both have found the same number of clusters. A number of pairs without a trial
     that both have finished counts for nothing.
     """
-    import pandas as pd
-
     finished = table[table["status"] == "ok"]
     ours, theirs = finished[finished["method"] == reference], finished[finished["method"] != reference]
     both = theirs.merge(ours, on=["dataset", "n_pairs", "noise", "trial"], suffixes=("_rival", ""))

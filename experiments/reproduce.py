@@ -1,21 +1,19 @@
-"""Named studies, from the command to the page."""
+"""Studies by name: from the run to the page."""
 
 from __future__ import annotations
 
 import json
 import os
-import platform
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from experiments.figures import save_png
+from experiments.page import write_index
+from experiments.record import read_table
+from experiments.run import run
+from experiments.stamp import checksum, circumstances, commit
+from experiments.studies import STUDIES
 from tightcut import __version__
-from tightcut.experiments._pages import write_index
-from tightcut.experiments._record import read_table
-from tightcut.experiments._run import run
-from tightcut.experiments._studies import STUDIES
-
-PACKAGES = ("numpy", "scipy", "scikit-learn", "numba")
 
 
 def reproduce(
@@ -24,25 +22,24 @@ def reproduce(
     *,
     trials: int | None = None,
     quick: bool = False,
-    n_jobs: int | None = None,
-    time_limit: float | None = 120.0,
-    cache: str | os.PathLike[str] | None = None,
-    progress: bool = False,
+    time_limit: float = 120.0,
+    memory_limit: float | None = 8.0,
+    **options: Any,
 ) -> Any:
     """Run a study and write its table, its figures and the page of results; an interrupted study goes on.
 
     Parameters
     ----------
     name : str
-        One of `STUDIES`: "binary", "multiway", "noise", "pccc", "tradeoff", "toy".
+        One of `STUDIES`.
     output : path-like
-        Folder for ``<name>.csv``, ``<name>.json`` (versions and machine), figures ``<name>_<dataset>.png`` and
-        ``index.md``, which covers all studies found there.
+        Folder for ``<name>.csv``, ``<name>.json`` (command, versions, commits and machine), figures
+        ``<name>_<dataset>.png`` and ``index.md``, which covers all studies found there.
     trials : int, optional
         Instead of the number that the study has.
     quick : bool, default=False
         A miniature on data that need no download, in seconds.
-    n_jobs, time_limit, cache, progress
+    time_limit, memory_limit, **options
         As in `run`.
 
     Returns
@@ -56,12 +53,13 @@ def reproduce(
     path = folder / f"{name}.csv"
     before = path.read_bytes() if path.exists() else b""
     if study.picture is not None:
-        table, figure = study.picture(quick)
+        table, affinity, figure = study.picture(quick)
+        table = table.assign(version=__version__, commit=commit(), graph=checksum(affinity))
         table.to_csv(path, index=False)
         figures = {"": figure}
     else:
         estimators = study.methods()
-        options: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": time_limit, "cache": cache, "progress": progress}
+        options |= {"time_limit": time_limit, "memory_limit": memory_limit}
         for plan in study.quick if quick else study.plans:
             methods = {method: estimators[method] for method in plan.methods}
             sources = {dataset: study.source(dataset) for dataset in plan.datasets}
@@ -70,32 +68,11 @@ def reproduce(
         figures = study.draw(study.in_order(table))
     facts = folder / f"{name}.json"
     if path.read_bytes() != before or not facts.exists():  # where nothing was run, nothing is known about it
-        facts.write_text(json.dumps(_circumstances(name, trials=trials, quick=quick), indent=1) + "\n")
-    from tightcut.plots import save_png
-
+        more = "".join([" --quick" * quick, f" --trials {trials}" * (trials is not None)])
+        command = {"command": f"python -m experiments {name}{more}", "quick": quick}
+        made = command | {"commits": sorted(set(table["commit"]))} | circumstances()
+        facts.write_text(json.dumps(made, indent=1) + "\n")
     for part, figure in figures.items():
         save_png(figure, folder / f"{name}{'_' * bool(part)}{part}.png")
     write_index(folder)
     return table
-
-
-def _circumstances(name: str, *, trials: int | None, quick: bool) -> dict[str, Any]:
-    """What a reader needs to judge and repeat the numbers."""
-    more = "".join([" --quick" * quick, f" --trials {trials}" * (trials is not None)])
-    return {
-        "command": f"tightcut reproduce {name}{more}",
-        "quick": quick,
-        "versions": {"tightcut": __version__, "python": platform.python_version()}
-        | {package: version(package) for package in PACKAGES},
-        "machine": f"{platform.system()} {platform.machine()}, {_processor()}, {os.cpu_count()} cores; one thread per fit",
-    }
-
-
-def _processor() -> str:
-    """The model of the processor, where the system tells."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    models = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    return models[0] if models else platform.processor() or "unknown processor"

@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
+import math
 import os
+import sys
+import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from datetime import timedelta
-from itertools import islice, product
+from itertools import product
 from pathlib import Path
 from statistics import fmean
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from tightcut.datasets import list_datasets
-from tightcut.experiments._methods import read_methods
-from tightcut.experiments._problems import prepare, read_names, temporary_folder
-from tightcut.experiments._record import Cell, Record, Row, as_table
-from tightcut.experiments._worker import close_idle_workers, solve_cell
-from tightcut.progress import StatusLine, bar
+from experiments.methods import Method
+from experiments.problems import prepare
+from experiments.record import Cell, Record, Row, as_table
+from experiments.stamp import commit
+from experiments.worker import Task, crew, solve_all
+from tightcut import __version__
 
 
 def run(
-    methods: Mapping[str, Any] | Sequence[str],
-    datasets: Mapping[str, Any] | Sequence[str],
+    methods: Mapping[str, Any],
+    datasets: Mapping[str, Any],
     n_pairs: Iterable[float],
     trials: int = 10,
     *,
     noise: Iterable[float] = (0.0,),
     path: str | os.PathLike[str] | None = None,
-    n_jobs: int | None = None,
-    time_limit: float | None = None,
+    n_jobs: int = 1,
+    time_limit: float = math.inf,
+    memory_limit: float | None = None,
     n_neighbors: int = 10,
     seed: int = 0,
     retry: bool = False,
@@ -40,12 +45,11 @@ def run(
 
     Parameters
     ----------
-    methods : sequence of names, or mapping from names to estimators
-        Names of `default_methods`, or estimators with ``fit(X, must_link=, cannot_link=)`` and ``labels_``, or `Method`s.
-        `n_clusters` (the number of classes) and `random_state` (the trial) are set where an estimator has them; one
-        that has `affinity` is given the graph.
-    datasets : sequence of names, or mapping from names to sources
-        Names of `tightcut.datasets`, or sources: (X, y), (X, y, affinity), a `Dataset`, a function that returns one.
+    methods : mapping from names to estimators or `Method`
+        Each with ``fit(X, must_link=, cannot_link=)`` and ``labels_``. `n_clusters` (the number of classes) and
+        `random_state` (the trial) are set where an estimator has them; one that has `affinity` is given the graph.
+    datasets : mapping from names to sources
+        A name of `tightcut.datasets`, (X, y), (X, y, affinity), or a function that returns one of these tuples.
     n_pairs : iterable of numbers
         Numbers of random pairs; a number between 0 and 1 stands for all pairs among that fraction of the points.
     trials : int, default=10
@@ -53,22 +57,22 @@ def run(
     noise : iterable of float, default=(0,)
         Shares of the pairs whose kind is wrong. Wrong pairs tend to have low beliefs, for methods that take beliefs.
     path : path-like, optional
-        CSV file to which every finished cell is appended, and from which finished cells are taken. Several runs may
-        share it, one after the other.
-    n_jobs : int, optional
-        Cells at the same time, through joblib: ``joblib.parallel_config`` chooses another back end. Nothing in the
-        table depends on it except `seconds`.
-    time_limit : float, optional
+        CSV file to which every finished cell is appended, and from which finished cells are taken: a run that was
+        interrupted goes on where it stopped. Several runs may share it, one after the other.
+    n_jobs : int, default=1
+        Cells at the same time. Nothing in the table depends on it except `seconds`.
+    time_limit : float, default=inf
         Seconds for one fit. A cell that needs more is killed and recorded as ``"too slow"``.
+    memory_limit : float, optional
+        GiB for the process of a fit, on Linux. A cell that needs more is recorded as ``"too large"``.
     n_neighbors : int, default=10
         Neighbours per point in the graph, as in `tightcut.knn_affinity`.
     seed : int, default=0
         Other seeds, other pairs.
     retry : bool, default=False
-        Run those cells again that failed or were too slow.
+        Run those cells again that have no result.
     cache : path-like, optional
-        Folder for prepared datasets and graphs, kept for the next run; a temporary one by default. Workers on other
-        machines must be able to read it. Reading what lies there runs no code.
+        Folder for prepared datasets and graphs, kept for the next run; a temporary one by default.
     progress : bool, default=False
         Show what is done and an estimate of the time left on the standard error stream.
 
@@ -77,33 +81,41 @@ def run(
     pandas.DataFrame
         One row per cell: dataset, method, n_pairs, fraction (of the points, or missing), noise, trial; error, cut,
         violated_must, violated_cannot, violated (all three as fractions), ari, nmi, n_clusters (found); seconds, status
-        (``"ok"``, ``"failed"`` or ``"too slow"``), message (what went wrong) and setting (a fingerprint).
+        (``"ok"``, ``"failed"``, ``"too slow"`` or ``"too large"``), message (what went wrong) and setting (a fingerprint
+        of the method's parameters, the points, the pairs' seed); version and commit of tightcut, graph (a checksum).
 
     Notes
     -----
-    Every fit runs in a process other than this one, on a single thread. Compiling and loading are not timed.
+    A file never mixes two versions, nor two graphs of a dataset, nor two settings of a method on a dataset. Rows that
+    would be mixed with those of this run are dropped before it begins; the file as it was stays beside it, with the
+    name ending in ``.old``. Every fit runs in another process, on one thread. Compiling and loading are not timed.
     """
-    chosen = read_methods(methods)
-    sources = read_names(datasets, {name: name for name in list_datasets()}, "dataset")
-    settings = {name: method.fingerprint(n_neighbors, seed) for name, method in chosen.items()}
-    grid = product(sources, _check_numbers(n_pairs), map(float, noise), range(trials), settings)
-    cells = [Cell(name, method, number, share, trial, settings[method]) for name, number, share, trial, method in grid]
-    cells = list(dict.fromkeys(cells))  # each once
+    chosen = {name: method if isinstance(method, Method) else Method(method) for name, method in methods.items()}
+    grid = product(datasets, _check_numbers(n_pairs), map(float, noise), range(trials), chosen)
+    cells = list(dict.fromkeys(Cell(name, method, number, share, trial) for name, number, share, trial, method in grid))
     record = Record(None if path is None else Path(path))
-    done = {cell for cell in cells if cell in record.rows and not (retry and record.rows[cell]["status"] != "ok")}
-    waiting = [cell for cell in cells if cell not in done]
     line = RunLine(cells, n_jobs, shown=progress)
-    line.start(record.rows[cell] for cell in done)
-    with temporary_folder() if cache is None else nullcontext(Path(cache)) as folder:
-        folder.mkdir(parents=True, exist_ok=True)
-        needed = {cell.dataset for cell in waiting}
-        files = {name: prepare(name, sources[name], n_neighbors, folder) for name in sources if name in needed}
-        tasks = ((files[cell.dataset], chosen[cell.method], cell, seed, time_limit) for cell in waiting)
-        for cell, row in _solve_all(tasks, n_jobs):
-            record.add(cell, row)
-            line.add(cell, row)
-    if waiting:
-        record.tidy()
+    with TemporaryDirectory(prefix="tightcut-") if cache is None else nullcontext(cache) as folder:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        problems = {name: prepare(name, source, n_neighbors, Path(folder)) for name, source in datasets.items()}
+        common = {"version": __version__, "commit": commit()}
+        stamps = {
+            (name, kind): common
+            | {"graph": problem.graph, "setting": method.fingerprint(n_neighbors, seed, problem.data)}
+            for name, problem in problems.items()
+            for kind, method in chosen.items()
+        }
+        line.say(record.set_aside(lambda row: _cannot_join(row, stamps)))
+        record.save()
+        done = {cell for cell in cells if cell in record.rows and not (retry and record.rows[cell]["status"] != "ok")}
+        line.start(record.rows[cell] for cell in done)
+        waiting = [cell for cell in cells if cell not in done]
+        tasks = [Task(cell, chosen[cell.method], problems[cell.dataset].path, seed) for cell in waiting]
+        with crew(n_jobs, time_limit, memory_limit) as workers:
+            for cell, row in solve_all(tasks, workers):
+                record.add(cell, row | stamps[cell.dataset, cell.method])
+                line.add(cell, row)
+    record.save()
     return as_table(record.rows[cell] for cell in cells)
 
 
@@ -115,48 +127,52 @@ def _check_numbers(n_pairs: Iterable[float]) -> list[float]:
     return numbers
 
 
-def _solve_all(tasks: Iterable[tuple[Any, ...]], n_jobs: int | None) -> Iterator[tuple[Cell, Row]]:
-    """Rows as they are finished. Threads only wait for the processes that do the work."""
-    from joblib import Parallel, delayed, effective_n_jobs
-
-    calls = (delayed(solve_cell)(*task) for task in tasks)
-    options = {"n_jobs": n_jobs, "prefer": "threads", "batch_size": 1}
-    try:
-        try:
-            parallel = Parallel(**options, return_as="generator_unordered")
-        except ValueError:  # a back end that returns nothing before all is done: give it a little at a time
-            while few := list(islice(calls, 4 * effective_n_jobs(n_jobs))):
-                yield from Parallel(**options)(few)
-        else:
-            yield from parallel(calls)
-    finally:
-        close_idle_workers()
+def _cannot_join(row: Row, stamps: Mapping[tuple[str, str], Row]) -> bool:
+    """Whether a row is of another version, or of another graph or setting than those that are about to be run."""
+    graphs = {stamp["graph"] for (dataset, _), stamp in stamps.items() if dataset == row["dataset"]}
+    stamp = stamps.get((row["dataset"], row["method"]), row)
+    return (
+        row["version"] != __version__
+        or row["graph"] not in (graphs or {row["graph"]})
+        or row["setting"] != stamp["setting"]
+    )
 
 
-class RunLine(StatusLine):
+SECONDS_BETWEEN_LINES = 2.0
+
+
+class RunLine:
     """How far a run is, and how long it will still take, learnt from the cells that are done."""
 
-    def __init__(self, cells: list[Cell], n_jobs: int | None, *, shown: bool) -> None:
-        from joblib import effective_n_jobs
-
-        super().__init__()
+    def __init__(self, cells: list[Cell], n_jobs: int, *, shown: bool) -> None:
         self.shown = shown
-        self.n_jobs = effective_n_jobs(n_jobs)
+        self.n_jobs = n_jobs
         self.total = len(cells)
         self.left = Counter((cell.dataset, cell.method) for cell in cells)
         self.statuses: Counter[str] = Counter()
         self.times: dict[tuple[str, str], list[float]] = defaultdict(list)
+        self.next_line = -math.inf
 
     def start(self, rows: Iterable[Row]) -> None:
         """Count the cells that an earlier run has solved."""
         for row in rows:
             self._learn(row)
         if self.statuses:
-            self._show(f"{self.statuses.total()} cells were done before")
+            self.say(f"{self.statuses.total()} of {self.total} cells were done before")
 
     def add(self, cell: Cell, row: Row) -> None:
         self._learn(row)
-        self._show(str(cell))
+        done = self.statuses.total()
+        if time.monotonic() < self.next_line and done < self.total:
+            return
+        self.next_line = time.monotonic() + SECONDS_BETWEEN_LINES
+        odd = "".join(f", {count} {status}" for status, count in self.statuses.items() if status != "ok")
+        left = f", about {timedelta(seconds=round(self.seconds_left()))} left" if done < self.total else ""
+        self.say(f"{done}/{self.total}{odd}{left}  {cell}")
+
+    def say(self, text: str) -> None:
+        if self.shown and text:
+            print(text, file=sys.stderr, flush=True)  # noqa: T201 (what a command shows)
 
     def seconds_left(self) -> float:
         """Cells left times the mean of those done: of the same dataset and method if there are any, else of all.
@@ -164,7 +180,7 @@ class RunLine(StatusLine):
         Examples
         --------
         >>> line = RunLine([Cell("a", "fast", 1, 0, trial) for trial in range(4)], n_jobs=1, shown=False)
-        >>> line._learn({"dataset": "a", "method": "fast", "status": "ok", "seconds": 2.0})
+        >>> line.start([{"dataset": "a", "method": "fast", "status": "ok", "seconds": 2.0}])
         >>> line.seconds_left()
         6.0
         """
@@ -176,12 +192,3 @@ class RunLine(StatusLine):
         self.left[key] -= 1
         self.statuses[row["status"]] += 1
         self.times[key].append(row.get("seconds") or 0.0)
-
-    def _show(self, last: str) -> None:
-        if not self.shown:
-            return
-        done = self.statuses.total()
-        odd = "".join(f", {count} {status}" for status, count in self.statuses.items() if status != "ok")
-        left = f", about {timedelta(seconds=round(self.seconds_left()))} left" if done < self.total else ""
-        text = f"tightcut {bar(done, self.total)} {done}/{self.total}{odd}{left}  {last}"
-        self.show(text, finished=done >= self.total)

@@ -1,160 +1,164 @@
-"""Cells are fitted in another process, which can be killed when its time is up.
+"""Cells are fitted in other processes, which can be killed when their time is up.
 
 A fresh interpreter, not a fork: after threads of OpenMP have run (a nearest-neighbour search is enough) a forked child
 hangs in its first parallel region. It serves cell after cell, so that importing and loading compiled code are paid for
-once. Messages are pickles on its standard input and output; it ends when its input does, so that nothing survives a
-killed run.
+once, and it ends with the process that started it, even in the middle of a fit.
 """
 
 from __future__ import annotations
 
+import math
 import os
-import pickle
-import queue
 import signal
-import subprocess
 import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable
-from contextlib import suppress
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
-from typing import Any, BinaryIO, cast
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import NamedTuple
+from unittest.mock import patch
 
-from tightcut.experiments._methods import Method
-from tightcut.experiments._problems import Problem, draw_constraints, open_problem
-from tightcut.experiments._record import Cell, Row
+from experiments.methods import Method
+from experiments.problems import draw_constraints, open_problem
+from experiments.record import Cell, Row
 
 # Set before any library is loaded: threads that fight for cores make timings worthless, and sums depend on their number.
 SINGLE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"), "1")
-COMMAND = """
-import pickle, sys
-sys.path[:] = pickle.load(sys.stdin.buffer)
-from tightcut.experiments._worker import serve
-serve()
-"""
 
-_idle: list[Worker] = []
+
+class Task(NamedTuple):
+    """A cell, and what it takes to solve it."""
+
+    cell: Cell
+    method: Method
+    path: Path
+    seed: int
 
 
 class Worker:
-    """The other process, seen from here."""
+    """A process that fits, seen from here: started when there is a task, killed when one takes too long.
 
-    def __init__(self) -> None:
-        # In a session of its own: an interrupt from the keyboard is for the run, which then ends its workers.
-        self.process = subprocess.Popen(  # noqa: S603 (our own interpreter and code)
-            [sys.executable, "-c", COMMAND],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=os.environ | SINGLE_THREAD,
-            start_new_session=True,
-        )
-        self.tasks, self.answers = cast("BinaryIO", self.process.stdin), cast("BinaryIO", self.process.stdout)
-        self.messages: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self.listener = threading.Thread(target=self._listen, daemon=True)
-        self.listener.start()
-        self._send(pickle.dumps(sys.path))
+    Parameters
+    ----------
+    time_limit : float
+        Seconds for one fit, from the call of `fit`.
+    memory_limit : float or None
+        GiB that the process may allocate; on Linux only, elsewhere there is no limit.
+    """
 
-    def solve(self, path: str, method: Method, cell: Cell, seed: int, time_limit: float | None) -> Row:
-        """What the cell's row says beyond the cell itself. The clock runs from the call of `fit`."""
-        # Bytes within bytes: what cannot be read on the other side is a failed cell, not the end of the conversation.
-        self._send(pickle.dumps(_dumps((path, method, cell, seed))))
-        row = self.messages.get()
-        if row is not None and "status" not in row:  # the fit begins
-            try:
-                row = self.messages.get(timeout=time_limit)
-            except queue.Empty:
-                return row | {"status": "too slow", "message": f"more than {time_limit:g} s", "seconds": time_limit}
-        if row is None:
-            status = self.process.wait()
-            return {"status": "failed", "message": f"The process ended with exit status {status} and no result."}
-        return row
+    process: BaseProcess | None = None
+    connection: Connection
+    task: Task
+    deadline: float
+    known: Row  # what the process has said about the task so far
 
-    def kill(self) -> None:
-        if hasattr(os, "killpg") and self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.kill()
-        self.process.wait()
-        self.listener.join(timeout=5)  # at the end of the stream, which it still reads
-        self.answers.close()
-        with suppress(BrokenPipeError):
-            self.tasks.close()
+    def __init__(self, time_limit: float, memory_limit: float | None) -> None:
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
 
-    def _send(self, message: bytes) -> None:
-        with suppress(BrokenPipeError):  # it has ended, which the listener says too
-            self.tasks.write(message)
-            self.tasks.flush()
+    def begin(self, task: Task) -> None:
+        if self.process is None:
+            self._start()
+        self.task, self.deadline, self.known = task, math.inf, {}
+        with suppress(BrokenPipeError):  # it has ended, which `answer` says
+            self.connection.send(task)
 
-    def _listen(self) -> None:
+    def answer(self) -> Row | None:
+        """The row, once there is one: what the process says, or what became of it."""
         try:
-            while True:
-                self.messages.put(pickle.load(self.answers))  # noqa: S301 (our own process)
-        except (EOFError, OSError, pickle.UnpicklingError):
-            self.messages.put(None)  # it has ended
+            while self.connection.poll():
+                message = self.connection.recv()
+                if "status" in message:
+                    return message
+                self.known, self.deadline = message, time.monotonic() + self.time_limit  # the fit begins
+        except (EOFError, ConnectionError):
+            text = f"The process ended with exit status {self.kill(patience=5)} and no result."
+            return self.known | {"status": "failed", "message": text}
+        if time.monotonic() < self.deadline:
+            return None
+        self.kill()
+        text = f"more than {self.time_limit:g} s"
+        return self.known | {"status": "too slow", "message": text, "seconds": self.time_limit}
+
+    def kill(self, patience: float = 0.0) -> int | None:
+        """End the process, unless it ends by itself within some seconds; its exit status."""
+        process, self.process = self.process, None
+        if process is None:
+            return None
+        process.join(patience)
+        process.kill()
+        process.join()
+        self.connection.close()
+        return process.exitcode
+
+    def _start(self) -> None:
+        context = get_context("spawn")
+        self.connection, theirs = context.Pipe()
+        self.process = context.Process(target=serve, args=(theirs, self.memory_limit), daemon=True)
+        with patch.dict(os.environ, SINGLE_THREAD):
+            self.process.start()
+        theirs.close()  # here, so that its end over there ends the connection
 
 
-def solve_cell(path: str, method: Method, cell: Cell, seed: int, time_limit: float | None) -> tuple[Cell, Row]:
-    """Solve a cell in an idle worker, or in a new one; a worker that did not answer is not used again."""
+@contextmanager
+def crew(n_jobs: int, time_limit: float, memory_limit: float | None) -> Iterator[list[Worker]]:
+    """Workers that end with the block."""
+    workers = [Worker(time_limit, memory_limit) for _ in range(n_jobs)]
     try:
-        worker = _idle.pop()
-    except IndexError:  # asked before, the list might be empty by now: other threads take workers, too
-        worker = Worker()
-    usable = False
-    try:
-        row = worker.solve(path, method, cell, seed, time_limit)
-        usable = row["status"] != "too slow" and worker.process.poll() is None
+        yield workers
     finally:
-        if usable:
-            _idle.append(worker)
-        else:
+        for worker in workers:
             worker.kill()
-    return cell, {**cell.columns, **row}
 
 
-def close_idle_workers() -> None:
-    while _idle:
-        _idle.pop().kill()
+def solve_all(tasks: Iterable[Task], workers: list[Worker]) -> Iterator[tuple[Cell, Row]]:
+    """The rows of all tasks, as they are finished."""
+    waiting, busy = deque(tasks), set[Worker]()
+    while waiting or busy:
+        for worker in workers:
+            if waiting and worker not in busy:
+                worker.begin(waiting.popleft())
+                busy.add(worker)
+        left = min(worker.deadline for worker in busy) - time.monotonic()
+        wait([worker.connection for worker in busy], None if left == math.inf else max(left, 0))
+        for worker in list(busy):
+            row = worker.answer()
+            if row is not None:
+                busy.remove(worker)
+                yield worker.task.cell, worker.task.cell.columns | row
 
 
-def _dumps(task: Any) -> bytes:
-    """By value where a class is defined in a script or a notebook. joblib needs cloudpickle, or brings it along."""
-    try:
-        import cloudpickle  # type: ignore[import-untyped]
-    except ImportError:
-        from joblib.externals import cloudpickle
-    return cloudpickle.dumps(task)
-
-
-def serve() -> None:
+def serve(connection: Connection, memory_limit: float | None) -> None:
     """The life of the other process."""
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a method prints must not mix with the answers
-    tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    threading.Thread(target=_receive, args=(sys.stdin.buffer, tasks), daemon=True).start()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt from the keyboard is for the run, which then ends this
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    if memory_limit is not None and sys.platform == "linux":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (int(memory_limit * 2**30),) * 2)
     warnings.simplefilter("ignore")
-
-    def answer(message: Any) -> None:
-        pickle.dump(message, answers)
-        answers.flush()
-
     while True:
-        task = tasks.get()
         try:
-            path, method, cell, seed = pickle.loads(task)  # noqa: S301 (from the process that started this one)
-            row = _solve(open_problem(path), method, cell, seed, answer)
+            row = _solve(connection.recv(), connection.send)
+        except MemoryError as error:
+            row = {"status": "too large", "message": f"more than {memory_limit} GiB: {error}"}
         except BaseException as error:  # noqa: BLE001 (whatever a method does wrong is a result)
             row = {"status": "failed", "message": " ".join(f"{type(error).__name__}: {error}".split())}
-        answer(row)
+        connection.send(row)
 
 
-def _receive(stream: BinaryIO, tasks: queue.SimpleQueue[Any]) -> None:
-    """Receive tasks from the other side; when it ends, so do we, even in the middle of a fit."""
-    try:
-        while True:
-            tasks.put(pickle.load(stream))  # noqa: S301 (from the process that started this one)
-    except EOFError:
-        os._exit(0)
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+    os._exit(1)
 
 
 @cache
@@ -165,11 +169,13 @@ def _warm() -> None:
     warmup()
 
 
-def _solve(problem: Problem, method: Method, cell: Cell, seed: int, tell: Callable[[Row], None]) -> Row:
+def _solve(task: Task, tell: Callable[[Row], None]) -> Row:
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
     from tightcut import metrics
 
+    cell, method, path, seed = task
+    problem = open_problem(path)
     constraints = draw_constraints(problem.y, cell, seed)
     estimator = method.ready(int(problem.y.max()) + 1, cell.trial, constraints, cell.noise)
     if any(kind.__module__.startswith("tightcut.") for kind in type(estimator).__mro__):

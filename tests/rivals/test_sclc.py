@@ -6,7 +6,7 @@ import scipy.linalg
 
 from tightcut import metrics
 from tightcut.rivals import SCLC
-from tightcut.rivals import _base as spectral
+from tightcut.rivals import _base as shared
 
 
 def feasible_basis(instance, *, balanced):
@@ -19,7 +19,7 @@ def feasible_basis(instance, *, balanced):
 @pytest.mark.parametrize("dense_limit", [500, 5])
 @pytest.mark.parametrize("balanced", [True, False])
 def test_minimum_over_all_feasible_vectors(instance, fitted, balanced, dense_limit, monkeypatch):
-    monkeypatch.setattr(spectral, "DENSE_LIMIT", dense_limit)
+    monkeypatch.setattr(shared, "DENSE_LIMIT", dense_limit)
     model = fitted(SCLC(balanced=balanced))
     f, basis = model.indicator_, feasible_basis(instance, balanced=balanced)
     np.testing.assert_allclose(basis @ (basis.T @ f), f, atol=1e-8)
@@ -33,7 +33,7 @@ def test_signs_satisfy_every_pair(instance, fitted):
     assert metrics.violated_fractions(instance.constraints, model.labels_).all == 0
 
 
-def test_without_pairs_it_is_the_base_relaxation(instance):
+def test_without_pairs_it_is_the_spectral_relaxation(instance):
     for balanced in (True, False):
         model = SCLC(affinity="precomputed", balanced=balanced, random_state=0).fit(instance.A)
         assert model.cost_ == pytest.approx(scipy.linalg.eigvalsh(instance.L, instance.D)[1])
