@@ -5,7 +5,7 @@ from pathlib import Path
 
 GPU = Path("src/tightcut/gpu")
 NEED_NO_LIBRARY = {"__init__.py", "device.py"}
-NEED_TRITON = {"_kernels.py", "_row_kernels.py", "fista.py", "steps.py"}
+NEED_TRITON = {"fista_kernels.py", "row_kernels.py", "fista.py", "steps.py"}
 
 here = Path(__file__).parent
 modules = {module.name for module in (here / GPU).glob("*.py")} - NEED_NO_LIBRARY

@@ -24,7 +24,7 @@ from sklearn.metrics import adjusted_rand_score
 from benchmarks import asking_rivals as rivals
 from benchmarks.instances import RESULTS, commit, quiet, write
 from tightcut.ask import Session
-from tightcut.ask.simulation import Person
+from tightcut.ask.simulate import Person
 from tightcut.datasets import list_datasets, load
 
 MARKS = {

@@ -31,9 +31,9 @@ from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.instances import standardised, write
 from tightcut import COSC
-from tightcut.choosing import SCALES, Setting
-from tightcut.choosing.setting import PAPER
 from tightcut.datasets import sample_constraints
+from tightcut.selection import SCALES, Setting
+from tightcut.selection.graph_config import PAPER
 
 COMMAND = "python -m benchmarks.choosing"
 SHARES = (0.1, 0.3, 1.0)

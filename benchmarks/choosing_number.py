@@ -25,10 +25,10 @@ import numpy as np
 from benchmarks.choosing import PLANTED, REAL, points
 from benchmarks.instances import write
 from tightcut import COSC, Constraints, Graph, knn_affinity
-from tightcut.choosing import fit_scale, judge_columns
 from tightcut.datasets import sample_constraints
 from tightcut.neighbors import check_points
-from tightcut.search.choose_k import choose_n_clusters
+from tightcut.search.spectral_k import choose_n_clusters
+from tightcut.selection import fit_scale, judge_columns
 
 COMMAND = "python -m benchmarks.choosing_number"
 SETS = (*REAL, *PLANTED)

@@ -1,4 +1,4 @@
-"""The fused FISTA pass of `tightcut.gpu._kernels.advance` once more, in CUDA C through CuPy, to compare the two."""
+"""The fused FISTA pass of `tightcut.gpu.fista_kernels.advance` once more, in CUDA C through CuPy, to compare the two."""
 
 from __future__ import annotations
 

@@ -33,11 +33,11 @@ from tightcut.gpu.neighbors import DeviceNeighbors
 from tightcut.gpu.relaxation import DeviceRelaxation
 from tightcut.gpu.sparse import DeviceCsr, send
 from tightcut.metrics import clustering_error
+from tightcut.problem.objective import penalty_bound
 from tightcut.relaxation import Relaxation
 from tightcut.relaxation.fista import FistaProx
-from tightcut.relaxation.objective import penalty_bound
-from tightcut.search.levels import coarsen, coarsest, uncoarsen
-from tightcut.search.many_clusters import ManyClusters
+from tightcut.search.k_way import ManyClusters
+from tightcut.search.multilevel import coarsen, coarsest, uncoarsen
 from tightcut.search.partition import merge_must_links
 from tightcut.search.problem import Problem
 from tightcut.warmup import warmup

@@ -26,7 +26,7 @@ import scipy.sparse as sp
 
 from tightcut import Constraints, Graph, __version__, knn_affinity
 from tightcut.datasets import load
-from tightcut.neighbors.affinity import gaussian_similarity
+from tightcut.neighbors.knn import gaussian_similarity
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"

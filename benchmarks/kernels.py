@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.instances import quiet, timed, write
-from tightcut import Constraints, Graph, knn_affinity
-from tightcut import _kernels as kernels
+from tightcut import Constraints, Graph, kernels, knn_affinity
 from tightcut.relaxation import Relaxation
 from tightcut.relaxation.flow import FlowProx
 from tightcut.warmup import warmup

@@ -38,12 +38,12 @@ from benchmarks.instances import (
 )
 from tightcut import Constraints, Graph, cluster, knn_affinity
 from tightcut.datasets import load
+from tightcut.problem.objective import normalized_cut, penalty_bound
 from tightcut.relaxation import Relaxation
-from tightcut.relaxation.objective import normalized_cut, penalty_bound
 from tightcut.relaxation.penalty_path import penalty_path
 from tightcut.relaxation.ratio_dca import ratio_dca
-from tightcut.search.many_clusters import ManyClusters
-from tightcut.search.two_clusters import TwoClusters
+from tightcut.search.k_way import ManyClusters
+from tightcut.search.two_way import TwoClusters
 from tightcut.warmup import warmup
 
 SETS = {

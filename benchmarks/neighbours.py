@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from benchmarks.instances import timed, write
 from tightcut.datasets import load
 from tightcut.neighbors import KnnSettings, check_points, knn_graph
-from tightcut.neighbors.index import make_index
+from tightcut.neighbors.tree import make_index
 
 K = 10
 SAMPLE = 3000

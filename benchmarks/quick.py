@@ -182,7 +182,7 @@ def metis(graph, k: int, *, weighted: bool) -> dict:
         import pymetis
     except ImportError:
         return {}
-    from tightcut.relaxation.objective import normalized_cut
+    from tightcut.problem.objective import normalized_cut
 
     w = graph.weights
     whole = np.maximum(np.rint(PRECISION * w.data / w.data.max()), 1).astype(np.int64)

@@ -27,8 +27,7 @@ from numba import njit
 from scipy.sparse.csgraph import connected_components
 
 from benchmarks.instances import write
-from tightcut import _kernels as kernels
-from tightcut import resolve
+from tightcut import kernels, resolve
 
 COMMAND = "python -m benchmarks.resolving"
 N_FAMILIES, N_SOURCES = 100_000, 6

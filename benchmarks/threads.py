@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.instances import median, merged, neighbour_graph, peers_pairs, points, timed, write
 from tightcut import Constraints, Graph, cluster
-from tightcut._support.parallel import run_tasks
+from tightcut.utils.parallel import run_tasks
 
 RANDOM_STATES = (0, 1, 2, 3, 4)
 ROUNDS, VALUES = 60, np.linspace(0.0, 1.0, 100_000)

@@ -18,16 +18,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tightcut.alignment import align
-    from tightcut.clustering import cluster, tradeoff_path
-    from tightcut.constraints import Constraints
+    from tightcut.clustering.align import align
+    from tightcut.clustering.cluster import cluster, tradeoff_path
+    from tightcut.clustering.result import ClusteringResult
     from tightcut.distributed import GraphClustering, NeighborEdges, cluster_graph, knn_edges
     from tightcut.estimator import COSC
     from tightcut.exceptions import InconsistentConstraintsError
-    from tightcut.graph import Graph
     from tightcut.neighbors import knn_affinity, pixel_affinity
+    from tightcut.problem import Constraints
+    from tightcut.problem.graph import Graph
     from tightcut.resolution import Resolution, resolve
-    from tightcut.result import ClusteringResult
     from tightcut.scaling import MustLinkScaler
 
 __version__ = "0.6.0"
@@ -55,22 +55,22 @@ __all__ = [
 
 _HOMES = {
     "COSC": "tightcut.estimator",
-    "ClusteringResult": "tightcut.result",
-    "Constraints": "tightcut.constraints",
-    "Graph": "tightcut.graph",
+    "ClusteringResult": "tightcut.clustering.result",
+    "Constraints": "tightcut.problem",
+    "Graph": "tightcut.problem.graph",
     "GraphClustering": "tightcut.distributed",
     "InconsistentConstraintsError": "tightcut.exceptions",
     "MustLinkScaler": "tightcut.scaling",
     "NeighborEdges": "tightcut.distributed",
     "Resolution": "tightcut.resolution",
-    "align": "tightcut.alignment",
-    "cluster": "tightcut.clustering",
+    "align": "tightcut.clustering.align",
+    "cluster": "tightcut.clustering.cluster",
     "cluster_graph": "tightcut.distributed",
     "knn_affinity": "tightcut.neighbors",
     "knn_edges": "tightcut.distributed",
     "pixel_affinity": "tightcut.neighbors",
     "resolve": "tightcut.resolution",
-    "tradeoff_path": "tightcut.clustering",
+    "tradeoff_path": "tightcut.clustering.cluster",
 }
 
 

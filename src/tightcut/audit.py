@@ -17,23 +17,23 @@ from typing import Any
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from tightcut._support.choices import check_count
-from tightcut._support.parallel import run_tasks
-from tightcut.clustering import as_generator, check_points, cluster, read_labels
-from tightcut.constraints import Constraints
-from tightcut.constraints.two_colouring import link_graph
-from tightcut.graph import Graph
-from tightcut.relaxation.objective import normalized_cut
-from tightcut.result import PRICING, Audit, ConstraintPrice, number_by_appearance
+from tightcut.clustering.cluster import as_generator, check_points, cluster, read_labels
+from tightcut.clustering.result import PRICING, Audit, ConstraintPrice, number_by_appearance
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph
+from tightcut.problem.objective import normalized_cut
+from tightcut.problem.two_colouring import link_graph
 from tightcut.search.feasibility import fill_empty
 from tightcut.search.influence import neighbour_relations, with_influence
-from tightcut.search.many_clusters import ManyClusters
+from tightcut.search.k_way import ManyClusters
 from tightcut.search.options import Progress
 from tightcut.search.partition import merge_must_links
 from tightcut.search.population import improve
-from tightcut.search.release import satisfied
 from tightcut.search.signed_graph import SignedGraph
-from tightcut.search.two_clusters import TwoClusters, vote
+from tightcut.search.soft_release import satisfied
+from tightcut.search.two_way import TwoClusters, vote
+from tightcut.utils.parallel import run_tasks
+from tightcut.utils.validation import check_count
 
 SOLVING_EFFORT, FEW_CLUSTERS = 0.3, 10
 # An estimate looks at every edge, every pair, and every vertex in every cluster: this limits all of them to some seconds.

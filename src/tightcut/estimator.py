@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
-from tightcut.model import Model
+from tightcut.fitted.model import Model
 
 
 class COSC(Model, ClusterMixin, BaseEstimator):
@@ -93,7 +93,7 @@ class COSC(Model, ClusterMixin, BaseEstimator):
         clusters the labels for 2, 3, ... of them.
     neighbor_recall_ : float
         With `affinity="knn"`: share of true neighbours found; measured on a sample if `neighbors="approximate"`, else 1.
-    choice_ : tightcut.choosing.Choice
+    choice_ : tightcut.selection.Choice
         What was chosen: `choice_.setting` has every setting, `choice_.reason` gives the reason in words, and
         `choice_.to_dataframe()` says how well each candidate agreed with the held-out pairs.
     n_clusters_, n_clusters_reason_ : int, str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tightcut._support.display import counted
+from tightcut.utils.display import counted
 
 Link = tuple[str, int, int]
 

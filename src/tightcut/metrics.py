@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.constraints import Constraints
-from tightcut.constraints.pairs import to_array
-from tightcut.constraints.sources import missing
-from tightcut.graph import Graph
-from tightcut.relaxation import objective
+from tightcut.problem import Constraints, objective
+from tightcut.problem.graph import Graph
+from tightcut.problem.pairs import to_array
+from tightcut.problem.sources import missing
 
 
 @dataclass(frozen=True)

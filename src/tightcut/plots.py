@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tightcut._support.extras import required
-from tightcut.constraints import Constraints
-from tightcut.constraints.pairs import to_array
+from tightcut.problem import Constraints
+from tightcut.problem.pairs import to_array
+from tightcut.utils.extras import required
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from tightcut.result import ClusteringResult
+    from tightcut.clustering.result import ClusteringResult
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#F0E442")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X")

@@ -7,7 +7,7 @@ import sys
 import time
 from typing import Any, TextIO
 
-from tightcut._support.compiling import SECONDS_OF_COMPILING
+from tightcut.utils.compiling import SECONDS_OF_COMPILING
 
 WIDTH = 24
 SECONDS_BETWEEN_LINES = 2.0

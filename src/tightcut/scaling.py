@@ -9,9 +9,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tightcut.choosing.whitening import relative_whitening
-from tightcut.constraints import Constraints
-from tightcut.inputs import gather_constraints
+from tightcut.fitted.inputs import gather_constraints
+from tightcut.problem import Constraints
+from tightcut.selection.whitening import relative_whitening
 
 
 class MustLinkScaler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

@@ -32,9 +32,9 @@ def warmup() -> None:
     The code is kept in the folder that the environment variable NUMBA_CACHE_DIR names, otherwise in the installed
     package, or, where that cannot be written, in the user's folder for caches.
     """
-    from tightcut.clustering import cluster
-    from tightcut.constraints import Constraints
-    from tightcut.graph import Graph
+    from tightcut.clustering.cluster import cluster
+    from tightcut.problem import Constraints
+    from tightcut.problem.graph import Graph
 
     ribbon = sum(np.eye(N_POINTS, k=step) for step in (-2, -1, 1, 2))  # joined to the two before and the two after
     graph = Graph.from_affinity(ribbon)
@@ -60,10 +60,10 @@ def _say_nothing(*_report: object) -> None:
 
 
 def _steps_of_large_graphs(graph: Graph, constraints: Constraints) -> None:
-    from tightcut import _kernels as kernels
+    from tightcut import kernels
     from tightcut.search.boundaries import move_boundaries
     from tightcut.search.constrained_graph import ConstrainedGraph
-    from tightcut.search.two_clusters import reduce_to_units
+    from tightcut.search.two_way import reduce_to_units
 
     partition = ConstrainedGraph.from_graph(graph, constraints)
     move_boundaries(partition, np.arange(partition.n_vertices, dtype=np.int32) % 3, 3)
@@ -74,7 +74,7 @@ def _steps_of_large_graphs(graph: Graph, constraints: Constraints) -> None:
 
 
 def _steps_of_resolving() -> None:
-    from tightcut import _kernels as kernels
+    from tightcut import kernels
 
     one, none = np.zeros(1, np.int32), np.zeros(0, np.int32)
     graph, groups = (one, one, np.zeros(1)), (one, one)
@@ -87,7 +87,7 @@ def _steps_of_resolving() -> None:
 
 
 def _trees_of_asking() -> None:
-    from tightcut import _kernels as kernels
+    from tightcut import kernels
 
     rows, all_rows = np.zeros((2, 1), np.float32), np.ones((1, 2), bool)
     trees = kernels.grow_trees(rows, np.arange(2, dtype=np.int32), 2, all_rows, 1, np.ones(1, np.uint64))

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
 from tightcut.ask import Session, simulate
-from tightcut.ask.cutting import cut_from
-from tightcut.ask.grouping import ANSWER, MOST_NEAR, REWARD, improve
+from tightcut.ask.beliefs.forecast import cut_from
+from tightcut.ask.beliefs.regroup import ANSWER, MOST_NEAR, REWARD, improve
 
 
 def _symmetric(rng, m, scale):

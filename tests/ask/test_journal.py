@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tightcut import Constraints
 from tightcut.ask import Session, simulate
-from tightcut.ask.journal import Journal, read_constraints
+from tightcut.ask.journal.file import Journal, read_constraints
 
 
 def state(session):

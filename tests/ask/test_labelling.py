@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tightcut.ask.labelling import labels_of
+from tightcut.ask.beliefs.labels import labels_of
 
 
 @pytest.mark.parametrize(("own", "label"), [([0.45, 0.11, 0.11, 0.11, 0.11, 0.11], 0), ([0.4, 0.35, 0.25, 0, 0, 0], 6)])

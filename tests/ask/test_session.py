@@ -7,7 +7,7 @@ import pytest
 
 from tightcut import Constraints
 from tightcut.ask import Group, Progress, Question, Session
-from tightcut.ask.questions import CHECK, EXPLORE
+from tightcut.ask.questions.choose import CHECK, EXPLORE
 
 
 def test_a_pair_question(blobs):

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from tightcut.ask import Question, Session, questions, simulate
-from tightcut.ask.evidence import COMPARE
-from tightcut.ask.questions import CHECK, EXPLORE, Placing, groups_to_compare
+from tightcut.ask import Question, Session, simulate
+from tightcut.ask.beliefs.evidence import COMPARE
+from tightcut.ask.questions import choose as questions
+from tightcut.ask.questions.choose import CHECK, EXPLORE, Placing, groups_to_compare
 
 
 @pytest.mark.parametrize(("kind", "n", "floor"), [("pair", 100, 0.9), ("pick", 50, 0.9)])

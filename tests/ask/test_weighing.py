@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tightcut.ask import Session
-from tightcut.ask.evidence import gather
+from tightcut.ask.beliefs.evidence import gather
+from tightcut.ask.beliefs.inference import DOUBT, share_of_errors, weigh
 from tightcut.ask.records import Answer
-from tightcut.ask.weighing import DOUBT, share_of_errors, weigh
 
 
 def _pick(number, row, choice, shown, founds=None):

@@ -122,7 +122,7 @@ def test_picks_by_key_click_and_name(window, running):
 
 
 def test_nothing_can_be_clicked_before_the_first_question(browser, kit):
-    from tightcut.ask.page.desk import Desk
+    from tightcut.ask.page.controller import Desk
 
     desk = Desk(kit.make_desk().things, title="Three heaps")  # its session never comes
     running = kit.serve(desk)
@@ -164,8 +164,8 @@ def test_the_space_bar_does_not_undo_twice(window, running):
 
 
 def test_a_picture_that_cannot_be_drawn_has_words(window, kit, tmp_path):
+    from tightcut.ask.page.items import Things
     from tightcut.ask.page.pictures import FilePictures
-    from tightcut.ask.page.things import Things
 
     broken = tmp_path / "broken.png"
     broken.write_bytes(b"no picture")
@@ -179,7 +179,7 @@ def test_a_picture_that_cannot_be_drawn_has_words(window, kit, tmp_path):
 
 
 def test_an_empty_cell_says_so(window, kit):
-    from tightcut.ask.page.things import Things
+    from tightcut.ask.page.items import Things
 
     desk = kit.make_desk(things=Things(kit.names(), fields={"town": ["", "Ulm"] * 45}))
     running = kit.serve(desk)

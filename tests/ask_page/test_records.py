@@ -5,8 +5,8 @@ import shutil
 import pytest
 
 from tightcut import resolve
-from tightcut.ask.page.desk import Desk
-from tightcut.ask.page.things import Things
+from tightcut.ask.page.controller import Desk
+from tightcut.ask.page.items import Things
 
 PAIRS = [("ann", "anna", 0.9), ("anna", "anne", 0.6), ("ann", "anne", 0.45), ("bob", "rob", 0.7)]
 

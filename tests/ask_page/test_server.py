@@ -331,8 +331,8 @@ def test_a_pair_says_nothing_about_what_the_program_thinks(client):
 
 
 def test_a_session_that_cannot_be_made_says_why(kit):
-    from tightcut.ask.page.desk import Desk
-    from tightcut.ask.page.things import Things
+    from tightcut.ask.page.controller import Desk
+    from tightcut.ask.page.items import Things
 
     def prepare():
         raise ValueError("these data are odd")

@@ -5,10 +5,10 @@ import os
 import numpy as np
 import pytest
 
+from tightcut.ask.page.items import Things
 from tightcut.ask.page.pictures import ArrayPictures, files_named, png
-from tightcut.ask.page.sources import read_source
+from tightcut.ask.page.question_data import read_source
 from tightcut.ask.page.terminal import converse
-from tightcut.ask.page.things import Things
 from tightcut.files import DataOptions, InputError
 
 TABLE = "name,job,age,picture\nann,cook,31,a.png\nbob,smith,30,sub/b.png\ncid,<b>nurse</b>,52,../secret.png\n"

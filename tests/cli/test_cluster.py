@@ -107,7 +107,7 @@ def test_a_number_of_clusters_is_chosen(run):
 
 def test_symmetrizing_by_the_mean(run, folder):
     from tightcut import Graph, knn_affinity
-    from tightcut.relaxation.objective import normalized_cut
+    from tightcut.problem.objective import normalized_cut
 
     code, out, _ = run("cluster moons.npy -k 2 --scale none --symmetrize mean -o labels.csv --report page.html --json")
     assert code == 0
@@ -236,10 +236,10 @@ def test_labels_are_safe_before_the_report_begins(run, folder, monkeypatch, erro
 
     before = set(folder.iterdir())
     with monkeypatch.context() as patch:
-        patch.setattr("tightcut.model.Model.fit", fail)
+        patch.setattr("tightcut.fitted.model.Model.fit", fail)
         assert run(f"{MOONS} -o labels.csv")[0] == 130
     assert set(folder.iterdir()) == before
-    for place in ("tightcut.model.Model.audit", "tightcut.report.render"):
+    for place in ("tightcut.fitted.model.Model.audit", "tightcut.report.render"):
         with monkeypatch.context() as patch:
             patch.setattr(place, fail)
             code, _, err = run(f"{MOONS} --constraints pairs.csv -o labels.csv --report report.html --force")

@@ -8,7 +8,7 @@ import pytest
 
 from tightcut import Graph, knn_affinity
 from tightcut.exceptions import DisconnectedGraphWarning
-from tightcut.relaxation.objective import normalized_cut
+from tightcut.problem.objective import normalized_cut
 
 pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")

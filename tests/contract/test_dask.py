@@ -15,8 +15,8 @@ from tightcut import COSC, Graph, cluster, knn_affinity
 from tightcut.datasets import sample_constraints
 from tightcut.experiments import run
 from tightcut.search.constrained_graph import ConstrainedGraph
-from tightcut.search.many_clusters import ManyClusters
-from tightcut.search.two_clusters import TwoClusters, reduce_to_units
+from tightcut.search.k_way import ManyClusters
+from tightcut.search.two_way import TwoClusters, reduce_to_units
 
 distributed = pytest.importorskip("distributed")
 

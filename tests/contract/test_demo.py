@@ -16,15 +16,16 @@ from importlib import import_module
 from unittest import mock
 import numpy as np
 import scipy.sparse as sp
-from tightcut import COSC, Constraints, Graph, _kernels, cluster, knn_affinity, tradeoff_path
+from tightcut import COSC, Constraints, Graph, cluster, knn_affinity, tradeoff_path
+from tightcut import kernels as _kernels
 from tightcut.neighbors import projections
 from tightcut.search import polish
-from tightcut.search.many_clusters import ManyClusters
-from tightcut.search.two_clusters import TwoClusters
+from tightcut.search.k_way import ManyClusters
+from tightcut.search.two_way import TwoClusters
 from tightcut.warmup import warmup
 
 def compiled():
-    modules = [import_module(f"tightcut._kernels.{module.name}") for module in pkgutil.iter_modules(_kernels.__path__)]
+    modules = [import_module(f"tightcut.kernels.{module.name}") for module in pkgutil.iter_modules(_kernels.__path__)]
     return {name: list(f.signatures) for home in modules for name, f in vars(home).items() if hasattr(f, "signatures")}
 
 LIMITS = [(ManyClusters, "direct_limit"), (TwoClusters, "direct_limit"), (polish, "POLISH_LIMIT")]

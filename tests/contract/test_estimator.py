@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError, cluster, knn_affinity
-from tightcut.relaxation.objective import normalized_cut
+from tightcut.problem.objective import normalized_cut
 
 MUST, CANNOT = [(0, 7), (3, 12)], [(3, 9), (0, 20)]
 FITTED = [
@@ -845,7 +845,7 @@ def test_what_makes_a_graph_is_refused_for_a_graph_that_is_given(setting):
 
 
 def test_a_graph_with_more_arcs_than_the_search_counts_is_refused(monkeypatch):
-    monkeypatch.setattr("tightcut.clustering.MOST_ARCS", 10)
+    monkeypatch.setattr("tightcut.clustering.cluster.MOST_ARCS", 10)
     with pytest.raises(ValueError, match="The graph has 6 edges, and 5 is the most that is searched in memory"):
         COSC(affinity="precomputed").fit(np.ones((4, 4)))
 

@@ -18,37 +18,46 @@ ROOT = Path(__file__).parents[2]
 MOST_LINES = 350
 LONGEST_BODY = 50
 
-# From bottom to top. A module imports from its own floor and from those below it.
-FLOORS = [
-    {"_support", "exceptions", "progress"},
-    {"_kernels"},
-    {"graph", "constraints", "alignment"},
-    {"neighbors"},
-    {"relaxation"},
-    {"search"},
-    {"gpu"},  # a plug-in: what is below it imports it where it is used, inside a function
-    {
-        "clustering",
-        "result",
-        "inputs",
-        "audit",
-        "report",
-        "scaling",
-        "choosing",
-        "prediction",
-        "model",
-        "estimator",
-        "updates",
-    },
-    {"metrics", "plots", "files", "datasets", "warmup"},
-    {"experiments", "ask", "demo", "resolution", "distributed"},
-    {"cli", "__main__"},
-]
-FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+# From top to bottom. A room imports from itself and from the rooms above it, inside functions too.
+ROOMS = """
+utils exceptions progress
+kernels
+problem
+relaxation
+search
+gpu
+neighbors
+clustering
+audit
+selection
+fitted
+metrics
+datasets
+drawing
+plots
+report
+scaling estimator
+files
+ask
+resolution
+distributed
+warmup
+experiments
+cli demo __main__
+"""
+FLOOR = {room: floor for floor, rooms in enumerate(ROOMS.split("\n")) for room in rooms.split()}
 
 UPWARD = {
-    ("constraints.constraints", "ask.journal"): "a constructor where people look for it; imported when it is called",
-    ("neighbors.affinity", "gpu.device"): "checks the name of a device, for which it needs neither torch nor a GPU",
+    ("clustering.result", "report"): "ClusteringResult.report",
+    ("fitted.model", "report"): "Model.report",
+    ("problem.constraints", "ask.journal.file"): "Constraints.from_answers",
+    ("relaxation.ratio_dca", "gpu.steps"): "a back end, to be passed in",
+    ("search.k_way", "gpu.many_clusters"): "a back end, to be passed in",
+    ("search.partition", "gpu.coarsening"): "a back end, to be passed in",
+    ("search.evolve", "gpu.search"): "a back end, to be passed in",
+    ("search.two_way", "gpu.two_clusters"): "a back end, to be passed in",
+    ("selection.build_graph", "fitted.inputs"): "reads similarities",
+    ("selection.parameters", "fitted.inputs"): "checks n_clusters",
 }
 LONG_MODULES: dict[str, str] = {}
 LONG_FUNCTIONS: dict[str, str] = {}
@@ -100,9 +109,8 @@ def room(module):
 
 def upward_imports():
     for module, tree in MODULES.items():
-        for target, inside in imports(tree):
-            plugged_in = room(target) == "gpu" and inside
-            if FLOOR[room(target)] > FLOOR[room(module)] and not plugged_in:
+        for target, _ in imports(tree):
+            if FLOOR[room(target)] > FLOOR[room(module)]:
                 yield module, target
 
 

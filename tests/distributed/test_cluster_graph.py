@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster, cluster_graph
 from tightcut.distributed import clustering
-from tightcut.relaxation.objective import normalized_cut
+from tightcut.problem.objective import normalized_cut
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")

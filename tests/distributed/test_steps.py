@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tightcut import _kernels as kernels
+from tightcut import kernels
 from tightcut.distributed import clustering
 from tightcut.distributed.borders import free_borders
 from tightcut.distributed.edges import IDS_OF_A_RANGE, SAMPLED, read_edges, survey

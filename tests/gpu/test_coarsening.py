@@ -5,8 +5,7 @@ import pytest
 import scipy.sparse as sp
 from strategies import random_graph
 
-from tightcut import Graph
-from tightcut import _kernels as kernels
+from tightcut import Graph, kernels
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.signed_graph import SignedGraph
 

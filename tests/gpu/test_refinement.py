@@ -7,7 +7,7 @@ from strategies import random_graph
 
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.signed_graph import SignedGraph
-from tightcut.search.two_clusters import TwoClusters
+from tightcut.search.two_way import TwoClusters
 
 pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"')
 

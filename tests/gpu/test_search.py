@@ -5,11 +5,12 @@ import pytest
 from sklearn.datasets import make_moons
 
 from tightcut import Constraints, Graph, cluster, knn_affinity
-from tightcut.search import partition, search
+from tightcut.search import evolve as search
+from tightcut.search import partition
 from tightcut.search.constrained_graph import ConstrainedGraph
-from tightcut.search.many_clusters import ManyClusters
+from tightcut.search.k_way import ManyClusters
 from tightcut.search.options import SearchOptions
-from tightcut.search.two_clusters import TwoClusters, reduce_to_units
+from tightcut.search.two_way import TwoClusters, reduce_to_units
 
 pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"')
 
@@ -155,7 +156,7 @@ def test_a_graph_that_matching_does_not_shrink_is_left_to_the_cpu(triton_device)
 @pytest.mark.parametrize("k", [2, 3])
 def test_clusterings_on_the_device(k, monkeypatch):
     """Not much worse than the CPU's with few rounds, every constraint satisfied, the same for any number of threads."""
-    from tightcut import clustering as module
+    from tightcut.clustering.cluster import cluster as module
 
     graph, _ = moons(160)
     pairs = Constraints.from_pairs(160, [(0, 1), (5, 9)], [(2, 3), (4, 7), (3, 12)])

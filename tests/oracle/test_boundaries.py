@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from toys import naive_cut, nearest_neighbour_graph
 
-from tightcut import Constraints, Graph
-from tightcut import _kernels as kernels
+from tightcut import Constraints, Graph, kernels
 from tightcut.search import boundaries
 from tightcut.search.boundaries import move_boundaries
 from tightcut.search.constrained_graph import ConstrainedGraph

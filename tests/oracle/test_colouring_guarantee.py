@@ -10,9 +10,9 @@ import pytest
 from toys import assert_clustering, nearest_neighbour_graph
 
 from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster
-from tightcut.search.choose_k import choose_n_clusters
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.feasibility import conflict_graph, fill_empty, find_clique, find_colouring, repair
+from tightcut.search.spectral_k import choose_n_clusters
 
 QUICK = {"effort": 0.2, "random_state": 0}
 

@@ -5,8 +5,8 @@ import pytest
 from strategies import random_constraints, random_graph
 
 from tightcut import cluster, tradeoff_path
-from tightcut.search.many_clusters import ManyClusters
-from tightcut.search.two_clusters import TwoClusters
+from tightcut.search.k_way import ManyClusters
+from tightcut.search.two_way import TwoClusters
 
 
 def problem(seed, n=60, n_pairs=20, density=0.15):

@@ -7,7 +7,8 @@ from strategies import random_graph, random_pairs
 from toys import k_partition_table, partitions_into
 
 from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError, cluster, knn_affinity
-from tightcut.search import exact, within
+from tightcut.search import cpsat as exact
+from tightcut.search import soft as within
 
 pytest.importorskip("ortools", reason="pip install tightcut[exact]")
 

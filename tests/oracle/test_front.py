@@ -7,10 +7,9 @@ import pytest
 from strategies import random_graph, random_pairs
 from toys import k_partition_table, nearest_neighbour_graph, partitions_into
 
-from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster, tradeoff_path
-from tightcut import _kernels as kernels
+from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster, kernels, tradeoff_path
 from tightcut.search.constrained_graph import ConstrainedGraph
-from tightcut.search.front import walked_front
+from tightcut.search.pareto import walked_front
 
 BELIEFS = [0.3, 0.5, 1.0]
 

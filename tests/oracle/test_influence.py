@@ -9,7 +9,7 @@ from toys import assert_clustering, k_partition_table, partitions_into
 
 from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster, knn_affinity
 from tightcut.search.influence import neighbour_relations, with_influence
-from tightcut.search.many_clusters import ManyClusters, Prices
+from tightcut.search.k_way import ManyClusters, Prices
 from tightcut.search.partition import merge_must_links
 
 

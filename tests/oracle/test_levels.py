@@ -12,14 +12,15 @@ from toys import nearest_neighbour_graph
 
 from tightcut import Constraints, Graph, cluster, knn_affinity, pixel_affinity
 from tightcut.datasets import sample_constraints
-from tightcut.search import levels as levels_module
-from tightcut.search import search, starts
+from tightcut.search import evolve as search
+from tightcut.search import multilevel as levels_module
+from tightcut.search import starts
 from tightcut.search.constrained_graph import ConstrainedGraph
-from tightcut.search.levels import coarsen, coarsest
-from tightcut.search.many_clusters import ManyClusters, Prices
+from tightcut.search.k_way import ManyClusters, Prices
+from tightcut.search.multilevel import coarsen, coarsest
 from tightcut.search.options import SearchOptions
 from tightcut.search.signed_graph import SignedGraph
-from tightcut.search.two_clusters import TwoClusters, reduce_to_units
+from tightcut.search.two_way import TwoClusters, reduce_to_units
 
 OPTIONS = SearchOptions(n_jobs=1)
 

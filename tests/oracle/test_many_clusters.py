@@ -17,13 +17,12 @@ from toys import (
     same_partition,
 )
 
-from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster, knn_affinity
-from tightcut import _kernels as kernels
-from tightcut.relaxation.objective import normalized_cut
+from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster, kernels, knn_affinity
+from tightcut.problem.objective import normalized_cut
 from tightcut.search import exchange
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.exchange import resplit_pairs, split_and_merge
-from tightcut.search.many_clusters import Prices
+from tightcut.search.k_way import Prices
 from tightcut.search.partition import refine_labels
 
 HARD, SOFT, TORN = 80, 25, 50  # problems for each k

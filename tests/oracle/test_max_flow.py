@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import maximum_flow
 
-from tightcut import _kernels as kernels
+from tightcut import kernels
 
 SEEDS = st.integers(0, 2**32 - 1)
 # The last is no binary fraction: every capacity is rounded.

@@ -8,7 +8,7 @@ from strategies import random_pairs
 from toys import cycle, nearest_neighbour_graph
 
 from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster, tradeoff_path
-from tightcut.result import number_by_appearance
+from tightcut.clustering.result import number_by_appearance
 from tightcut.search.canonical import canonical_order, in_canonical_order
 
 

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from strategies import consistent_problems
 from toys import nearest_neighbour_graph
 
-from tightcut import Constraints, Graph, cluster
-from tightcut import _kernels as kernels
+from tightcut import Constraints, Graph, cluster, kernels
 from tightcut.search import polish as polishing
 from tightcut.search.polish import certified, polish, tie_what_stays
-from tightcut.search.two_clusters import TwoClusters, reduce_to_units, vote
+from tightcut.search.two_way import TwoClusters, reduce_to_units, vote
 
 
 @st.composite

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tightcut import InconsistentConstraintsError, resolve
-from tightcut import _kernels as kernels
+from tightcut import InconsistentConstraintsError, kernels, resolve
 
 CASES = 250
 

@@ -17,15 +17,14 @@ from strategies import (
     random_graph,
 )
 
-from tightcut import Graph, cluster, tradeoff_path
-from tightcut import _kernels as kernels
-from tightcut.relaxation.objective import normalized_cut, penalized_cut
-from tightcut.search.levels import coarsen, coarsest, uncoarsen
+from tightcut import Graph, cluster, kernels, tradeoff_path
+from tightcut.problem.objective import normalized_cut, penalized_cut
+from tightcut.search.evolve import search
+from tightcut.search.multilevel import coarsen, coarsest, uncoarsen
 from tightcut.search.options import SearchOptions
-from tightcut.search.search import search
 from tightcut.search.signed_graph import SignedGraph
 from tightcut.search.tradeoff import penalized_graph, satisfied, tighten
-from tightcut.search.two_clusters import TwoClusters
+from tightcut.search.two_way import TwoClusters
 
 
 @st.composite

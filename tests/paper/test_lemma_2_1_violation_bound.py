@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from strategies import all_partitions, consistent_problems, smallest_consistent_cut
 
 from tightcut import Constraints, Graph
-from tightcut.relaxation.objective import normalized_cut, penalized_cut, penalty_bound
+from tightcut.problem.objective import normalized_cut, penalized_cut, penalty_bound
 
 
 def penalised_minimisers(graph, constraints, penalty):

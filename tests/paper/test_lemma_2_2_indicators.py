@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import dense_pairs, partitions, problems, vectors
 
+from tightcut.problem.objective import normalized_cut, penalized_cut
 from tightcut.relaxation import Relaxation
-from tightcut.relaxation.objective import normalized_cut, penalized_cut
 
 PENALTIES = st.floats(0, 5)
 

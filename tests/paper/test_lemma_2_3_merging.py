@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import all_partitions, consistent_problems, constraint_sets, graphs, partitions
 
-from tightcut.relaxation.objective import cluster_cuts, normalized_cut
+from tightcut.problem.objective import cluster_cuts, normalized_cut
 from tightcut.search.signed_graph import SignedGraph
-from tightcut.search.two_clusters import reduce_to_units
+from tightcut.search.two_way import reduce_to_units
 
 
 def numbered(labels):

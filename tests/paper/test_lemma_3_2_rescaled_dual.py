@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import graphs
 
-from tightcut import _kernels as kernels
+from tightcut import kernels
 from tightcut.relaxation.fista import FistaProx
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import all_partitions, consistent_problems, partition_table
 
-from tightcut.relaxation.objective import normalized_cut, penalized_cut, penalty_bound
+from tightcut.problem.objective import normalized_cut, penalized_cut, penalty_bound
 
 
 @given(consistent_problems(max_vertices=10), st.just(1.0) | st.floats(1, 10))

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import all_partitions, partition_table, partitions, problems, vectors
 
+from tightcut.problem.objective import penalized_cut
 from tightcut.relaxation import Relaxation
-from tightcut.relaxation.objective import penalized_cut
 
 PENALTIES = st.floats(0, 5)
 

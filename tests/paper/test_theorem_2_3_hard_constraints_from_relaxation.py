@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import all_partitions, consistent_problems, partition_table
 
+from tightcut.problem.objective import normalized_cut, penalty_bound
 from tightcut.relaxation import Relaxation
-from tightcut.relaxation.objective import normalized_cut, penalty_bound
 
 
 def certified_relaxation(graph, constraints, side, factor):

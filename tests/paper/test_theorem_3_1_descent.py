@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from strategies import all_partitions, consistent_problems, partitions, problems, vectors
 
 from tightcut import Constraints, Graph, cluster
+from tightcut.problem.objective import normalized_cut, penalized_cut, penalty_bound
 from tightcut.relaxation import Relaxation
-from tightcut.relaxation.objective import normalized_cut, penalized_cut, penalty_bound
 from tightcut.relaxation.penalty_path import cheaper_direction, penalty_path
 from tightcut.relaxation.ratio_dca import ratio_dca
 

@@ -6,7 +6,7 @@ from sklearn.datasets import make_blobs
 
 from tightcut import Constraints, Graph, cluster, datasets, knn_affinity
 from tightcut.audit import Audit, ConstraintPrice, audit, own_share
-from tightcut.relaxation.objective import normalized_cut
+from tightcut.problem.objective import normalized_cut
 
 QUICK = {"effort": 0.3, "random_state": 0}
 

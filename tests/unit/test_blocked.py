@@ -14,10 +14,11 @@ from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_info
 
 from tightcut import COSC, knn_affinity
-from tightcut.neighbors import KnnSettings, approximate, blocked, cells, cross_affinity, knn_graph, projections
-from tightcut.neighbors import index as choice
+from tightcut.neighbors import KnnSettings, approximate, cells, cross_affinity, knn_graph, projections
+from tightcut.neighbors import exact as blocked
 from tightcut.neighbors import points as inputs
-from tightcut.neighbors.index import BlockedNeighbors, make_index
+from tightcut.neighbors import tree as choice
+from tightcut.neighbors.tree import BlockedNeighbors, make_index
 
 TYPES = [np.float64, np.float32, np.uint8]
 needs_faiss = pytest.mark.skipif(not find_spec("faiss"), reason='needs faiss: pip install "tightcut[faiss]"')
@@ -221,7 +222,7 @@ def test_auto(n, n_features, expected, monkeypatch):
 
 def test_far_cells_are_left_out(monkeypatch):
     """The number of pairs looked at grows in proportion to the points: the search is not quadratic in few dimensions."""
-    from tightcut._kernels import neighbors as kernels
+    from tightcut.kernels import neighbors as kernels
 
     seen = []
     update = kernels.update_lists

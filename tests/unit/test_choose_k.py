@@ -9,9 +9,9 @@ from sklearn.datasets import load_iris, make_blobs
 from sklearn.preprocessing import scale
 
 from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError, knn_affinity
-from tightcut.search.choose_k import _greedy_colours, choose_n_clusters
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.feasibility import conflict_graph
+from tightcut.search.spectral_k import _greedy_colours, choose_n_clusters
 
 
 def graph_of(X):

@@ -11,13 +11,13 @@ from scipy.stats import rankdata
 from sklearn.datasets import make_blobs
 
 from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError, knn_affinity
-from tightcut.choosing import GivenGraph, Problem, Setting, fit_scale, judge_columns
-from tightcut.choosing.held_out import hold_out
-from tightcut.choosing.setting import PAPER
-from tightcut.choosing.short import short_search
 from tightcut.datasets import sample_constraints
 from tightcut.neighbors import KnnSettings, check_points, find_neighbors
 from tightcut.neighbors.diffusion import diffused
+from tightcut.selection import GivenGraph, Problem, Setting, fit_scale, judge_columns
+from tightcut.selection.graph_config import PAPER
+from tightcut.selection.held_out import hold_out
+from tightcut.selection.probe import short_search
 
 POINTS = np.random.default_rng(0).normal(size=(200, 4))
 
@@ -65,7 +65,7 @@ def test_types_of_scaled_points(name, dtype, scaled):
 
 @pytest.mark.parametrize("name", ["standard", "quantile"])
 def test_points_in_a_file_come_back_in_a_file_with_the_same_values(tmp_path, name, monkeypatch):
-    monkeypatch.setattr("tightcut.choosing.scales.BLOCK_ENTRIES", 64)
+    monkeypatch.setattr("tightcut.selection.scale.BLOCK_ENTRIES", 64)
     np.save(tmp_path / "points.npy", POINTS)
     mapped = np.load(tmp_path / "points.npy", mmap_mode="r")
     scaled = fit_scale(mapped, name).transform(mapped)
@@ -308,7 +308,7 @@ def test_known_classes_choose_too():
 
 @pytest.mark.slow
 def test_many_points_are_compared_on_a_sample(monkeypatch):
-    monkeypatch.setattr(sys.modules["tightcut.choosing.choose"], "SAMPLE", 100)
+    monkeypatch.setattr(sys.modules["tightcut.selection.select"], "SAMPLE", 100)
     X, y = mixed_units()
     known = sample_constraints(y, 150, random_state=0)
     model = COSC(3, effort=0.1, random_state=0).fit(X, constraints=known)

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import breadth_first_order
 
-from tightcut.constraints import Constraints
-from tightcut.constraints import two_colouring as colouring_module
 from tightcut.exceptions import InconsistentConstraintsError
+from tightcut.problem import Constraints
+from tightcut.problem import two_colouring as colouring_module
 
 
 @st.composite

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tightcut.constraints import Constraints
 from tightcut.exceptions import InconsistentConstraintsError
+from tightcut.problem import Constraints
 
 
 def links(constraints):

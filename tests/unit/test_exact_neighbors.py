@@ -11,10 +11,11 @@ from scipy.spatial.distance import cdist
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from tightcut import knn_affinity
-from tightcut.neighbors import KnnSettings, blocked, check_points, cross_affinity, projections
-from tightcut.neighbors.index import make_index
+from tightcut.neighbors import KnnSettings, check_points, cross_affinity, projections
+from tightcut.neighbors import exact as blocked
 from tightcut.neighbors.points import apply_metric, is_memory_mapped, unit_scale
 from tightcut.neighbors.sparse import SparseNeighbors
+from tightcut.neighbors.tree import make_index
 
 UNITS = [1e-160, 1e-30, 1.0, 1e30, 1e140]
 

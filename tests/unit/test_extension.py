@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 from tightcut import knn_affinity
 from tightcut.exceptions import DisconnectedGraphWarning
 from tightcut.neighbors import KnnSettings
-from tightcut.neighbors.extension import extended_affinity
+from tightcut.neighbors.extend import extended_affinity
 from tightcut.neighbors.projected import ProjectedNeighbors
 
 

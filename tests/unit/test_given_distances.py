@@ -11,11 +11,11 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
 from tightcut import COSC, align, knn_affinity
-from tightcut.choosing import choose
 from tightcut.cli import main
 from tightcut.datasets import sample_constraints
 from tightcut.exceptions import DisconnectedGraphWarning
-from tightcut.neighbors.given import shortest_known_bridges
+from tightcut.neighbors.precomputed import shortest_known_bridges
+from tightcut.selection import select as choose
 
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1, 2], 30)

@@ -12,8 +12,8 @@ from sklearn.datasets import make_blobs
 from tightcut import Constraints, cluster, knn_affinity
 from tightcut.datasets import sample_constraints
 from tightcut.exceptions import InconsistentConstraintsError
-from tightcut.graph import HASHED_AT_ONCE, Graph, validate_affinity
 from tightcut.metrics import clustering_error
+from tightcut.problem.graph import HASHED_AT_ONCE, Graph, validate_affinity
 
 PATH = np.array([[0.0, 2.0, 0.0], [2.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
 
@@ -263,7 +263,7 @@ def test_a_subgraph_is_the_block_of_the_matrix(n, seed):
 
 @pytest.fixture
 def nothing_is_cached(monkeypatch):
-    monkeypatch.setattr("tightcut.graph.CACHED_LIMIT", 0)
+    monkeypatch.setattr("tightcut.problem.graph.CACHED_LIMIT", 0)
 
 
 @pytest.mark.usefixtures("nothing_is_cached")

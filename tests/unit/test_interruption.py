@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from tightcut._support.interruption import interruptible
+from tightcut.utils.interruption import interruptible
 
 
 @pytest.fixture(autouse=True)

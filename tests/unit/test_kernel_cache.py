@@ -21,16 +21,16 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.errors import TypingError
 
 import tightcut
-from tightcut import _kernels
-from tightcut._kernels import cache
-from tightcut._kernels.compiled import compiled, compiled_sum
-from tightcut._support import compiling
-from tightcut._support.compiling import compiling_reported, report_compiling
+from tightcut import kernels as _kernels
+from tightcut.kernels import cache
+from tightcut.kernels.compiled import compiled, compiled_sum
 from tightcut.progress import ProgressLine
+from tightcut.utils import compiling
+from tightcut.utils.compiling import compiling_reported, report_compiling
 from tightcut.warmup import warmup
 
 INNER = """
-from tightcut._kernels.compiled import compiled
+from tightcut.kernels.compiled import compiled
 
 @compiled
 def step(v):
@@ -38,7 +38,7 @@ def step(v):
 """
 OUTER = """
 from kernels.inner import step
-from tightcut._kernels.compiled import compiled
+from tightcut.kernels.compiled import compiled
 
 @compiled
 def walk(v):
@@ -253,8 +253,7 @@ def test_a_warm_up_that_cannot_keep_its_code_says_so(monkeypatch):
 
 def test_every_kernel_uses_it():
     modules = [
-        importlib.import_module(f"tightcut._kernels.{module.name}")
-        for module in pkgutil.iter_modules(_kernels.__path__)
+        importlib.import_module(f"tightcut.kernels.{module.name}") for module in pkgutil.iter_modules(_kernels.__path__)
     ]
     kernels = {value for module in modules for value in vars(module).values() if isinstance(value, Dispatcher)}
     assert len(kernels) > 40
@@ -313,7 +312,7 @@ print(COSC(2, n_neighbors=3, connect=False, effort=0, random_state=0).fit(X).n_c
 @pytest.mark.slow
 def test_a_fit_in_a_sealed_installation_without_a_home(tmp_path):
     shutil.copytree(Path(tightcut.__file__).parent, tmp_path / "tightcut", ignore=shutil.ignore_patterns("__pycache__"))
-    refuse(tmp_path / "tightcut/_kernels/__pycache__")
+    refuse(tmp_path / "tightcut/kernels/__pycache__")
     (tmp_path / "temporary").mkdir()
     environment = {"PYTHONPATH": str(tmp_path), "HOME": "/dev/null/home", "TMPDIR": str(tmp_path / "temporary")}
     command = [sys.executable, "-B", "-W", "ignore:The nearest", "-c", FIT]

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tightcut import Constraints, Graph, metrics
-from tightcut.relaxation import objective
-from tightcut.result import number_by_appearance
+from tightcut.clustering.result import number_by_appearance
+from tightcut.problem import objective
 
 
 def random_affinity(n, seed):

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 
 from tightcut.neighbors import SYMMETRIZE, KnnSettings, check_points, find_neighbors, knn_affinity
 from tightcut.neighbors import bridges as bridging
-from tightcut.neighbors.affinity import SMALLEST_BRIDGE
+from tightcut.neighbors.knn import SMALLEST_BRIDGE
 
 FEATURES = [2, 20]  # scikit-learn takes a tree up to 15 features and brute force above.
 

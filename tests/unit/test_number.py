@@ -5,11 +5,11 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from tightcut import COSC, Constraints, Graph, knn_affinity
-from tightcut.choosing import GivenGraph, Problem, Setting
-from tightcut.choosing.held_out import hold_out
-from tightcut.choosing.number import admitted_by_pairs
 from tightcut.datasets import sample_constraints
-from tightcut.search.choose_k import choose_n_clusters
+from tightcut.search.spectral_k import choose_n_clusters
+from tightcut.selection import GivenGraph, Problem, Setting
+from tightcut.selection.held_out import hold_out
+from tightcut.selection.select_k import admitted_by_pairs
 
 # Three pairs of neighbouring clouds: the graph suggests three clusters, the classes are six.
 CENTRES = np.array([[0, 0], [4, 0], [12, 0], [16, 0], [0, 12], [4, 12]])

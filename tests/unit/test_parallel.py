@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import joblib
 import pytest
 
-from tightcut._support.parallel import Once, finish_tasks, run_tasks, workers
 from tightcut.search.options import SearchOptions
+from tightcut.utils.parallel import Once, finish_tasks, run_tasks, workers
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 5])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tightcut import ClusteringResult, Constraints, plots
-from tightcut.constraints.violations import Violations
 from tightcut.plots import embed_2d, new_figure, plot_clusters, plot_partitions, plot_tradeoff, save_png
+from tightcut.problem.violations import Violations
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist, pdist
 from sklearn.datasets import load_digits
 
-from tightcut._kernels import neighbors as kernels
-from tightcut.neighbors import blocked, projections
-from tightcut.neighbors.blocked import BlockedNeighbors
+from tightcut.kernels import neighbors as kernels
+from tightcut.neighbors import exact as blocked
+from tightcut.neighbors import projections
+from tightcut.neighbors.exact import BlockedNeighbors
 from tightcut.neighbors.points import unit_scale
 
 

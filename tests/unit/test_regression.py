@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.kernel_ridge import KernelRidge
 
-from tightcut.ask.regression import NEARNESS, RIDGE, Kernel, Regression
+from tightcut.ask.beliefs.regression import NEARNESS, RIDGE, Kernel, Regression
 
 
 @pytest.fixture(scope="module")

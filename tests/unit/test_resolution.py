@@ -424,8 +424,8 @@ def test_long_tables_are_shown_in_part():
 
 def test_compiling_is_said_once(monkeypatch, caplog):
     caplog.set_level("WARNING", logger="tightcut")  # --quiet of another test may have raised it
-    from tightcut._support import compiling
     from tightcut.resolution import result
+    from tightcut.utils import compiling
 
     def solve(*problem):
         compiling.report_compiling()
@@ -450,7 +450,8 @@ def test_the_warm_up_compiles_all_that_is_needed():
     """In a process of its own, whose kernels have the types of the warm-up alone."""
     program = """
 import numpy as np
-from tightcut import _kernels as kernels, resolve
+from tightcut import resolve
+from tightcut import kernels
 from tightcut.warmup import warmup
 warmup()
 names = ["join_components", "improve_components", "solve_components", "solve_parts", "bound_components", "weigh_branches"]

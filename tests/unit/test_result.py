@@ -11,9 +11,9 @@ from sklearn.preprocessing import scale
 
 from tightcut import COSC, ClusteringResult, Constraints, Graph, cluster, knn_affinity, tradeoff_path
 from tightcut.audit import audit
+from tightcut.clustering.result import warn_if_lopsided
 from tightcut.exceptions import LopsidedClustersWarning
 from tightcut.progress import ProgressLine, in_notebook
-from tightcut.result import warn_if_lopsided
 
 
 def lopsided(graph, labels, constraints=None):

@@ -5,8 +5,8 @@ import pytest
 from sklearn.datasets import load_digits, load_iris
 from sklearn.ensemble import ExtraTreesClassifier
 
-from tightcut._kernels.trees import average_votes, grow_trees
-from tightcut.ask.columns import Forest
+from tightcut.ask.beliefs.feature_models import Forest
+from tightcut.kernels.forest import average_votes, grow_trees
 
 
 def grow(X, y, kept=None, n_tried=2, seed=1):

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tightcut import COSC
-from tightcut.updates.archive import MANIFEST, VERSION, ArchiveError, read_archive, write_archive
+from tightcut.fitted.archive import MANIFEST, VERSION, ArchiveError, read_archive, write_archive
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError
-from tightcut.relaxation.objective import normalized_cut
+from tightcut.problem.objective import normalized_cut
 
 
 def fitted(rng, n, k):

@@ -6,8 +6,8 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
 from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError, cluster
-from tightcut.relaxation.objective import normalized_cut
-from tightcut.updates import Change, Changes
+from tightcut.fitted import Change, Changes
+from tightcut.problem.objective import normalized_cut
 
 
 def random_similarities(rng, n, k):
@@ -294,7 +294,7 @@ def test_points_are_scaled_once_and_seen_as_by_a_model_from_a_file(settings, tmp
     X = np.abs(rng.normal(size=(90, 4))) * [1, 10, 100, 1000]
     model = COSC(3, random_state=0, **settings).fit(X[:70], must_link=[(0, 1), (2, 3), (4, 5)])
     model.save(tmp_path / "model.tcut")
-    from tightcut.choosing import View
+    from tightcut.selection import View
 
     rows, transform = [], View.transform
     monkeypatch.setattr(View, "transform", lambda view, points: rows.append(len(points)) or transform(view, points))

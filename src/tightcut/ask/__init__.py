@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
 from tightcut.ask.session import Session
-from tightcut.ask.simulation import Round, simulate
+from tightcut.ask.simulate import Round, simulate
 
 if TYPE_CHECKING:
-    from tightcut.ask.page.things import Things
+    from tightcut.ask.page.items import Things
 
 __all__ = ["Answer", "Contradiction", "Group", "Progress", "Question", "Round", "Session", "Things", "simulate"]
 
@@ -21,6 +21,6 @@ def __getattr__(name: str) -> Any:
     """The page is imported when something of it is used."""
     if name != "Things":
         raise AttributeError(f"module 'tightcut.ask' has no attribute {name!r}; it offers {', '.join(__all__)}.")
-    from tightcut.ask.page.things import Things
+    from tightcut.ask.page.items import Things
 
     return Things

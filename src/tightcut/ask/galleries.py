@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tightcut.ask.beliefs import Beliefs
+from tightcut.ask.beliefs.mixture import Beliefs
 
 
 def typical_rows(beliefs: Beliefs, labels: np.ndarray, group: int, n: int) -> np.ndarray:

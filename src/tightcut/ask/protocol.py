@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tightcut.ask.journal import Event
+from tightcut.ask.journal.file import Event
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
-from tightcut.constraints import Constraints
+from tightcut.problem import Constraints
 
 
 class AnySession(Protocol):

@@ -12,20 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from tightcut._support.display import counted
-from tightcut.ask import choices
+from tightcut.ask import validation as choices
+from tightcut.ask.beliefs.evidence import COMPARE, believed_constraints, judge, truth_of
+from tightcut.ask.beliefs.setup import survey
 from tightcut.ask.contradictions import find_contradictions
-from tightcut.ask.evidence import COMPARE, believed_constraints, judge, truth_of
 from tightcut.ask.galleries import doubtful_rows, typical_members, typical_rows
-from tightcut.ask.history import answer_event, largest, numbered, to_answer, undoing
-from tightcut.ask.journal import Event, Journal, fingerprint, now
-from tightcut.ask.landscape import survey
-from tightcut.ask.planning import Item, Planner
-from tightcut.ask.progress import measure
-from tightcut.ask.questions import Placing
+from tightcut.ask.journal.file import Event, Journal, fingerprint, now
+from tightcut.ask.journal.replay import answer_event, largest, numbered, to_answer, undoing
+from tightcut.ask.questions.choose import Placing
+from tightcut.ask.questions.placing import Item, Planner
+from tightcut.ask.questions.progress import measure
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
 from tightcut.ask.state import State
-from tightcut.constraints import Constraints
+from tightcut.problem import Constraints
+from tightcut.utils.display import counted
 
 SHOWN_MEMBERS = 8
 PREPARED = 5_000  # points from which it pays to prepare while the person thinks

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from tightcut.ask.beliefs import Beliefs, believe
-from tightcut.ask.cutting import ForecastComparison, cut_from
-from tightcut.ask.evidence import gather
-from tightcut.ask.history import effective_answers, largest, named_groups
-from tightcut.ask.journal import Event, Journal
-from tightcut.ask.labelling import columns_lead, labels_of
-from tightcut.ask.landscape import Landscape, View
+from tightcut.ask.beliefs.evidence import gather
+from tightcut.ask.beliefs.forecast import ForecastComparison, cut_from
+from tightcut.ask.beliefs.labels import columns_lead, labels_of
+from tightcut.ask.beliefs.mixture import Beliefs, believe
+from tightcut.ask.beliefs.setup import Landscape, View
+from tightcut.ask.journal.file import Event, Journal
+from tightcut.ask.journal.replay import effective_answers, largest, named_groups
 from tightcut.ask.records import Answer
 
 

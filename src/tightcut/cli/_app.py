@@ -14,15 +14,15 @@ from typing import Any
 import click
 
 from tightcut import __version__
-from tightcut._support.interruption import interruptible
 from tightcut.cli._console import printable
+from tightcut.utils.interruption import interruptible
 
 BAD_INPUT, INCONSISTENT = 1, 3
 
 # The module of each command, in the order of the help.
 COMMANDS = {"cluster": "cluster", "update": "update", "predict": "update"}
 COMMANDS |= {name: name for name in ("resolve", "ask", "check", "audit", "tradeoff", "evaluate", "reproduce")}
-COMMANDS |= dict.fromkeys(("datasets", "demo", "warmup", "info"), "about")
+COMMANDS |= dict.fromkeys(("datasets", "demo", "warmup", "info"), "misc")
 EPILOG = """\b
 Exit codes:
   0    success
@@ -52,7 +52,7 @@ class LazyGroup(click.Group):
         if os.path.exists(name):  # noqa: PTH110 (pathlib costs more than the whole help)
             hint = f" Did you mean: tightcut cluster {name} -k K"
         else:
-            from tightcut._support.choices import did_you_mean
+            from tightcut.utils.validation import did_you_mean
 
             hint = did_you_mean(name, COMMANDS)
         raise click.UsageError(f"No such command {name!r}.{hint}", ctx)

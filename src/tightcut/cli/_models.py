@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tightcut._support.display import counted
 from tightcut.cli._console import Console
+from tightcut.utils.display import counted
 
 if TYPE_CHECKING:
     from tightcut.cli._problem import Problem
     from tightcut.files import Data
-    from tightcut.model import Model
+    from tightcut.fitted.model import Model
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ class Rows:
 def read_model(path: Path) -> Model:
     from tightcut.files import InputError
     from tightcut.files.sources import check_readable
-    from tightcut.model import Model
+    from tightcut.fitted.model import Model
 
     check_readable(path)
     try:

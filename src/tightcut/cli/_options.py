@@ -44,7 +44,7 @@ class NumberOr(click.ParamType):
         self.word, self.number, self.name = word, number, number.name
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
-        from tightcut._support.choices import did_you_mean_number
+        from tightcut.utils.validation import did_you_mean_number
 
         if value == self.word:
             return self.word

@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tightcut._support.display import counted, shown_sizes
-from tightcut._support.rounding import BELIEF_ROUNDING
 from tightcut.cli._problem import Problem, graph_of, points_of
+from tightcut.utils.display import counted, shown_sizes
+from tightcut.utils.rounding import BELIEF_ROUNDING
 
 if TYPE_CHECKING:
     import numpy as np
 
     from tightcut.audit import Audit
     from tightcut.files import Data
-    from tightcut.model import Model
+    from tightcut.fitted.model import Model
 
 CRITERIA = {"ncut": "normalized cut", "rcut": "ratio cut"}
 SIZES_SHOWN, COLUMNS_SHOWN, VIOLATED_SHOWN = 20, 15, 10
@@ -132,7 +132,7 @@ class Outcome:
         )
 
     def _page_facts(self) -> dict[str, str]:
-        from tightcut.choosing import SCALED_TO
+        from tightcut.selection import SCALED_TO
 
         data, options, model = self.problem.data, self.options, self.model
         setting = model.choice_.setting

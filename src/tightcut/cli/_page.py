@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tightcut._support.display import counted
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console
+from tightcut.utils.display import counted
 
 if TYPE_CHECKING:
-    from tightcut.ask.page.desk import Desk
+    from tightcut.ask.page.controller import Desk
     from tightcut.ask.protocol import AnySession
 
 page_options = opt.together(

@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tightcut._support.display import counted
 from tightcut.cli._console import Console
+from tightcut.utils.display import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tightcut import Constraints, Graph
     from tightcut.files import Data, DataOptions, Judgements
     from tightcut.files.pairs import Places
-    from tightcut.model import Model
+    from tightcut.fitted.model import Model
 
 SETTINGS = (
     "n_clusters", "criterion", "metric", "scale", "learn_distances", "n_neighbors", "neighbors", "symmetrize",
@@ -42,7 +42,7 @@ class Problem:
         from tightcut.cli._contradiction import explain
         from tightcut.exceptions import InconsistentConstraintsError
         from tightcut.files import InputError
-        from tightcut.model import Model
+        from tightcut.fitted.model import Model
 
         data, pairs, n_clusters = self.data, self.judgements, options["n_clusters"]
         if data.n_rows < 2:
@@ -177,8 +177,8 @@ def _note_reading(data: Data, console: Console, *, distances: bool) -> None:
     if data.affinity is None:
         import numpy as np
 
-        from tightcut.choosing.scales import moments
         from tightcut.files.errors import listed
+        from tightcut.selection.scale import moments
 
         names = f"names from {data.id_name!r}" if data.has_ids else "rows counted from 0"
         console.note(

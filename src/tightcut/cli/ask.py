@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tightcut._support.display import counted
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, printable
 from tightcut.cli._page import check_journal, check_packages, journal_of, note_journal, page_options, serve_page
+from tightcut.utils.display import counted
 
 if TYPE_CHECKING:
     from tightcut.ask import Session
-    from tightcut.ask.page.sources import Source
-    from tightcut.model import Model
+    from tightcut.ask.page.question_data import Source
+    from tightcut.fitted.model import Model
 
 
 @click.command(short_help="Answer a few questions, and get clusters that follow the answers.")
@@ -76,7 +76,7 @@ def ask(data: str, in_terminal: bool, port: int, no_browser: bool, quiet: bool, 
 
 
 def _source(data: str, options: dict[str, Any], console: Console) -> Source:
-    from tightcut.ask.page.sources import read_source
+    from tightcut.ask.page.question_data import read_source
     from tightcut.cli._problem import reading_options
     from tightcut.files import InputError
 
@@ -95,7 +95,7 @@ def _source(data: str, options: dict[str, Any], console: Console) -> Source:
 def _model(data: str, options: dict[str, Any]) -> Model | None:
     """The model that DATA is, if it is one; its rows and columns are not chosen again."""
     from tightcut.cli._models import read_model
-    from tightcut.updates.archive import SUFFIX
+    from tightcut.fitted.archive import SUFFIX
 
     if Path(data).suffix.lower() != SUFFIX:
         return None
@@ -125,8 +125,8 @@ def _model_source(model: Model, data: str, options: dict[str, Any]) -> Source:
 
 def _check_before_the_page(source: Source, journal: Path | None, n_clusters: int | str) -> None:
     """Refuse data that cannot be asked about, and a journal of other data, before a page is opened."""
-    from tightcut.ask.choices import check_data
-    from tightcut.ask.journal import Journal, fingerprint
+    from tightcut.ask.journal.file import Journal, fingerprint
+    from tightcut.ask.validation import check_data
 
     X = check_data(source.X, source.affinity)
     if n_clusters != "auto" and int(n_clusters) > X.shape[0]:
@@ -174,7 +174,7 @@ def _on_page(
     *,
     no_browser: bool,
 ) -> None:
-    from tightcut.ask.page.desk import Desk
+    from tightcut.ask.page.controller import Desk
 
     desk = Desk(
         source.things,

@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
-from tightcut._support.display import counted
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, echo, print_json
 from tightcut.cli._problem import read_problem
 from tightcut.cli._targets import check_targets
+from tightcut.utils.display import counted
 
 HEADER = ("type", "first", "second", "belief", "price", "cut_without", "method")
 SHOWN = 20

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tightcut._support.display import counted
 from tightcut.cli._app import BAD_INPUT, INCONSISTENT
 from tightcut.cli._console import echo, print_facts, print_json
 from tightcut.cli._options import FILE, data_options, json_option, n_clusters_option
+from tightcut.utils.display import counted
 
 if TYPE_CHECKING:
     from tightcut import Constraints, InconsistentConstraintsError
@@ -99,7 +99,7 @@ def contradiction(constraints: Constraints, n_clusters: int, n_others: int) -> I
     import scipy.sparse as sp
 
     from tightcut import Constraints, InconsistentConstraintsError
-    from tightcut.model import Model
+    from tightcut.fitted.model import Model
 
     n = constraints.n_points + n_others
     known = Constraints.from_pairs(n, constraints.must_link, constraints.cannot_link)

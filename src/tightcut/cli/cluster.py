@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tightcut.cli import _options as opt
+from tightcut.cli._cluster_graph import cluster_folder, is_distributed, refuse_without_folder
 from tightcut.cli._console import Console, echo, print_facts, print_json
-from tightcut.cli._edges import cluster_folder, is_distributed, refuse_without_folder
 from tightcut.cli._labels import read_labels, write_labels
 from tightcut.cli._models import Rows
 from tightcut.cli._outcome import Outcome, pictures
@@ -18,7 +18,7 @@ from tightcut.cli._problem import Problem, read_problem
 from tightcut.cli._targets import check_targets, is_standard_output, write_page
 
 if TYPE_CHECKING:
-    from tightcut.model import Model
+    from tightcut.fitted.model import Model
 
 
 @click.command()

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tightcut._support.display import counted
 from tightcut.cli._console import Console, echo, print_facts, print_json
 from tightcut.cli._options import FILE, json_option, option, quiet_option
+from tightcut.utils.display import counted
 
 if TYPE_CHECKING:
     from tightcut.files import Table

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tightcut._support.display import counted
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, print_facts, print_json, printable
-from tightcut.cli._doubts import ask_about, asking_options, check_asking, refuse_without_asking
+from tightcut.cli._resolve_ask import ask_about, asking_options, check_asking, refuse_without_asking
 from tightcut.cli._targets import check_targets, is_standard_output
+from tightcut.utils.display import counted
 
 if TYPE_CHECKING:
     from tightcut import Resolution
     from tightcut.files import Judgements
-    from tightcut.resolution.columns import Source
+    from tightcut.resolution.tables import Source
 
 REASONS = {"cannot_link": "a cannot-link", "groups": "a group", "labels": "known labels", "evidence": "other scores"}
 
@@ -111,8 +111,8 @@ def resolve(
 
 def _resolved(edges: Path, columns: str | None, rules: dict[str, Any], console: Console) -> Resolution:
     from tightcut import resolve as solve
-    from tightcut._support.compiling import compiling_reported
     from tightcut.files import read_pairs
+    from tightcut.utils.compiling import compiling_reported
 
     must, cannot = None, None
     if rules["constraints"] is not None:
@@ -134,7 +134,7 @@ def _sources(judgements: Judgements) -> tuple[Source, Source]:
     import numpy as np
 
     from tightcut.files import InputError
-    from tightcut.resolution.columns import Source
+    from tightcut.resolution.tables import Source
 
     unsure = np.flatnonzero(judgements.belief < 1)
     if len(unsure):

@@ -18,7 +18,7 @@ from tightcut.cli._targets import check_targets, is_standard_output, write_page
 if TYPE_CHECKING:
     from tightcut import Constraints
     from tightcut.files import Judgements
-    from tightcut.model import Model
+    from tightcut.fitted.model import Model
 
 ADVICE = (
     "The model is as it was. Correct or remove new pairs, or cluster all rows again: tightcut cluster has -k and "
@@ -169,7 +169,7 @@ def _take_names(model: Model, answers: Path, console: Console) -> list[str]:
     """Name clusters as the answers name groups, where neither has a name yet."""
     import numpy as np
 
-    from tightcut.ask.journal import read_named_rows
+    from tightcut.ask.journal.file import read_named_rows
 
     given = []
     for name, members in read_named_rows(answers).items():
@@ -196,7 +196,7 @@ def _write_changes(path: Path, model: Model, rows: Rows, *, spreadsheet: bool, f
 
 
 def _counts(model: Model) -> dict[str, int]:
-    from tightcut.updates.changes import KINDS
+    from tightcut.fitted.changes import KINDS
 
     return {kind: sum(len(row.points) for row in model.changes_ if row.kind == kind) for kind in KINDS}
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tightcut.constraints import Constraints
-from tightcut.constraints.pairs import to_array
+from tightcut.problem import Constraints
+from tightcut.problem.pairs import to_array
 
 
 def sample_constraints(y: Any, n_pairs: int, random_state: Any = None, *, noise: float = 0.0) -> Constraints:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tightcut import _kernels as kernels
-from tightcut.constraints import Constraints
+from tightcut import kernels
 from tightcut.distributed.coarsening import contract
 from tightcut.distributed.levels import Level
 from tightcut.distributed.running import Runner
+from tightcut.problem import Constraints
 
 STAGE = "borders"
 

@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.clustering import as_generator, check_number, cluster
-from tightcut.constraints import Constraints
-from tightcut.constraints.violations import Violations
+from tightcut.clustering.cluster import as_generator, check_number, cluster
+from tightcut.clustering.result import number_by_appearance
 from tightcut.distributed.borders import free_borders
 from tightcut.distributed.coarsening import coarsen, save_units
 from tightcut.distributed.edges import MOST_VERTICES, Vertices, read_edges, runs_of_arcs, survey
 from tightcut.distributed.levels import Level, cut_into_blocks, write_level
 from tightcut.distributed.refinement import refine
 from tightcut.distributed.running import LostWorkersError, Progress, Runner, find_client, temporary_folder
-from tightcut.graph import Graph
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph
+from tightcut.problem.violations import Violations
 from tightcut.relaxation.recursion import separate_sets
-from tightcut.result import number_by_appearance
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.contradiction import explain
 from tightcut.search.feasibility import find_colouring

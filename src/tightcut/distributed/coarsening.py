@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tightcut import _kernels as kernels
-from tightcut.constraints import Constraints
+from tightcut import kernels
 from tightcut.distributed.levels import Level, cut_into_blocks, write_level
 from tightcut.distributed.running import Runner
+from tightcut.problem import Constraints
 
 LIMIT = (
     2.0  # of the mean weight of the units that are wanted in the end, and of those there are: what a new unit may weigh

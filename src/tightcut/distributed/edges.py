@@ -10,7 +10,7 @@ import numpy as np
 
 from tightcut.distributed.levels import Level
 from tightcut.distributed.running import Runner
-from tightcut.graph import LARGEST_WEIGHT
+from tightcut.problem.graph import LARGEST_WEIGHT
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,7 +14,7 @@ from uuid import uuid4
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut import _kernels as kernels
+from tightcut import kernels
 from tightcut.distributed.running import Runner
 
 Block = tuple[int, np.ndarray, np.ndarray, np.ndarray]

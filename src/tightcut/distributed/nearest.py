@@ -11,11 +11,11 @@ import numpy as np
 from tightcut.distributed.levels import Level
 from tightcut.distributed.points import PointBlocks
 from tightcut.distributed.running import Runner
-from tightcut.neighbors.affinity import gaussian_similarity
 from tightcut.neighbors.approximate import RECALL_SAMPLE
-from tightcut.neighbors.index import Neighbors, make_index
+from tightcut.neighbors.knn import gaussian_similarity
 from tightcut.neighbors.points import check_units
 from tightcut.neighbors.projected import ProjectedNeighbors
+from tightcut.neighbors.tree import Neighbors, make_index
 
 STAGE = "neighbours"
 Lists = tuple[np.ndarray, np.ndarray]  # distances and neighbours, nearest first

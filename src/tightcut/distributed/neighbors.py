@@ -10,17 +10,17 @@ from uuid import uuid4
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut._support.choices import check_choice, check_count
-from tightcut._support.extras import required
 from tightcut.distributed.edges import COLUMNS, MOST_VERTICES
 from tightcut.distributed.levels import Level
 from tightcut.distributed.nearest import find_arcs
 from tightcut.distributed.points import PointBlocks, read_points, save_points
 from tightcut.distributed.running import Progress, Runner, find_client, temporary_folder
 from tightcut.neighbors import METRICS, SYMMETRIZE
-from tightcut.neighbors.affinity import weighted_bridges
-from tightcut.neighbors.index import make_index
+from tightcut.neighbors.knn import weighted_bridges
 from tightcut.neighbors.points import GIVEN
+from tightcut.neighbors.tree import make_index
+from tightcut.utils.extras import required
+from tightcut.utils.validation import check_choice, check_count
 
 SEARCHES = ("auto", "exact", "approximate")
 EXACT_WORK = 1e15  # n^2 d up to which "auto" is exact: an hour or two of one core

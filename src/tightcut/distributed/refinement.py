@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tightcut import _kernels as kernels
+from tightcut import kernels
 from tightcut.distributed.levels import Level
 from tightcut.distributed.running import Runner
 

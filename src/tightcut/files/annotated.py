@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut._support.choices import did_you_mean
 from tightcut.files.errors import InputError, listed, parsing
 from tightcut.files.formats import reader
 from tightcut.files.sources import Source
+from tightcut.utils.validation import did_you_mean
 
 CELL = "cell"  # the column with the names of the cells
 PREFERRED = "X_pca"

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from tightcut._support.extras import required
 from tightcut.files import databases, parquet
 from tightcut.files.errors import InputError
 from tightcut.files.formats import TEXT_SUFFIXES
 from tightcut.files.writing import atomic_writer, check_writable, write_rows
+from tightcut.utils.extras import required
 
 
 def check_columns_writable(path: Path, *, force: bool = False) -> None:

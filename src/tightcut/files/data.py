@@ -111,7 +111,7 @@ def read_data(path: str | Path | Source, options: DataOptions | None = None) -> 
     readers = {".npy": _from_npy, ".npz": _from_npz, ".mtx": _from_mtx, ".h5ad": _from_h5ad}
     reader = readers.get(source.suffix, _from_table if source.suffix in READERS else None)
     if reader is None:
-        from tightcut.updates.archive import SUFFIX
+        from tightcut.fitted.archive import SUFFIX
 
         if source.suffix == SUFFIX:
             raise InputError(f"{source} is a saved model, not data; tightcut update, predict and ask take it.")

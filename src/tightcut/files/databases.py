@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tightcut._support.extras import required
 from tightcut.files.errors import InputError
 from tightcut.files.folders import check_folder
+from tightcut.utils.extras import required
 
 SUFFIX = ".duckdb"
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tightcut._support.choices import check_choice
-from tightcut._support.display import counted
 from tightcut.files.cells import is_missing
 from tightcut.files.errors import InputError, listed
 from tightcut.files.tables import SUGGESTIONS, Table
+from tightcut.utils.display import counted
+from tightcut.utils.validation import check_choice
 
 MISSING = ("error", "drop", "mean")
 MOST_CATEGORIES = 100

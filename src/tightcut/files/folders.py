@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tightcut._support.atomic import temporary_beside
 from tightcut.files.errors import InputError
+from tightcut.utils.atomic import temporary_beside
 
 
 def check_folder(path: Path) -> None:

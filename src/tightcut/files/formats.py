@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tightcut._support.choices import did_you_mean
-from tightcut._support.extras import required
 from tightcut.files import parquet, text
 from tightcut.files.cells import as_text
 from tightcut.files.databases import quoted
 from tightcut.files.errors import InputError, listed, parsing
 from tightcut.files.sources import Source
+from tightcut.utils.extras import required
+from tightcut.utils.validation import did_you_mean
 
 
 class Content(NamedTuple):

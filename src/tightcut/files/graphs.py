@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.constraints.pairs import pair_keys
 from tightcut.files.cells import is_number
 from tightcut.files.errors import InputError, parsing
 from tightcut.files.sources import Source
 from tightcut.files.tables import Table
+from tightcut.problem.pairs import pair_keys
 
 END_NAMES = (("source", "target"), ("from", "to"), ("src", "dst"))
 WEIGHT_NAMES = ("weight", "similarity", "affinity")
@@ -101,7 +101,7 @@ def _banner(line: str) -> tuple[str, str, str]:
 
 def checked_affinity(source: Source, matrix: Any) -> sp.csr_array:
     """A similarity matrix, or an error that names the file."""
-    from tightcut.graph import validate_affinity
+    from tightcut.problem.graph import validate_affinity
 
     n = matrix.shape[0]
     if sp.issparse(matrix) and n > MANY_VERTICES and n > MOST_ISOLATED * matrix.nnz:

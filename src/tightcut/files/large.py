@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from tightcut.choosing.scales import written
 from tightcut.files import parquet
 from tightcut.files.errors import InputError, parsing
 from tightcut.files.sources import Source, check_readable
 from tightcut.neighbors.points import POINT_TYPES, row_blocks
+from tightcut.selection.scale import written
 
 BLOCK_ENTRIES = 1 << 22
 LARGE_FILE = 1 << 30  # bytes from which the command line maps a file

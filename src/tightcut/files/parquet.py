@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tightcut._support.extras import required
 from tightcut.files.errors import InputError, listed, parsing
 from tightcut.files.sources import Source
+from tightcut.utils.extras import required
 
 SUFFIXES = frozenset({".parquet", ".pq"})
 KIND = "a Parquet file"

@@ -11,9 +11,9 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import IO
 
-from tightcut._support.choices import did_you_mean
-from tightcut._support.extras import required
 from tightcut.files.errors import InputError, parsing
+from tightcut.utils.extras import required
+from tightcut.utils.validation import did_you_mean
 
 WITH_PARTS = {".xlsx", ".db", ".sqlite", ".sqlite3", ".duckdb", ".h5ad"}
 PACKINGS = {".gz": "gzip", ".zst": "Zstandard"}

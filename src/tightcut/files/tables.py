@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from tightcut._support.choices import did_you_mean
 from tightcut.files.cells import as_number, as_text, brief, complaint, is_missing, is_nearly_a_number, is_number
 from tightcut.files.errors import InputError, listed
 from tightcut.files.formats import READERS, TABLES
 from tightcut.files.sources import Source, check_readable
+from tightcut.utils.validation import did_you_mean
 
 COLUMNS_SHOWN = 6
 NUMBERED = 4  # columns named 0, 1, 2, ... that make a header; fewer may be an edge or a point

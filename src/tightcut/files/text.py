@@ -14,10 +14,10 @@ from itertools import chain, islice
 
 import numpy as np
 
-from tightcut._support.display import counted
 from tightcut.files.cells import is_number
 from tightcut.files.errors import InputError
 from tightcut.files.sources import Source
+from tightcut.utils.display import counted
 
 NEWLINE, SPACE = ord("\n"), ord(" ")
 

@@ -9,11 +9,11 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from tightcut._support.atomic import replaced
 from tightcut.files.cells import is_number
 from tightcut.files.errors import InputError
 from tightcut.files.folders import check_folder
 from tightcut.files.formats import TEXT_SUFFIXES
+from tightcut.utils.atomic import replaced
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # first characters of a cell that a spreadsheet may take for a formula
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from tightcut.gpu.sparse import DeviceCsr, Groups, send
-from tightcut.graph import Graph
+from tightcut.problem.graph import Graph
 
 
 def contract_graph(graph: Graph, labels: np.ndarray, device: str = "cuda") -> Graph:

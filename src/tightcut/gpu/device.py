@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any
 
-from tightcut._support.choices import check_choice
 from tightcut.exceptions import NoGpuError
+from tightcut.utils.validation import check_choice
 
 DEVICES = ("cpu", "cuda", "auto")
 

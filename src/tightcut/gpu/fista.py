@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from tightcut.gpu import _kernels as kernels
+from tightcut.gpu import fista_kernels as kernels
 from tightcut.gpu.slices import SLICE, Slices
 from tightcut.gpu.sparse import DeviceCsr, send
 from tightcut.relaxation.fista import CHECK_EVERY, warn_if_unfinished

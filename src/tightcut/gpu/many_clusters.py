@@ -1,4 +1,4 @@
-"""More than two clusters on a device: `tightcut.search.many_clusters.ManyClusters`, with the graph and its levels there."""
+"""More than two clusters on a device: `tightcut.search.k_way.ManyClusters`, with the graph and its levels there."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tightcut.gpu.matching import heavy_edge_matching, pairs_as_units
 from tightcut.gpu.refinement import Movable, Rounds, measure
 from tightcut.gpu.sparse import DeviceCsr, Groups, send
 from tightcut.search.constrained_graph import ConstrainedGraph
-from tightcut.search.levels import SHRINKS
-from tightcut.search.many_clusters import ManyClusters, Prices
+from tightcut.search.evolve import DEVICE_LIMIT
+from tightcut.search.k_way import ManyClusters, Prices
+from tightcut.search.multilevel import SHRINKS
 from tightcut.search.problem import Contraction, Solution
-from tightcut.search.search import DEVICE_LIMIT
 
 
 @dataclass(frozen=True, eq=False)

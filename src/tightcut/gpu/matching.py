@@ -40,7 +40,7 @@ def heavy_edge_matching(
     labels : Tensor, optional
         Only vertices of the same label are matched.
     """
-    from tightcut.gpu import _row_kernels as kernels
+    from tightcut.gpu import row_kernels as kernels
 
     here, there = matrix.sources, matrix.indices
     allowed = (mass[here] + mass[there] <= heaviest) & (matrix.data != 0) & (here != there)

@@ -60,7 +60,7 @@ class DeviceNeighbors:
         self.n_repeated = 0
 
     def kneighbors(self, X: np.ndarray | None = None, n_neighbors: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """See `tightcut.neighbors.index.Neighbors`; the smaller number first among equals, as int32."""
+        """See `tightcut.neighbors.tree.Neighbors`; the smaller number first among equals, as int32."""
         distances, neighbors = self.nearest(X, n_neighbors)
         return distances.cpu().numpy(), neighbors.int().cpu().numpy()
 

@@ -167,7 +167,7 @@ def _moved(
     graph: Movable, labels: torch.Tensor, waiting: torch.Tensor, totals: Totals, k: int, terms: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The labels after a round, and who moved in it."""
-    from tightcut.gpu import _row_kernels as kernels
+    from tightcut.gpu import row_kernels as kernels
 
     n = graph.n
     active = ((totals.within < graph.tightness) | graph.always) & (waiting == 0)

@@ -14,7 +14,7 @@ BLOCK = 512  # vertices whose values are added up by one program
 
 def weight_within(matrix: DeviceCsr, labels: torch.Tensor) -> torch.Tensor:
     """The weight of each row's entries in columns of its own label."""
-    from tightcut.gpu import _row_kernels as kernels
+    from tightcut.gpu import row_kernels as kernels
 
     within = torch.zeros(matrix.n, dtype=torch.float64, device=labels.device)
     if len(matrix.data):
@@ -25,7 +25,7 @@ def weight_within(matrix: DeviceCsr, labels: torch.Tensor) -> torch.Tensor:
 
 def sums_by_label(values: torch.Tensor, labels: torch.Tensor, k: int) -> torch.Tensor:
     """The sums of each row of values over the columns of each label, shape (rows, k)."""
-    from tightcut.gpu import _row_kernels as kernels
+    from tightcut.gpu import row_kernels as kernels
 
     rows, n = values.shape
     blocks = -(-n // BLOCK)

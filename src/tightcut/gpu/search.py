@@ -14,11 +14,11 @@ from dataclasses import replace
 import numpy as np
 
 from tightcut.gpu.levels import OnDevice
-from tightcut.search.levels import coarsen, coarsest
+from tightcut.search.evolve import cycled, join
+from tightcut.search.multilevel import coarsen, coarsest
 from tightcut.search.options import SearchOptions
 from tightcut.search.population import improve, select
 from tightcut.search.problem import Contraction, Problem, Solution
-from tightcut.search.search import cycled, join
 from tightcut.search.starts import carry_back
 
 COARSENINGS, STARTS = 0.75, 0.5  # of those of a search on the CPU
@@ -29,7 +29,7 @@ CLOSE = 1.1  # solutions are joined whose score is at most this many times the b
 def search_on_device(
     problem: OnDevice, rng: np.random.Generator, options: SearchOptions, known: list[np.ndarray]
 ) -> list[Solution]:
-    """`tightcut.search.search.search` of a problem on a device."""
+    """`tightcut.search.evolve.search` of a problem on a device."""
     # Workers of another process may cut small graphs; what is on the device stays in this one.
     here = options if options.workers[1] else replace(options, n_jobs=1)
     given = [problem.judge(state) for state in known]

@@ -1,4 +1,4 @@
-"""Two clusters on a device: `tightcut.search.two_clusters.TwoClusters`, with the signed graph and its levels there."""
+"""Two clusters on a device: `tightcut.search.two_way.TwoClusters`, with the signed graph and its levels there."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tightcut.gpu.levels import DEVICE_LOCK, OnDevice, Ties
 from tightcut.gpu.matching import heavy_edge_matching, pairs_as_units
 from tightcut.gpu.refinement import Movable, Rounds, measure
 from tightcut.gpu.sparse import DeviceCsr, Groups, send
-from tightcut.search.levels import SHRINKS
+from tightcut.search.evolve import DEVICE_LIMIT
+from tightcut.search.multilevel import SHRINKS
 from tightcut.search.problem import Contraction, Solution
-from tightcut.search.search import DEVICE_LIMIT
 from tightcut.search.signed_graph import SignedGraph
-from tightcut.search.two_clusters import TwoClusters
+from tightcut.search.two_way import TwoClusters
 
 LEVEL_LIMIT = 8_000  # units below which the levels of a start are made on the CPU
 

@@ -1,6 +1,6 @@
 """From points to a similarity graph: nearest neighbours, exact or approximate, their weights, and bridges."""
 
-from tightcut.neighbors.affinity import (
+from tightcut.neighbors.knn import (
     SEARCHES,
     SYMMETRIZE,
     KnnGraph,
@@ -12,9 +12,9 @@ from tightcut.neighbors.affinity import (
     knn_graph,
     known_affinity,
 )
-from tightcut.neighbors.given import check_distances, check_rows
 from tightcut.neighbors.pixels import pixel_affinity
 from tightcut.neighbors.points import GIVEN, METRICS, POINT_TYPES, check_points
+from tightcut.neighbors.precomputed import check_distances, check_rows
 
 __all__ = [
     "GIVEN",

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from tightcut._support.extras import required
-from tightcut.neighbors.blocked import BlockedNeighbors
 from tightcut.neighbors.distances import rank_others
+from tightcut.neighbors.exact import BlockedNeighbors
 from tightcut.neighbors.points import row_blocks, unit_scale
 from tightcut.neighbors.threads import STAGE, Progress
+from tightcut.utils.extras import required
 
 LISTS_PER_ROOT = 4  # inverted lists, as a multiple of sqrt(n)
 TRAINED_PER_LIST = 40  # points that place a list's centre
@@ -24,7 +24,7 @@ RECALL_SAMPLE = 500
 class ApproximateNeighbors:
     """Points in inverted lists around centres of k-means; a query looks into the nearest lists only.
 
-    See `tightcut.neighbors.index.Neighbors`. faiss holds a copy of the points in float32.
+    See `tightcut.neighbors.tree.Neighbors`. faiss holds a copy of the points in float32.
     """
 
     def __init__(self, points: np.ndarray, *, n_jobs: int | None = None, progress: Progress | None = None) -> None:

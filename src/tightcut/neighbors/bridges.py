@@ -24,7 +24,7 @@ from tightcut.neighbors.distances import cross_distances, pair_half_squares
 from tightcut.neighbors.points import Points, unit_scale
 
 if TYPE_CHECKING:
-    from tightcut.neighbors.index import Neighbors
+    from tightcut.neighbors.tree import Neighbors
 
 SMALL_COMPONENT = 64
 MOST_LARGE_COMPONENTS = 2000

@@ -25,7 +25,7 @@ Side: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class CandidateLists:
-    """The best candidates so far of each row, in the order of its cells; see `tightcut._kernels.neighbors`.
+    """The best candidates so far of each row, in the order of its cells; see `tightcut.kernels.neighbors`.
 
     `largest_half_norm` is half the squared distance to the farthest origin from which candidates were measured: the
     rounding error of their distances grows with it.
@@ -132,7 +132,7 @@ class QueryCells:
         return _centred(self._queries, rows, origin, self._scale, dtype)
 
     def _update(self, products: np.ndarray, left: Side, right: Side, *, diagonal: bool = False) -> None:
-        from tightcut._kernels.neighbors import update_lists
+        from tightcut.kernels.neighbors import update_lists
 
         if len(self._measured[0]):
             left, right = (left[0] * self._share - self._margin, *left[1:]), (right[0] * self._share, *right[1:])

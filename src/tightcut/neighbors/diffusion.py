@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.graph import enlarged, without_diagonal
+from tightcut.problem.graph import enlarged, without_diagonal
 
 LARGEST = 30  # edges kept from each point
 KEPT_ON_THE_WAY = 4 * LARGEST  # per row after each step

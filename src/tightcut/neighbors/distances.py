@@ -19,7 +19,7 @@ def pair_half_squares(
     queries: Points, rows: np.ndarray, points: Points, candidates: np.ndarray, scale: float
 ) -> np.ndarray:
     """Half the squared distances from queries[rows[i]] to each of points[candidates[i]]."""
-    from tightcut._kernels import neighbors as kernels
+    from tightcut.kernels import neighbors as kernels
 
     out = np.empty(candidates.shape)
     if sp.issparse(points):

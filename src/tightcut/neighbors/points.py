@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut._support.arrays import read_matrix, why_unreadable
+from tightcut.utils.arrays import read_matrix, why_unreadable
 
 Points: TypeAlias = Any  # an ndarray or a csr_array, which has no type of its own
 

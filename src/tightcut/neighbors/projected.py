@@ -27,7 +27,7 @@ SAME = 1 + 1e-12  # more than two sums of the same squares can differ by, relati
 
 
 class ProjectedNeighbors:
-    """An index over points (see `tightcut.neighbors.index.Neighbors`), for queries; `make` says whether it is of use."""
+    """An index over points (see `tightcut.neighbors.tree.Neighbors`), for queries; `make` says whether it is of use."""
 
     def __init__(
         self,

@@ -22,7 +22,7 @@ ROWS = 256  # queries per task
 
 
 class SparseNeighbors:
-    """A search over sparse rows in canonical form (see `tightcut.neighbors.index.Neighbors`)."""
+    """A search over sparse rows in canonical form (see `tightcut.neighbors.tree.Neighbors`)."""
 
     def __init__(self, points: sp.csr_array, *, n_jobs: int | None = None, progress: Progress | None = None) -> None:
         self._scale = unit_scale(points)
@@ -32,7 +32,7 @@ class SparseNeighbors:
         self._workers = Workers(n_jobs, progress)
 
     def kneighbors(self, X: sp.csr_array | None = None, n_neighbors: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        from tightcut._kernels.neighbors import sparse_nearest
+        from tightcut.kernels.neighbors import sparse_nearest
 
         own = X is None
         queries = self._points if X is None else csr_parts(X, self._scale)

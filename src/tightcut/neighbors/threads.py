@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from tightcut._support.parallel import runs_in_turn
+from tightcut.utils.parallel import runs_in_turn
 
 STAGE = "neighbours"
 

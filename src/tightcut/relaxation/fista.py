@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut import _kernels as kernels
-from tightcut._support.warning import warn
+from tightcut import kernels
+from tightcut.utils.warning import warn
 
 CHECK_EVERY = 25
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut import _kernels as kernels
+from tightcut import kernels
 
 
 class FlowProx:

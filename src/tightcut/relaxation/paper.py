@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tightcut._support.rounding import BELIEF_ROUNDING
-from tightcut.constraints import Constraints
-from tightcut.graph import Graph
-from tightcut.relaxation.objective import normalized_cut, penalty_bound
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph
+from tightcut.problem.objective import normalized_cut, penalty_bound
 from tightcut.relaxation.penalty_path import penalty_path
 from tightcut.relaxation.ratio_dca import Descent, ratio_dca
 from tightcut.relaxation.recursion import recursive_partitions, separate_sets
 from tightcut.relaxation.relaxation import Relaxation
+from tightcut.utils.rounding import BELIEF_ROUNDING
 
 STARTS = 10  # random initialisations at an effort of 1
 FIRST_STEP, MAX_DOUBLINGS = 2.0**-8, 40  # of the penalty, from a share of the certified one

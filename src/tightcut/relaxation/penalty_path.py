@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from tightcut.constraints import Constraints
-from tightcut.graph import Graph
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph
 from tightcut.relaxation import Relaxation
 from tightcut.relaxation.ratio_dca import ratio_dca
 

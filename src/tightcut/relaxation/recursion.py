@@ -11,10 +11,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tightcut.constraints import Constraints
 from tightcut.exceptions import InconsistentConstraintsError
-from tightcut.graph import Graph
-from tightcut.relaxation.objective import normalized_cut
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph
+from tightcut.problem.objective import normalized_cut
 
 Split = Callable[[Graph, Constraints, float], np.ndarray]
 

@@ -20,9 +20,9 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut import _kernels as kernels
-from tightcut.constraints import Constraints
-from tightcut.graph import Graph, without_diagonal
+from tightcut import kernels
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph, without_diagonal
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """The report: a clustering as one HTML page."""
 
-from tightcut.report.pieces import shorten
+from tightcut.report.html import shorten
 from tightcut.report.report import render, write_report
 
 __all__ = ["render", "shorten", "write_report"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 
-from tightcut.report.pieces import Row, Subject, section, shorten, table
-from tightcut.updates.changes import Change, Changes
+from tightcut.fitted.changes import Change, Changes
+from tightcut.report.html import Row, Subject, section, shorten, table
 
 ROWS_SHOWN, POINTS_SHOWN = 40, 8
 TOLD = {

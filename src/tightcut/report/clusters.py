@@ -7,11 +7,11 @@ from html import escape
 
 import numpy as np
 
-from tightcut._support.png import png
 from tightcut.audit import own_share
-from tightcut.relaxation.objective import cluster_cuts
+from tightcut.drawing.png import png
+from tightcut.problem.objective import cluster_cuts
+from tightcut.report.html import Row, Subject, section, table
 from tightcut.report.map import key
-from tightcut.report.pieces import Row, Subject, section, table
 
 TYPICAL, BORDERLINE = 5, 3  # members named per cluster
 COLUMNS_TOLD, LEAST_DIFFERENCE = 3, 0.5  # columns per cluster; standard deviations

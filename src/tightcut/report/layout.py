@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.graph import Graph
+from tightcut.problem.graph import Graph
 
 EPOCHS, FEWEST_EPOCHS, WORK = 200, 30, 20_000_000
 REPELLED = 5  # random vertices that repel each vertex, per epoch

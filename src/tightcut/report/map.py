@@ -10,11 +10,11 @@ from html import escape
 
 import numpy as np
 
-from tightcut._support.choices import check_choice
 from tightcut.audit import ConstraintPrice
-from tightcut.constraints import Constraints
-from tightcut.graph import Graph
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph
 from tightcut.report.layout import graph_layout, principal_components
+from tightcut.utils.validation import check_choice
 
 WIDTH, HEIGHT, MARGIN = 960.0, 560.0, 16.0
 POINTS_DRAWN, LINES_DRAWN = 4000, 1500

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tightcut._support.display import counted
 from tightcut.audit import Audit, ConstraintPrice
-from tightcut.constraints.violations import Violations
-from tightcut.report.pieces import Row, Subject, line, section, table
+from tightcut.problem.violations import Violations
+from tightcut.report.html import Row, Subject, line, section, table
+from tightcut.utils.display import counted
 
 PRICES_SHOWN = 20
 CLICK = '<span class="click">Click a pair to see it on the map.</span>'

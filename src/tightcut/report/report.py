@@ -16,19 +16,19 @@ from typing import Any
 import numpy as np
 
 from tightcut import __version__
-from tightcut._support.atomic import replaced
-from tightcut._support.display import counted
 from tightcut.audit import Audit, ConstraintPrice, audit
-from tightcut.constraints import Constraints
-from tightcut.constraints.violations import Violations
-from tightcut.graph import Graph
-from tightcut.relaxation.objective import cluster_cuts
+from tightcut.fitted.changes import Changes
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph
+from tightcut.problem.objective import cluster_cuts
+from tightcut.problem.violations import Violations
 from tightcut.report.changes import change_section
 from tightcut.report.clusters import CLUSTERS_SHOWN, cluster_section
+from tightcut.report.html import Place, Row, Subject, line, section, shorten, table
 from tightcut.report.map import MARKERS, PALETTES, draw_map, key
 from tightcut.report.pairs import COSTLY_SHARE, costly, price_section, violation_section
-from tightcut.report.pieces import Place, Row, Subject, line, section, shorten, table
-from tightcut.updates.changes import Changes
+from tightcut.utils.atomic import replaced
+from tightcut.utils.display import counted
 
 TOOLS = (
     '<div class="tools" hidden><input type="search" aria-label="Find points by name" placeholder="Find points">'

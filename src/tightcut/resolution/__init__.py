@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tightcut.resolution.columns import Columns
-from tightcut.resolution.resolving import resolve
+from tightcut.resolution.api import resolve
 from tightcut.resolution.result import Resolution
+from tightcut.resolution.tables import Columns
 
 if TYPE_CHECKING:
     from tightcut.resolution.session import ResolutionSession

@@ -9,7 +9,7 @@ import numpy as np
 
 from tightcut.files import InputError
 from tightcut.files.errors import listed
-from tightcut.resolution.columns import Source, numbers_of
+from tightcut.resolution.tables import Source, numbers_of
 
 ROUNDING = 1e-12  # weights below this count as 0
 SURE = 1e-6  # scores are clipped to [SURE, 1 - SURE]

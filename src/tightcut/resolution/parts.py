@@ -11,11 +11,11 @@ from collections.abc import Iterable
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from tightcut.constraints.two_colouring import link_graph
-from tightcut.resolution.columns import Columns
+from tightcut.problem.two_colouring import link_graph
 from tightcut.resolution.edges import Evidence
 from tightcut.resolution.result import ScoredPairs
 from tightcut.resolution.rules import Named, Rules
+from tightcut.resolution.tables import Columns
 
 
 class Parts:

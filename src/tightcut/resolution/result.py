@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tightcut._support.compiling import compiling_reported
-from tightcut.resolution.columns import Columns
 from tightcut.resolution.edges import Evidence
 from tightcut.resolution.review import Review
 from tightcut.resolution.rules import Rules
 from tightcut.resolution.solver import edges_between_units, solve
+from tightcut.resolution.tables import Columns
+from tightcut.utils.compiling import compiling_reported
 
 if TYPE_CHECKING:
     from tightcut.resolution.session import ResolutionSession

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tightcut._support.interruption import interruptible
-from tightcut.resolution.columns import Columns
 from tightcut.resolution.edges import Evidence
 from tightcut.resolution.keys import distinct_places
 from tightcut.resolution.rules import RULE_NAMES, Rules
 from tightcut.resolution.solver import UnitEdges
+from tightcut.resolution.tables import Columns
+from tightcut.utils.interruption import interruptible
 
 DOUBTFUL = float(np.log(19))  # margins below this: odds of less than 19 to 1, or 95 %
 
@@ -108,7 +108,7 @@ class Review:
 
     def _join_margins(self) -> tuple[np.ndarray, np.ndarray]:
         """Rows of the pairs that are the weakest links of clusters, and their margins."""
-        from tightcut import _kernels as kernels
+        from tightcut import kernels
 
         labels, edges, n = self._unit_labels, self.edges, self.rules.n_units
         inside = np.flatnonzero(labels[edges.first] == labels[edges.second])

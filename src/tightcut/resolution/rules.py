@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from tightcut.constraints.two_colouring import joined_witness, link_graph
 from tightcut.exceptions import InconsistentConstraintsError, Link
+from tightcut.problem.two_colouring import joined_witness, link_graph
 
 NO_RULE, CANNOT_LINK, GROUPS, LABELS = range(4)
 RULE_NAMES = np.array(["evidence", "cannot_link", "groups", "labels"])

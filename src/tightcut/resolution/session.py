@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from tightcut.ask.choices import check_kind, check_pair_choice, check_question, check_row
-from tightcut.ask.history import answer_event, effective_answers, largest, numbered, undoing
-from tightcut.ask.journal import Event, Journal, now
+from tightcut.ask.journal.file import Event, Journal, now
+from tightcut.ask.journal.replay import answer_event, effective_answers, largest, numbered, undoing
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
-from tightcut.constraints import Constraints
+from tightcut.ask.validation import check_kind, check_pair_choice, check_question, check_row
 from tightcut.exceptions import InconsistentConstraintsError
-from tightcut.resolution.columns import Columns
+from tightcut.problem import Constraints
 from tightcut.resolution.parts import Parts
 from tightcut.resolution.result import Resolution, ScoredPairs
+from tightcut.resolution.tables import Columns
 
 RECENT = 6  # answers whose clusters are shown
 SHOWN_MEMBERS = 8

@@ -13,11 +13,11 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from tightcut._support.interruption import interruptible
+from tightcut.clustering.result import number_by_appearance
 from tightcut.resolution.edges import Evidence
 from tightcut.resolution.keys import distinct
 from tightcut.resolution.rules import Rules
-from tightcut.result import number_by_appearance
+from tightcut.utils.interruption import interruptible
 
 EXACT_SIZE = 20  # units of a component up to which branch and bound is tried
 MOST_NODES = 200_000  # more than any component of 14 units has needed
@@ -77,7 +77,7 @@ def edges_between_units(evidence: Evidence, rules: Rules) -> UnitEdges:
 
 def solve(edges: UnitEdges, rules: Rules) -> Solution:
     """Cluster each component, all in one call of a kernel."""
-    from tightcut import _kernels as kernels
+    from tightcut import kernels
 
     n = rules.n_units
     could = edges.weight > 0

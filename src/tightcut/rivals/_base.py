@@ -19,11 +19,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state, check_scalar
 from sklearn.utils.validation import check_non_negative, validate_data
 
-from tightcut._support.choices import check_choice
-from tightcut._support.warning import warn
-from tightcut.constraints import Constraints
-from tightcut.graph import Graph
 from tightcut.neighbors import knn_affinity
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph
+from tightcut.utils.validation import check_choice
+from tightcut.utils.warning import warn
 
 DENSE_LIMIT = 500
 TOLERANCE = 1e-8

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from tightcut._support.extras import required
-from tightcut.constraints import Constraints
-from tightcut.graph import Graph
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph
 from tightcut.rivals._base import GraphClusterer, kmeans_labels, largest_eigenvectors, normalized_affinity
+from tightcut.utils.extras import required
 
 
 class CCSR(GraphClusterer):

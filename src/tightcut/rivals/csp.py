@@ -9,8 +9,8 @@ import numpy as np
 import scipy.linalg
 from sklearn.utils import check_scalar
 
-from tightcut.constraints import Constraints
-from tightcut.graph import Graph
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph
 from tightcut.rivals._base import GraphClusterer, belief_matrices, kmeans_labels, normalized_affinity
 
 NULL_TOLERANCE = 1e-10

@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.preprocessing import normalize
 
-from tightcut.constraints import Constraints
-from tightcut.graph import Graph
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph
 from tightcut.rivals._base import GraphClusterer, belief_matrices, kmeans_labels, laplacian, largest_eigenvectors
 
 GROUND = 1e-9

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_scalar
 
-from tightcut.constraints import Constraints
+from tightcut.problem import Constraints
 from tightcut.rivals._base import ConstrainedClusterer, belief_matrices
 
 DEFAULT_PRICE = 0.3

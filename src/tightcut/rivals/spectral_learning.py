@@ -6,8 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
-from tightcut.constraints import Constraints
-from tightcut.graph import Graph
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph
 from tightcut.rivals._base import GraphClusterer, kmeans_labels, largest_eigenvectors, pair_matrix
 
 

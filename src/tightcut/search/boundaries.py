@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut import _kernels as kernels
+from tightcut import kernels
 from tightcut.relaxation.flow import FlowProx
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.exchange import waves

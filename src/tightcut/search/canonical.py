@@ -13,9 +13,9 @@ from typing import TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.constraints import Constraints
 from tightcut.exceptions import InconsistentConstraintsError
-from tightcut.graph import Graph
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph
 
 # Points. In a larger problem a different order changes the cut no more than a different random state does.
 CANONICAL_LIMIT = 5_000

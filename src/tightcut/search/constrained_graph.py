@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut import _kernels as kernels
-from tightcut.constraints import Constraints
-from tightcut.graph import Graph
+from tightcut import kernels
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph
 from tightcut.search.signed_graph import PASSES, PATIENCE, pair_up
 
 NO_LABELS = np.zeros(0, np.int32)

@@ -6,9 +6,9 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from tightcut.constraints import Constraints
-from tightcut.constraints.two_colouring import link_graph, nearest_path, symmetric
 from tightcut.exceptions import InconsistentConstraintsError, Link
+from tightcut.problem import Constraints
+from tightcut.problem.two_colouring import link_graph, nearest_path, symmetric
 from tightcut.search.feasibility import Colourability
 
 

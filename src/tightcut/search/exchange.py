@@ -13,10 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from tightcut.search.constrained_graph import ConstrainedGraph
+from tightcut.search.evolve import search
 from tightcut.search.options import QUICK, SearchOptions
-from tightcut.search.search import search
 from tightcut.search.signed_graph import SignedContraction, SignedGraph
-from tightcut.search.two_clusters import TwoClusters
+from tightcut.search.two_way import TwoClusters
 
 
 def resplit_pairs(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut import _kernels as kernels
+from tightcut import kernels
 from tightcut.search.constrained_graph import ConstrainedGraph
 
 NODE_LIMIT = 2_000_000

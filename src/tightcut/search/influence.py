@@ -13,9 +13,9 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.constraints import Constraints
-from tightcut.graph import Graph, without_diagonal
-from tightcut.search.many_clusters import ManyClusters
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph, without_diagonal
+from tightcut.search.k_way import ManyClusters
 
 
 def with_influence(problem: ManyClusters, influence: float, relations: sp.csr_array) -> ManyClusters:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from tightcut._support.parallel import run_tasks, workers
+from tightcut.utils.parallel import run_tasks, workers
 
 COARSENINGS, STARTS, GENERATIONS = 8, 8, 6  # at an effort of 1
 

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tightcut.constraints import Constraints
-from tightcut.graph import Graph
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph
 from tightcut.relaxation.recursion import separate_sets
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.contradiction import explain
+from tightcut.search.evolve import DEVICE_LIMIT, cycle, search
 from tightcut.search.feasibility import fill_empty, find_colouring, repair
 from tightcut.search.influence import neighbour_relations, with_influence
-from tightcut.search.many_clusters import ManyClusters, Merged
+from tightcut.search.k_way import ManyClusters, Merged
 from tightcut.search.options import SearchOptions
 from tightcut.search.population import improve, select
 from tightcut.search.problem import Solution
-from tightcut.search.search import DEVICE_LIMIT, cycle, search
 
 
 @dataclass(frozen=True)

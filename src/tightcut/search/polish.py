@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut import _kernels as kernels
-from tightcut.constraints import Constraints
-from tightcut.graph import Graph, without_diagonal
+from tightcut import kernels
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph, without_diagonal
+from tightcut.problem.objective import penalty_bound
 from tightcut.relaxation import Relaxation
-from tightcut.relaxation.objective import penalty_bound
 from tightcut.relaxation.ratio_dca import ratio_dca
 from tightcut.search.problem import Solution
 from tightcut.search.signed_graph import SignedContraction, SignedGraph

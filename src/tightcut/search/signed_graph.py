@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut import _kernels as kernels
-from tightcut.graph import CACHED_LIMIT, Graph
+from tightcut import kernels
+from tightcut.problem.graph import CACHED_LIMIT, Graph
 
 # Units are not matched along an edge that has less than this share of the weight of the strongest one: pixels on two sides of
 # an outline are such units, and without this the cut of the outline grows tenfold in a few levels.

@@ -12,11 +12,11 @@ from typing import Self
 
 import numpy as np
 
-from tightcut._support.parallel import Once, finish_tasks
-from tightcut.search.levels import coarsen, coarsest, skips_levels, uncoarsen
+from tightcut.search.multilevel import coarsen, coarsest, skips_levels, uncoarsen
 from tightcut.search.options import STARTS, SearchOptions
 from tightcut.search.population import select
 from tightcut.search.problem import Contraction, Problem, Solution
+from tightcut.utils.parallel import Once, finish_tasks
 
 BATCH = 2  # random coarsenings whose starts are joined at a time
 STARTS_KEPT = 4  # per random coarsening, and per join

@@ -13,20 +13,19 @@ from functools import partial
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut._support.rounding import BELIEF_ROUNDING
-from tightcut.constraints import Constraints
-from tightcut.graph import Graph, without_diagonal
-from tightcut.relaxation.objective import normalized_cut, penalty_bound
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph, without_diagonal
+from tightcut.problem.objective import normalized_cut, penalty_bound
 from tightcut.relaxation.penalty_path import penalty_path
-from tightcut.search.allowance import beyond_limit
 from tightcut.search.constrained_graph import ConstrainedGraph
-from tightcut.search.front import walked_front
+from tightcut.search.evolve import search
 from tightcut.search.options import QUICK, SearchOptions
+from tightcut.search.pareto import walked_front
 from tightcut.search.polish import polish
-from tightcut.search.release import release_pairs, satisfied
-from tightcut.search.search import search
 from tightcut.search.signed_graph import SignedGraph
-from tightcut.search.two_clusters import (
+from tightcut.search.soft_partition import beyond_limit
+from tightcut.search.soft_release import release_pairs, satisfied
+from tightcut.search.two_way import (
     Bipartition,
     TwoClusters,
     admits_two_clusters,
@@ -34,6 +33,7 @@ from tightcut.search.two_clusters import (
     reduce_to_units,
     vote,
 )
+from tightcut.utils.rounding import BELIEF_ROUNDING
 
 HALVINGS = 12  # penalties from the certified one down to a 4096th of it
 

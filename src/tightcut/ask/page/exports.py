@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 
-from tightcut.ask.page.showing import group_label
-from tightcut.ask.page.things import Things
+from tightcut.ask.page.items import Things
+from tightcut.ask.page.serializers import group_label
 from tightcut.ask.protocol import AnySession
 from tightcut.files.writing import print_rows
 

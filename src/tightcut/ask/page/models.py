@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tightcut.ask.page.items import Things
 from tightcut.ask.page.pictures import ArrayPictures
-from tightcut.ask.page.sources import FIELDS_SHOWN, Source, check_pixels, pixel_shape, with_images
-from tightcut.ask.page.things import Things
+from tightcut.ask.page.question_data import FIELDS_SHOWN, Source, check_pixels, pixel_shape, with_images
 from tightcut.files.sources import Source as Origin
 
 if TYPE_CHECKING:
     from tightcut.ask import Session
-    from tightcut.model import Model
+    from tightcut.fitted.model import Model
 
 WHO = "the saved model"
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from tightcut._support.png import COLOUR_TYPES, png
+from tightcut.drawing.png import COLOUR_TYPES, png
 from tightcut.files import InputError
 
 # Formats that every browser shows and that hold no script, as SVG does.

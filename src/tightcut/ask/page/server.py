@@ -14,7 +14,7 @@ import socket
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from tightcut.ask.page.desk import Desk
+from tightcut.ask.page.controller import Desk
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from tightcut.ask.page.items import Things
 from tightcut.ask.page.pictures import ArrayPictures
-from tightcut.ask.page.showing import called, group_label, in_words
-from tightcut.ask.page.things import Things
+from tightcut.ask.page.serializers import called, group_label, in_words
 from tightcut.ask.protocol import AnySession
 from tightcut.ask.records import Question
 

@@ -6,8 +6,8 @@ from base64 import b64encode
 from importlib.resources import files
 from typing import Any
 
-from tightcut.ask.page.desk import Desk
-from tightcut.ask.page.things import Things
+from tightcut.ask.page.controller import Desk
+from tightcut.ask.page.items import Things
 from tightcut.ask.session import Session
 
 

@@ -1,1 +1,0 @@
-"""Helpers for all other packages: choices, warnings, optional dependencies, files, progress and interruption."""

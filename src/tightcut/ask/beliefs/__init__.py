@@ -1,0 +1,1 @@
+"""What the answers say of all other points: beliefs, their evidence, and the labels that follow."""

@@ -1,0 +1,68 @@
+"""From beliefs to labels, and labels where nothing is known."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tightcut.ask.beliefs.feature_models import Lesson
+from tightcut.ask.beliefs.mixture import Beliefs, top_two
+
+MOST = 0.5  # of the say
+CLEAR = 2.0  # times the second likeliest group: a point that may belong to several says nothing about its part
+RIGHT, CASES = 1.0, 1.5  # parts of a plain cut are expected to be of one group: so many of so many
+
+
+def labels_of(beliefs: Beliefs) -> np.ndarray:
+    """The likeliest group of each point; where nothing is known, the part of the plain cut.
+
+    A point of an unknown region has the commonest group of its coarse part or, if nobody was asked about that part, the
+    number of the part after the groups' numbers. Answered points have the group that is believed, so that every believed
+    answer is satisfied.
+    """
+    k, points, group = beliefs.evidence.n_groups, beliefs.evidence.points, beliefs.group
+    coarse = beliefs.coarse
+    # Where the columns lead, the plain cut has nothing to say.
+    labels = (beliefs.shares[:, :k] if columns_lead(beliefs, coarse) else beliefs.filled()).argmax(axis=1)
+    unknown = unknown_points(beliefs, coarse)
+    likeliest, second = top_two(beliefs.answered)
+    known = np.where(likeliest > CLEAR * second, group, k)
+    for part in np.unique(coarse[unknown]):
+        inside = known[(coarse[points] == part) & (known < k)]
+        labels[unknown & (coarse == part)] = np.bincount(inside).argmax() if len(inside) else k + part
+    labels[points] = np.where(group < k, group, k + coarse.max() + 1 + np.arange(len(points)))
+    return labels
+
+
+def unknown_points(beliefs: Beliefs, coarse: np.ndarray) -> np.ndarray:
+    """Points of which the graphs know nothing, unless the columns predicted answers better than the plain cut."""
+    if columns_lead(beliefs, coarse):
+        return np.zeros(len(coarse), bool)
+    shares = beliefs.mapped
+    return shares[:, -1] > shares[:, :-1].max(axis=1)
+
+
+def columns_lead(beliefs: Beliefs, coarse: np.ndarray) -> bool:
+    """Whether the columns predicted the answers better than the graphs, or than the commonest group in a coarse part."""
+    lessons = [(say, o) for say, o in zip(beliefs.say, beliefs.opinions, strict=True) if isinstance(o, Lesson)]
+    if not lessons:
+        return False
+    answered = beliefs.answered[:, :-1]
+    foreseen = np.sum([say * lesson.foreseen[:, :-1] for say, lesson in lessons], axis=0)
+    learned = answered[np.arange(len(answered)), foreseen.argmax(axis=1)].mean()
+    return bool(sum(say for say, _ in lessons) > MOST or learned > hit_rate(beliefs, coarse, RIGHT, CASES))
+
+
+def hit_rate(beliefs: Beliefs, coarse: np.ndarray, right: float, of: float, among: np.ndarray | None = None) -> float:
+    """How often the commonest group of the other answered points in a coarse part was the right one.
+
+    To begin with, as if `right` of `of` cases had been seen. `among` chooses the answered points that count.
+    """
+    answered, part = beliefs.answered[:, :-1], coarse[beliefs.evidence.points]
+    count = np.zeros((int(coarse.max()) + 1, answered.shape[1]))
+    np.add.at(count, part, answered)
+    others = count[part] - answered
+    heard = others.sum(axis=1) > 0.5
+    if among is not None:
+        heard &= among
+    hits = answered[np.arange(len(part)), others.argmax(axis=1)][heard].sum()
+    return float((hits + right) / (heard.sum() + of))

@@ -1,0 +1,204 @@
+"""Beliefs about all points: the answers, and a weighted mixture of predictors (graphs and columns)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+
+from tightcut.ask.beliefs.evidence import Evidence, truth_of
+from tightcut.ask.beliefs.feature_models import Lesson
+from tightcut.ask.beliefs.harmonic import Harmonic, part_priors
+from tightcut.ask.beliefs.inference import DOUBT, boldness_of, merge, plausibility, share_of_errors, weigh
+from tightcut.ask.beliefs.regroup import start_from_groups
+from tightcut.ask.beliefs.setup import Landscape
+
+ROUNDS = 3
+EVEN_ANSWERS = 1.0  # in favour of all predictors alike, to begin with
+LEAST_SAY = 0.03  # predictors with less weight are ignored
+
+
+@dataclass(frozen=True, eq=False)
+class Beliefs:
+    """What is believed after some answers.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    answered : ndarray of shape (m, k + 1)
+        Belief of the answered points, the last column for "not known yet".
+    foreseen : ndarray of shape (m, k + 1)
+        What would be believed of each answered point without its own answers.
+    doubt : float
+        Estimated share of wrong answers.
+    opinions : list of Harmonic or Lesson
+        The graphs, then the columns.
+    say : ndarray of shape (n_opinions,)
+        The share of each opinion.
+    cuts : list of int ndarray of shape (n,)
+        The plain cut of each graph.
+    """
+
+    evidence: Evidence
+    answered: np.ndarray
+    foreseen: np.ndarray
+    doubt: float
+    opinions: Sequence[Harmonic | Lesson]
+    say: np.ndarray
+    cuts: Sequence[np.ndarray]
+
+    @property
+    def group(self) -> np.ndarray:
+        """The group of each answered point; n_groups where it is not known."""
+        return self.answered.argmax(axis=1)
+
+    @cached_property
+    def erring(self) -> bool:
+        """Whether an answer was found to be wrong."""
+        return bool((truth_of(self.evidence, self.answered) < 0.5).any())
+
+    @cached_property
+    def shares(self) -> np.ndarray:
+        """Beliefs about every point, of shape (n, k + 1), by the mixture of graphs and columns."""
+        return self._mixture(self.opinions)
+
+    @property
+    def leading(self) -> int:
+        """The graph with the largest say."""
+        return int(np.argmax(self.say[: len(self.cuts)]))
+
+    @property
+    def coarse(self) -> np.ndarray:
+        """The plain cut of the leading graph."""
+        return self.cuts[self.leading]
+
+    def filled(self, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """Beliefs about points that were not asked about, of shape (rows, k): what is not known is filled in by the plain cut.
+
+        The share of "not known yet" goes to the groups of the answered points in the same part of the cut.
+        """
+        prior, _ = part_priors(self.coarse[self.evidence.points], self.answered, int(self.coarse.max()) + 1)
+        shares = self.shares[rows]
+        return shares[:, :-1] + shares[:, -1:] * prior[self.coarse[rows], :-1]
+
+    @cached_property
+    def mapped(self) -> np.ndarray:
+        """Belief of every point, of shape (n, k + 1), by the graphs alone: they know where nobody was asked."""
+        graphs = [opinion for opinion in self.opinions if isinstance(opinion, Harmonic)]
+        return self.shares if len(graphs) == len(self.opinions) else self._mixture(graphs)
+
+    @cached_property
+    def reach(self) -> np.ndarray:
+        """Share of the points that follow each answered one, by the leading graph."""
+        graphs = [o for o in self.opinions if isinstance(o, Harmonic)]
+        return graphs[self.leading].reach(self.answered)
+
+    def _mixture(self, opinions: Sequence[Harmonic | Lesson]) -> np.ndarray:
+        say = dict(zip(self.opinions, self.say, strict=True))
+        least = LEAST_SAY * sum(say[opinion] for opinion in opinions)
+        shares = np.sum([say[o] * o.shares(self.answered) for o in opinions if say[o] > least], axis=0)
+        shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-9)
+        shares[self.evidence.points] = self.answered
+        return shares
+
+
+def believe(landscape: Landscape, evidence: Evidence) -> Beliefs:
+    """Weigh the answers against the neighbours and spread the outcome over the graph.
+
+    Every opinion (each graph, and the columns) says of every answered point what it would have foreseen without that
+    point's answers. The shares of the opinions are those under which the answers were likeliest.
+    """
+    graphs = [Harmonic(view.spreading, evidence.points) for view in landscape.views]
+    settle = partial(_settle, graphs, evidence, landscape)
+    beliefs = settle()
+    if not beliefs.erring:
+        return beliefs
+    # Answers contradict each other or the graph: an early error may have led all that followed astray.
+    found = [beliefs, settle(in_order=False)]
+    starts = [start_from_groups(evidence, graphs, other.say, other.group) for other in found]
+    return max(found + [settle(start=start) for start in starts], key=_plausibility)
+
+
+def _plausibility(beliefs: Beliefs) -> float:
+    return plausibility(beliefs.evidence, beliefs.answered, beliefs.foreseen)
+
+
+def _settle(
+    graphs: list[Harmonic],
+    evidence: Evidence,
+    landscape: Landscape,
+    *,
+    in_order: bool = True,
+    start: np.ndarray | None = None,
+) -> Beliefs:
+    """Weigh answers and opinions against each other until they settle.
+
+    Parameters
+    ----------
+    in_order : bool
+        Whether the answers are first read in their order, or all at once.
+    start : ndarray of shape (m, k + 1), optional
+        Beliefs to begin with, if not what the answers alone say.
+    """
+    opinions: list[Harmonic | Lesson] = list(graphs)
+    teacher = landscape.teacher
+    alone, doubt = weigh(evidence, in_order=in_order), DOUBT
+    answered = alone if start is None else start
+    for turn in range(ROUNDS):
+        if turn == 1 and len(evidence.votes):
+            evidence, answered = merge(evidence, answered)
+            alone = weigh(evidence, in_order=in_order)
+        if turn == 1 and teacher is not None:
+            opinions += teacher.teach(evidence.points, answered)
+        each = np.stack([opinion.foresee(answered) for opinion in opinions])
+        say = share_of_say(each, answered)
+        foreseen = np.tensordot(say, each, 1)
+        answered = weigh(evidence, foreseen, answered, doubt, boldness_of(alone, foreseen))
+        doubt = share_of_errors(evidence, answered)
+    return Beliefs(evidence, answered, foreseen, doubt, opinions, say, [view.coarse for view in landscape.views])
+
+
+def share_of_say(each: np.ndarray, answered: np.ndarray) -> np.ndarray:
+    """The mixture of opinions under which the answers were likeliest (expectation maximisation).
+
+    Parameters
+    ----------
+    each : ndarray of shape (e, m, k + 1)
+        What each opinion had foreseen.
+    answered : ndarray of shape (m, k + 1)
+        What the answers say.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> truth = np.tile([1.0, 0.0], (40, 1))
+    >>> share_of_say(np.array([0.9 * truth + 0.05, 0 * truth + 0.5]), truth).round(2).tolist()
+    [0.95, 0.05]
+    """
+    alone = answered[:, :-1].sum(axis=0) < 1.5  # groups of one point, which nobody could have foreseen
+    target = np.c_[np.where(alone, 0, answered[:, :-1]), answered[:, -1] + answered[:, :-1][:, alone].sum(axis=1)]
+    # An opinion that does not know spreads its guess over all groups.
+    guess = each[:, :, -1:] / each.shape[2] * (1 - target[:, -1:]) + target[:, -1:] * each[:, :, -1:]
+    likelihood = (each[:, :, :-1] * target[:, :-1]).sum(axis=2) + guess[:, :, 0] + 1e-3
+    say = np.full(len(each), 1 / len(each))
+    for _ in range(50):
+        part = say[:, None] * likelihood
+        say = (EVEN_ANSWERS / len(each) + (part / part.sum(axis=0)).sum(axis=1)) / (EVEN_ANSWERS + likelihood.shape[1])
+    return say
+
+
+def top_two(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The largest and the second largest share in each row; 0 where there is no second.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [part.tolist() for part in top_two(np.array([[0.1, 0.7, 0.2], [0.5, 0.0, 0.5]]))]
+    [[0.7, 0.5], [0.2, 0.5]]
+    """
+    if shares.shape[1] == 1:
+        return shares[:, 0], np.zeros(len(shares))
+    best = np.partition(shares, -2, axis=1)
+    return best[:, -1], best[:, -2]

@@ -1,0 +1,139 @@
+r"""Groups of the answered points that agree best with all answers and with the graph, found all at once.
+
+Beliefs that are improved a little at a time may stay where an early wrong answer has put them: two classes joined, or one
+class in two groups. Here the answered points are clustered anew. The score of a clustering is
+
+.. math:: \sum_{i < j,\ \text{together}} s_{ij} + c \cdot \text{number of groups},
+
+where :math:`s_{ij}` adds up the answers about i and j (as logarithms of odds, positive for "same") and how near they are to
+each other in the graph. Nearness never keeps points apart, so without the reward c for each group all groups that nobody has
+compared would become one. For the same reason nearness counts between two groups as at most two answers: points are asked
+about where classes meet, and the more there are, the nearer the classes seem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from tightcut.ask.beliefs.evidence import Evidence
+from tightcut.ask.beliefs.harmonic import Harmonic
+
+REWARD = 2.0  # for each group: half an answer
+ANSWER = 3.9  # odds of 49 to 1
+NEAR = 4.0  # what all neighbours of a point say together: one answer
+MOST_NEAR = 2 * ANSWER  # what nearness says of two groups
+SHARE = 0.9  # belief in the group that was found
+FOUNDER = 0.5  # points that the first point of a group counts more, where two groups are equally likely
+SWEEPS = 20
+
+
+def start_from_groups(evidence: Evidence, graphs: Sequence[Harmonic], say: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """Beliefs of the answered points to begin with, of shape (m, k + 1): the best groups that a local search finds.
+
+    Points of a cluster that was not known as a group before belong to a group that is not known yet.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    graphs : sequence of Harmonic
+    say : ndarray
+        The share of each graph.
+    group : int ndarray of shape (m,)
+        The groups as they are, from which one of two searches begins; k where a point has none.
+    """
+    k, m = evidence.n_groups, len(evidence.points)
+    share = say[: len(graphs)] / say[: len(graphs)].sum()
+    near = NEAR * np.sum([weight * graph.nearness() for weight, graph in zip(share, graphs, strict=True)], axis=0)
+    clusters = improve(_told(evidence), near, np.where(group < k, group, k + np.arange(m)))
+    beliefs = np.full((m, k + 1), (1 - SHARE) / (k + 1))
+    beliefs[np.arange(m), _ids(clusters, evidence, group)[clusters]] += SHARE
+    return beliefs
+
+
+def _ids(clusters: np.ndarray, evidence: Evidence, group: np.ndarray) -> np.ndarray:
+    """The group that each cluster is: the one with which it has most points in common, no group twice; k if there is none."""
+    k = evidence.n_groups
+    common = np.zeros((clusters.max() + 1, k + 1))
+    np.add.at(common, (clusters, group), 1.0)
+    for g, i in evidence.founders.items():
+        common[clusters[i], evidence.home[g]] += FOUNDER
+    ids = np.full(len(common), k)
+    taken, given = linear_sum_assignment(common[:, :k], maximize=True)
+    shared = common[taken, given] > 0
+    ids[taken[shared]] = given[shared]
+    return ids
+
+
+def _told(evidence: Evidence) -> np.ndarray:
+    """What the answers say for putting two answered points together, less what they say against it."""
+    m = len(evidence.points)
+    told = np.zeros((m, m))
+    picked = [(i, evidence.founders.get(int(evidence.home[g]), i), chosen) for i, g, chosen in evidence.picks.tolist()]
+    for i, j, same in [*evidence.pairs.tolist(), *picked]:
+        told[i, j] += ANSWER if same else -ANSWER
+        told[j, i] += ANSWER if same else -ANSWER
+    np.fill_diagonal(told, 0)
+    return told
+
+
+def improve(told: np.ndarray, near: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """A clustering that no move of a point and no union of two clusters improves; clusters numbered 0, 1, ...
+
+    Parameters
+    ----------
+    told, near : ndarray of shape (m, m)
+        What the answers say of any two points, and how near they are; symmetric, with zeros in the diagonal.
+    start : int ndarray of shape (m,)
+        Clusters to begin with.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> told = np.array([[0, 5, -5], [5, 0, -5], [-5, -5, 0.0]])
+    >>> improve(told, np.zeros((3, 3)), np.arange(3)).tolist()
+    [0, 0, 1]
+    """
+    scores = told + near
+    cluster = np.unique(start, return_inverse=True)[1]
+    for _ in range(SWEEPS):
+        moved = _move_points(scores, cluster)
+        if not (_unite(told, near, cluster) or moved):
+            break
+    return np.unique(cluster, return_inverse=True)[1]
+
+
+def _move_points(scores: np.ndarray, cluster: np.ndarray) -> bool:
+    """Move each point to the cluster with which it has most in common, or to one of its own."""
+    m, moved = len(cluster), False
+    size = np.bincount(cluster, minlength=m + 1)
+    common = scores @ np.eye(m + 1)[cluster]  # of each point with each cluster
+    for i in range(m):
+        here = cluster[i]
+        worth = np.where(size > 0, common[i], -np.inf)
+        worth[here if size[here] == 1 else int(np.argmin(size))] = REWARD
+        there = int(worth.argmax())
+        if worth[there] > worth[here] + 1e-9:
+            cluster[i], moved = there, True
+            size[here] -= 1
+            size[there] += 1
+            common[:, here] -= scores[:, i]
+            common[:, there] += scores[:, i]
+    return moved
+
+
+def _unite(told: np.ndarray, near: np.ndarray, cluster: np.ndarray) -> bool:
+    """Unite two clusters, those that gain most first, while that pays."""
+    united = False
+    while True:
+        alive, code = np.unique(cluster, return_inverse=True)
+        member = np.eye(len(alive))[code]
+        gain = member.T @ told @ member + np.minimum(member.T @ near @ member, MOST_NEAR)
+        np.fill_diagonal(gain, -np.inf)
+        one, two = np.unravel_index(gain.argmax(), gain.shape)
+        if gain[one, two] <= REWARD + 1e-9:
+            return united
+        cluster[cluster == alive[two]] = alive[one]
+        united = True

@@ -1,0 +1,128 @@
+"""From the lines of a journal to the answers that count: undone ones left out, revised ones replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tightcut.ask.journal.file import Event, now
+from tightcut.ask.records import Answer
+from tightcut.ask.validation import check_person
+
+
+def standing(events: list[Event]) -> list[tuple[int, Event]]:
+    """The events that were not undone, each with its position in the journal.
+
+    Examples
+    --------
+    >>> standing([{"event": "name"}, {"event": "undo", "of": 0}])
+    []
+    """
+    undone = {event["of"] for event in events if event["event"] == "undo"}
+    return [(i, event) for i, event in enumerate(events) if event["event"] != "undo" and i not in undone]
+
+
+def undoing(events: list[Event]) -> tuple[Event, Event]:
+    """The line that undoes the last event still standing, and that event."""
+    remaining = standing(events)
+    if not remaining:
+        raise ValueError("There is nothing to undo.")
+    position, event = remaining[-1]
+    return {"event": "undo", "of": position, "time": now()}, dict(event)
+
+
+def numbered(answers: list[Answer], number: int) -> Answer:
+    """The answer with a number."""
+    found = [answer for answer in answers if answer.number == number]
+    if not found:
+        raise ValueError(f"There is no answer with the number {number!r} to revise.")
+    return found[0]
+
+
+def effective_answers(events: list[Event]) -> list[Answer]:
+    """The answers that count now, in the order in which they were first given."""
+    answers: dict[int, Answer] = {}
+    for _, event in standing(events):
+        if event["event"] == "answer":
+            answers[event["number"]] = to_answer(event)
+        elif event["event"] == "revise" and event["number"] in answers:
+            answers[event["number"]] = to_answer({**event["answer"], "number": event["number"]})
+    return list(answers.values())
+
+
+def named_groups(events: list[Event]) -> tuple[dict[int, str], dict[int, int]]:
+    """The name of each named group, and the group that each joined one is a part of: two that got the same name are one.
+
+    Examples
+    --------
+    >>> named_groups([{"event": "name", "group": g, "name": name} for g, name in [(0, "ape"), (2, "ape"), (0, "apes")]])
+    ({0: 'apes'}, {2: 0})
+    """
+    names: dict[int, str] = {}
+    joined: dict[int, int] = {}
+    for _, event in standing(events):
+        answer = event.get("answer", event)
+        group, name = (event["group"], event["name"]) if event["event"] == "name" else _founded(answer)
+        if name is None:
+            continue
+        group = joined.get(group, group)
+        holder = next((other for other, text in names.items() if text == name), group)
+        if holder == group:
+            names[group] = name
+            continue
+        names.pop(group, None)
+        joined = {part: holder if whole == group else whole for part, whole in joined.items()} | {group: holder}
+    return names, joined
+
+
+def _founded(answer: Event) -> tuple[int, str | None]:
+    """The group that an answer began, and the name that it got with it."""
+    return answer.get("founds", -1), answer.get("founds_name")
+
+
+def largest(events: Iterable[Event], key: str) -> int:
+    """The largest number under a key in any event, undone ones too; -1 without any."""
+    found = [e[key] for event in events for e in (event, event.get("answer", {})) if isinstance(e.get(key), int)]
+    return max(found, default=-1)
+
+
+def to_answer(event: Event) -> Answer:
+    return Answer(
+        number=event["number"],
+        kind=event["kind"],
+        first=event["first"],
+        second=event.get("second"),
+        choice=event["choice"],
+        time=event["time"],
+        who=event.get("who"),
+        seconds=event.get("seconds"),
+        reason=event.get("reason", ""),
+        shown=tuple(event.get("shown", ())),
+        founds=event.get("founds"),
+    )
+
+
+def answer_event(
+    number: int,
+    kind: str,
+    first: int,
+    second: int | None,
+    *,
+    who: str | None = None,
+    seconds: float | None = None,
+    reason: str = "",
+    shown: list[int] | None = None,
+) -> Event:
+    """A line of the journal about an answer, its choice still to be filled in."""
+    who, seconds = check_person(who, seconds)
+    return {
+        "number": number,
+        "kind": kind,
+        "first": first,
+        "second": second,
+        "choice": None,
+        "shown": shown or [],
+        "time": now(),
+        "who": who,
+        "seconds": seconds,
+        "reason": reason,
+    }

@@ -1,0 +1,76 @@
+"""What a line of a journal must hold: a journal may have been written by anything, and its numbers are used as indices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tightcut.ask.records import PAIR_CHOICES
+from tightcut.problem.pairs import MOST_POINTS
+
+KINDS = ("pair", "pick", "move")
+PICK_WORDS = ("none", "unsure")
+
+
+def check_header(header: dict[str, Any]) -> None:
+    """Raise ValueError with the reason if the first line does not say which data a journal belongs to."""
+    rows: Any = header.get("rows")
+    if not _whole(rows, 2, MOST_POINTS + 1):
+        raise ValueError(f"rows is {rows!r:.60}, and must be a whole number, 2 to {MOST_POINTS}")
+    if not _whole(header.get("anchor"), 0, rows):
+        raise ValueError(f"anchor is {header.get('anchor')!r}, and must be a row, 0 to {rows - 1}")
+    if not _whole(header.get("seed"), 0):
+        raise ValueError(f"seed is {header.get('seed')!r}, and must be a whole number, 0 or more")
+
+
+def check_event(event: dict[str, Any], line: int, rows: int) -> None:
+    """Raise ValueError with the reason if an event cannot have been written by a session of `rows` rows.
+
+    An answer begins one group at most, so the groups of the event in line 7, say, have numbers below 7.
+    """
+
+    def check(holder: dict[str, Any], key: str, good: Callable[[Any], bool], expected: str) -> None:
+        if not good(holder.get(key)):
+            raise ValueError(f"{key} is {holder.get(key)!r:.60}, and must be {expected}")
+
+    def group(value: Any) -> bool:
+        return _whole(value, 0, line)
+
+    kind = event["event"]
+    if kind == "undo":
+        check(event, "of", lambda value: _whole(value, 0, line), "the number of an earlier event")
+        return
+    if kind == "name":
+        check(event, "group", group, "a group")
+        check(event, "name", lambda value: isinstance(value, str), "a text")
+        return
+    check(event, "number", lambda value: _whole(value, 0), "a whole number, 0 or more")
+    if kind == "revise":
+        check(event, "answer", lambda value: isinstance(value, dict), "an answer")
+    answer = event["answer"] if kind == "revise" else event
+    row = f"a row, 0 to {rows - 1}"
+    check(answer, "kind", lambda value: value in KINDS, f"one of {', '.join(KINDS)}")
+    check(answer, "first", lambda value: _whole(value, 0, rows), row)
+    check(answer, "time", lambda value: isinstance(value, str), "a text")
+    if answer["kind"] == "pair":
+        check(answer, "second", lambda value: _whole(value, 0, rows) and value != answer["first"], f"another {row[2:]}")
+        check(answer, "choice", lambda value: value in PAIR_CHOICES, f"one of {', '.join(PAIR_CHOICES)}")
+    else:
+        check(
+            answer, "choice", lambda value: value in PICK_WORDS or group(value), f"a group, {' or '.join(PICK_WORDS)}"
+        )
+    shown = answer.setdefault("shown", [])
+    check(answer, "shown", lambda _: isinstance(shown, list) and all(map(group, shown)), "a list of groups")
+    check(answer, "founds", lambda value: value is None or group(value), "a group, or left out")
+    for key in ("who", "reason", "founds_name"):
+        check(answer, key, lambda value: value is None or isinstance(value, str), "a text, or left out")
+    check(answer, "seconds", _seconds, "a number, 0 or more, or left out")
+
+
+def _whole(value: Any, least: int, above: int | None = None) -> bool:
+    """Whether a value is a whole number, `least` or more and below `above`; True and 1.0 are none."""
+    return type(value) is int and least <= value and (above is None or value < above)
+
+
+def _seconds(value: Any) -> bool:
+    return value is None or (type(value) in (int, float) and 0 <= value < float("inf"))

@@ -1,0 +1,285 @@
+"""What a page can ask for and do: actions with JSON in and out, one at a time.
+
+A page sends an action by name with a few values. Whatever changes the session is in the journal before the reply. The reply
+to an answer holds the next question and nothing that takes long; labels, groups and the like are the action `view`, which
+the page sends while the person looks at the question.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tightcut.ask.page import map_layout as layout
+from tightcut.ask.page.exports import labels_table, pairs_table
+from tightcut.ask.page.items import Things
+from tightcut.ask.page.serializers import Showing, called, in_words
+from tightcut.ask.protocol import AnySession
+from tightcut.ask.records import Question
+
+Reply = dict[str, Any]
+NAME_LENGTH = 100
+GALLERY = 120  # most things shown of a group
+
+log = logging.getLogger(__name__)
+
+
+class StaleQuestionError(ValueError):
+    """An answer to a question that is not open: it was answered in another window, or belongs to another session."""
+
+
+class Desk:
+    """A session and its actions, for any number of windows.
+
+    Parameters
+    ----------
+    things : Things
+        What is shown of the rows.
+    title : str
+        Name of the data.
+    journal : str, optional
+        Where the answers are kept, for the page to say so.
+    kind : {"pick", "pair"}
+        How the page asks at first.
+    records : bool
+        Whether the things are records that are compared in pairs only, without a map.
+    address : callable, optional
+        From a row to the address of its picture.
+    """
+
+    def __init__(
+        self,
+        things: Things,
+        *,
+        title: str = "",
+        journal: str | None = None,
+        kind: str = "pick",
+        records: bool = False,
+        address: Callable[[int], str] | None = None,
+    ) -> None:
+        self.things, self.title, self.journal, self.kind = things, title, journal, kind
+        self.records = records
+        self.session: AnySession | None = None
+        self.failure: str | None = None
+        self._showing = Showing(things, address)
+        self._lock = threading.RLock()
+        self._asked: dict[tuple[int, str], Question] = {}
+        self._names_given = 0
+        self._curve: list[tuple[float, ...]] = []  # answers; accuracy expected, lowest, highest
+        self._rows = np.arange(0)
+        self._positions: np.ndarray | None = None
+        self._n_layouts = 0
+
+    def begin(self, session: AnySession, X: Any, *, affinity: str = "knn") -> None:
+        """Use a session that is ready; records have no X, and no map."""
+        if len(self.things) != len(session.labels_):
+            raise ValueError(f"The session has {len(session.labels_)} rows, and {len(self.things)} things are shown.")
+        if not self.records:
+            self._rows = layout.drawn_rows(len(self.things))
+            self._place(layout.first_layout(X, affinity, self._rows))
+        with self._lock:
+            self.session = session
+
+    def start(self, prepare: Callable[[], AnySession], X: Any, *, affinity: str = "knn") -> threading.Thread:
+        """Make the session in a thread, then the better map; until then the page says that it is being prepared."""
+
+        def work() -> None:
+            try:
+                self.begin(prepare(), X, affinity=affinity)
+            except Exception as error:
+                known = isinstance(error, (ValueError, OSError))
+                log.log(
+                    logging.ERROR, "The session could not be prepared: %s", error, exc_info=None if known else error
+                )
+                self.failure = str(error) or type(error).__name__
+                return
+            if affinity != "precomputed" and not self.records:
+                self.improve_map(X)
+
+        thread = threading.Thread(target=work, name="tightcut-ask", daemon=True)
+        thread.start()
+        return thread
+
+    def improve_map(self, X: Any) -> None:
+        """Replace the map by one on which neighbours stand together."""
+        better = layout.better_layout(X, self._rows)
+        if better is not None:
+            self._place(better)
+
+    def perform(self, action: str, values: Reply) -> Reply:
+        """Carry out an action. Whatever cannot be done raises ValueError with the reason."""
+        if action not in ACTIONS:
+            raise ValueError(f"There is no action {action!r}; the actions are {', '.join(ACTIONS)}.")
+        if action == "hello":
+            return self._hello()
+        if self.session is None:
+            raise ValueError(self.failure or "The session is still being prepared; try again in a moment.")
+        if action == "look":  # only counts, so that a page can tell a busy server from a dead one
+            return self._look(self.session, values)
+        with self._lock:
+            return ACTIONS[action](self, self.session, values)
+
+    def _hello(self) -> Reply:
+        return {
+            "title": self.title,
+            "journal": self.journal,
+            "kind": self.kind,
+            "records": self.records,
+            "n": len(self.things),
+            "ready": self.session is not None,
+            "failure": self.failure,
+        }
+
+    # Actions: each takes the session and the values that the page sent.
+
+    def _question(self, session: AnySession, values: Reply) -> Reply:
+        question = session.question(_word(values.get("kind", self.kind)))
+        reply: Reply = {"version": self._version(session), "n_answers": session.n_answers_, "question": None}
+        if question is not None:
+            self._asked[question.number, question.kind] = question
+            reply["question"] = self._showing.question(question)
+        return reply
+
+    def _answer(self, session: AnySession, values: Reply) -> Reply:
+        choice = self._choice(session, values.get("choice"))
+        try:
+            question = self._open_question(session, values)
+            session.answer(question, choice, seconds=_seconds(values.get("seconds")))
+        except StaleQuestionError as error:
+            return {**self._question(session, values), "notice": str(error)}
+        return self._question(session, values)
+
+    def _undo(self, session: AnySession, values: Reply) -> Reply:
+        event = session.undo()
+        return {**self._question(session, values), "notice": f"Undone: {in_words(event)}."}
+
+    def _revise(self, session: AnySession, values: Reply) -> Reply:
+        session.revise(_whole(values, "number"), self._choice(session, values.get("choice")))
+        return self._question(session, values)
+
+    def _move(self, session: AnySession, values: Reply) -> Reply:
+        session.move(_whole(values, "row"), self._choice(session, values.get("choice")))
+        reply = self._question(session, values)
+        if not session.answers[-1].believed:
+            reply["notice"] = "Your correction is kept, but other answers outweigh it, so nothing has moved yet."
+        return reply
+
+    def _name(self, session: AnySession, values: Reply) -> Reply:
+        number, name = _whole(values, "group"), _short(values.get("name"))
+        joins = any(group.name == name and group.id != number for group in session.groups)
+        session.name(number, name)
+        self._names_given += 1
+        reply = self._question(session, values)
+        if joins:
+            reply["notice"] = f"The two groups named {name!r} are one now. Undo makes them two again."
+        return reply
+
+    def _look(self, session: AnySession, values: Reply) -> Reply:  # noqa: ARG002
+        return {"version": self._version(session), "layout": self._n_layouts}
+
+    def _view(self, session: AnySession, values: Reply) -> Reply:
+        progress = session.progress()
+        estimates = progress.expected_accuracy, progress.low, progress.high
+        step: tuple[float, ...] = (session.n_answers_, *(round(share, 4) for share in estimates))
+        if step[0] > 0 and (not self._curve or self._curve[-1] != step):
+            self._curve = [past for past in self._curve if past[0] < step[0]] + [step]
+        reply = self._showing.view(session, self._rows, all_answers=values.get("all_answers") is True)
+        reply |= {"version": self._version(session), "curve": self._curve, "layout": self._n_layouts}
+        if values.get("layout") != self._n_layouts and self._positions is not None:
+            reply["map"] = {"rows": self._rows.tolist(), "positions": self._positions.tolist()}
+        return reply
+
+    def _gallery(self, session: AnySession, values: Reply) -> Reply:
+        rows = session.typical(_whole(values, "group"), GALLERY).tolist()
+        return {"things": [self._showing.thing(row) for row in rows]}
+
+    def _thing(self, session: AnySession, values: Reply) -> Reply:  # noqa: ARG002
+        row = _whole(values, "row")
+        if not 0 <= row < len(self.things):
+            raise ValueError(f"There is no row {row}; the rows are 0 to {len(self.things) - 1}.")
+        return {"thing": self._showing.thing(row)}
+
+    def _labels(self, session: AnySession, values: Reply) -> Reply:  # noqa: ARG002
+        return {"text": labels_table(session, self.things)}
+
+    def _pairs(self, session: AnySession, values: Reply) -> Reply:  # noqa: ARG002
+        return {"text": pairs_table(session, self.things)}
+
+    # How
+
+    def _version(self, session: AnySession) -> int:
+        return session.n_actions_ + self._names_given
+
+    def _place(self, positions: np.ndarray) -> None:
+        with self._lock:
+            self._positions = positions
+            self._n_layouts += 1
+
+    def _open_question(self, session: AnySession, values: Reply) -> Question:
+        """The question that an answer belongs to; asked again where this process does not know it."""
+        number, kind = _whole(values, "number"), _word(values.get("kind", self.kind))
+        question = self._asked.get((number, kind)) or session.question(kind)
+        seen = values.get("first"), values.get("second")
+        if question is None or (question.number, question.first, question.second) != (number, *seen):
+            raise StaleQuestionError("That question is no longer open; here is the next one.")
+        if any(answer.number == number for answer in session.answers):
+            raise StaleQuestionError("That question was answered already, perhaps in another window; here is the next.")
+        return question
+
+    def _choice(self, session: AnySession, choice: Any) -> int | str:
+        """A choice as the session takes it: groups may be called by the label that the page shows."""
+        if isinstance(choice, bool) or not isinstance(choice, (int, str)):
+            raise ValueError(f"An answer is a word, a name or the number of a group; got {choice!r}.")  # noqa: TRY004
+        if isinstance(choice, int):
+            return choice
+        return called(_short(choice), session.groups)
+
+
+ACTIONS: dict[str, Callable[[Desk, AnySession, Reply], Reply]] = {
+    "hello": lambda desk, *_: desk._hello(),  # noqa: SLF001
+    "question": Desk._question,  # noqa: SLF001
+    "answer": Desk._answer,  # noqa: SLF001
+    "undo": Desk._undo,  # noqa: SLF001
+    "revise": Desk._revise,  # noqa: SLF001
+    "move": Desk._move,  # noqa: SLF001
+    "name": Desk._name,  # noqa: SLF001
+    "look": Desk._look,  # noqa: SLF001
+    "view": Desk._view,  # noqa: SLF001
+    "gallery": Desk._gallery,  # noqa: SLF001
+    "thing": Desk._thing,  # noqa: SLF001
+    "labels": Desk._labels,  # noqa: SLF001
+    "pairs": Desk._pairs,  # noqa: SLF001
+}
+
+
+def _whole(values: Reply, key: str) -> int:
+    value = values.get(key)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"{key} must be a whole number; got {value!r}.")  # noqa: TRY004
+    return value
+
+
+def _word(kind: Any) -> str:
+    if not isinstance(kind, str):
+        raise ValueError(f"kind must be a word; got {kind!r}.")  # noqa: TRY004
+    return kind
+
+
+def _short(text: Any) -> str:
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError(f"A name must be a text that is not blank; got {text!r}.")
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError("A name must be text; this one holds half of a character.")
+    if len(text.strip()) > NAME_LENGTH:
+        raise ValueError(f"A name may have {NAME_LENGTH} characters; this one has {len(text.strip())}.")
+    return text.strip()
+
+
+def _seconds(value: Any) -> float | None:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 86_400:
+        return round(float(value), 2)
+    return None

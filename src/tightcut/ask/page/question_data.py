@@ -1,0 +1,181 @@
+"""From a file, or the name of built-in data, to points and what is shown of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tightcut.ask.page.items import Things, as_shown
+from tightcut.ask.page.pictures import ArrayPictures, FilePictures, Pictures, files_named, is_pictures
+from tightcut.files import DataOptions, InputError, read_data, read_table
+from tightcut.files.arrays import read_npy, read_npz, read_sparse
+from tightcut.files.cells import as_number, is_number
+from tightcut.files.errors import listed
+from tightcut.files.formats import READERS
+from tightcut.files.sources import Source as Origin
+from tightcut.files.sources import check_readable
+
+BUILT_IN = ("digits",)
+FIELDS_SHOWN = 40  # columns of a table, if none are chosen
+LONG_TEXT = 60  # characters: a column whose texts are longer is shown as a text, not as a field
+LONG_NUMBER = 8  # characters: longer numbers are shown with the digits that matter
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Points or similarities, and what is shown of each row."""
+
+    title: str
+    X: Any
+    things: Things
+    affinity: str = "knn"
+    notes: tuple[str, ...] = ()
+
+
+def read_source(
+    data: str, options: DataOptions | None = None, *, show: Sequence[str] = (), images: Sequence[str] = ()
+) -> Source:
+    """Read what a person is asked about.
+
+    Parameters
+    ----------
+    data : str
+        Path of a table, an array or a graph, or "digits".
+    options : DataOptions, optional
+        Which columns are what.
+    show : sequence of str
+        Columns to show; all by default.
+    images : sequence of str
+        A folder of pictures, a column with their file names, both, or HEIGHTxWIDTH for rows of pixels.
+    """
+    options, show = options or DataOptions(), _split(show)
+    if data in BUILT_IN and not Path(data).exists():
+        return _digits()
+    path = Origin.of(data)
+    check_readable(path)
+    if path.suffix in {".npy", ".npz"}:
+        return _from_array(path, options, images)
+    if path.suffix in READERS:
+        return _from_table(path, options, show, images)
+    content = read_data(path, options)
+    X, affinity = (content.points, "knn") if content.affinity is None else (content.affinity, "precomputed")
+    return Source(path.stem, X, with_images(Things(content.ids), images, path), affinity, content.notes)
+
+
+def _digits() -> Source:
+    from sklearn.datasets import load_digits
+
+    digits = load_digits()
+    things = replace(Things.numbered(len(digits.data)), pictures=ArrayPictures(digits.images))
+    return Source("Handwritten digits", digits.data, things)
+
+
+def _from_array(path: Origin, options: DataOptions, images: Sequence[str]) -> Source:
+    """Pictures, rows of pixels, points, or a sparse matrix, which is a graph."""
+    if path.suffix == ".npz" and read_sparse(path) is not None:
+        content = read_data(path, options)
+        return Source(path.stem, content.affinity, with_images(Things(content.ids), images, path), "precomputed")
+    pixels = read_npy(path) if path.suffix == ".npy" else read_npz(path, lambda _: False)[0]
+    shape = pixel_shape(images)
+    if shape is not None and pixels.ndim == 2:
+        check_pixels(pixels.shape[1], shape, path)
+        pixels = pixels.reshape(len(pixels), *shape, -1)
+    if is_pictures(pixels):
+        X = pixels.reshape(len(pixels), -1).astype(np.float64)
+        if not np.isfinite(X).all():
+            raise InputError(f"{path} contains NaN or infinity; fill or remove these values first.")
+        return Source(path.stem, X, replace(Things.numbered(len(X)), pictures=ArrayPictures(pixels)))
+    content = read_data(path, options)
+    if content.affinity is not None:
+        return Source(path.stem, content.affinity, with_images(Things(content.ids), images, path), "precomputed")
+    points = np.asarray(content.points)
+    fields = {f"column {name}": points[:, i].tolist() for i, name in enumerate(content.columns[:FIELDS_SHOWN])}
+    return Source(path.stem, points, with_images(Things(content.ids, fields=fields), images, path))
+
+
+def _from_table(path: Origin, options: DataOptions, show: list[str], images: Sequence[str]) -> Source:
+    table = read_table(path, options)
+    image_column = next((name for name in images if name in table.names), None)
+    for name in show:
+        table.find(name, "--show")
+    words = [] if options.columns else [name for name in table.names if not any(map(is_number, table.texts(name)))]
+    words = [name for name in words if name not in {options.id, options.labels, image_column}]
+    if words and set(table.names) <= {*words, options.id, options.labels, image_column}:
+        raise InputError(
+            f"{path} has no column of numbers to cluster by; its columns are {listed(table.names)}. Turn texts or categories "
+            "into numbers first, for example with an embedding."
+        )
+    left_out = words if image_column is None else [*words, image_column]
+    content = read_data(path, replace(options, drop=(*options.drop, *left_out)))
+    if content.affinity is not None:
+        return Source(path.stem, content.affinity, Things(content.ids), "precomputed", content.notes)
+    chosen = show or [name for name in table.names if name not in {content.id_name, image_column}][:FIELDS_SHOWN]
+    columns = {name: table.texts(name) for name in chosen if show or not images}
+    long = [name for name, cells in columns.items() if _is_long(cells)]
+    for name in set(columns) & set(content.columns):
+        columns[name] = [_short_number(cell, options.decimal) for cell in columns[name]]
+    things = Things(content.ids, _together({name: columns.pop(name) for name in long}), columns)
+    names = None if image_column is None else table.texts(image_column)
+    things = with_images(things, [name for name in images if name != image_column], path, names)
+    words = [name for name in words if name != content.id_name]
+    note = f"Columns without numbers are shown, but not used for clustering: {listed(words)}."
+    return Source(path.stem, content.points, things, notes=(*content.notes, note) if words else content.notes)
+
+
+def with_images(things: Things, images: Sequence[str], path: Origin, names: list[str] | None = None) -> Things:
+    """Pictures from a folder, by the rows' own names or by the file names of a column."""
+    if not images and names is None:
+        return things
+    folder = Path(images[0]) if images else path.path.parent
+    if not folder.is_dir():
+        raise InputError(f"--images {folder} is neither a folder nor a column of {path}; sizes are given as 28x28.")
+    found = files_named(things.names if names is None else names, folder)
+    if not any(found):
+        example = (things.names if names is None else names)[0]
+        raise InputError(
+            f"--images: no file in {folder} belongs to a row; for the first one {example!r} was looked for."
+        )
+    pictures: Pictures = FilePictures(found)
+    return replace(things, pictures=pictures)
+
+
+def pixel_shape(images: Sequence[str]) -> tuple[int, int] | None:
+    match = re.fullmatch(r"([1-9]\d{0,4})x([1-9]\d{0,4})", images[0]) if images else None
+    return None if match is None else (int(match[1]), int(match[2]))
+
+
+def check_pixels(n_values: int, shape: tuple[int, int], path: Any) -> None:
+    """Refuse rows that are not pictures of this size, with any number of channels."""
+    if n_values % (shape[0] * shape[1]):
+        raise InputError(
+            f"--images {shape[0]}x{shape[1]}: the rows of {path} have {n_values} values, which does not fit."
+        )
+
+
+def _together(columns: dict[str, list[str]]) -> list[str] | None:
+    """The long texts of each row as one, each below the name of its column where there are several."""
+    if not columns:
+        return None
+    heading = "{}:\n{}" if len(columns) > 1 else "{1}"
+    rows = zip(*columns.values(), strict=True)
+    return [
+        "\n\n".join(heading.format(*each) for each in zip(columns, cells, strict=True) if each[1].strip())
+        for cells in rows
+    ]
+
+
+def _is_long(texts: Sequence[str]) -> bool:
+    return any(len(text) > LONG_TEXT or "\n" in text for text in texts)
+
+
+def _short_number(text: str, decimal: str) -> str:
+    return as_shown(as_number(text, decimal)) if len(text) > LONG_NUMBER and is_number(text, decimal) else text
+
+
+def _split(names: Sequence[str]) -> list[str]:
+    return [part.strip() for name in names for part in name.split(",") if part.strip()]

@@ -1,0 +1,155 @@
+"""From the records of a session to the JSON that a page draws."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from tightcut.ask.page.items import Things
+from tightcut.ask.protocol import AnySession
+from tightcut.ask.records import Answer, Question
+
+LARGE_GROUPS, MEMBERS = 4, 4  # groups of a pick shown by several members; members shown
+# Things of a group in its gallery: two more than the page shows, so that a gap where it hides those in question tells
+# nobody which group they are in.
+TYPICAL, DOUBTFUL = 10, 8
+RECENT = 40  # answers in the list, until somebody asks for all
+CONTRADICTIONS = 10
+
+
+def group_label(group: int, name: str | None) -> str:
+    """What a person calls a group: its name or a letter. A number would be taken for the key that picks the group.
+
+    Examples
+    --------
+    >>> group_label(0, "Anna"), group_label(2, None), group_label(26, None)
+    ('Anna', 'Group C', 'Group AA')
+    """
+    letters, rest = "", group + 1
+    while rest:
+        rest, last = divmod(rest - 1, 26)
+        letters = chr(ord("A") + last) + letters
+    return name or f"Group {letters}"
+
+
+class Showing:
+    """How things, questions and groups look on a page.
+
+    Parameters
+    ----------
+    things : Things
+    address : callable, optional
+        From a row to the address of its picture.
+    """
+
+    def __init__(self, things: Things, address: Callable[[int], str] | None) -> None:
+        self.things, self.address = things, address
+
+    def thing(self, row: int) -> dict[str, Any]:
+        return self.things.describe(int(row), self.address)
+
+    def question(self, question: Question) -> dict[str, Any]:
+        shown: dict[str, Any] = {
+            "number": question.number,
+            "kind": question.kind,
+            "first": self.thing(question.first),
+            "second": None if question.second is None else self.thing(question.second),
+        }
+        if question.second is not None:
+            shown["differing"] = self.things.differing(question.first, question.second)
+        if question.kind == "pick":
+            shown["groups"] = [
+                {
+                    "id": group.id,
+                    "label": group_label(group.id, group.name),
+                    "members": [self.thing(row) for row in group.members[: MEMBERS if i < LARGE_GROUPS else 1]],
+                }
+                for i, group in enumerate(question.groups)
+            ]
+        return shown
+
+    def view(self, session: AnySession, drawn: np.ndarray, *, all_answers: bool = False) -> dict[str, Any]:
+        """All that is known: groups with galleries, labels of the points on the map, answers, contradictions, progress."""
+        labels, groups, answers = session.labels_, session.groups, session.answers
+        names = {group.id: group.name for group in groups}
+        doubtful = self._doubtful(session, labels)
+        progress = session.progress()
+        known = np.isin(labels, list(names))
+        asked = {row for answer in answers for row in (answer.first, answer.second) if row is not None}
+        listed = answers if all_answers else answers[-RECENT:]
+        return {
+            "groups": [
+                {
+                    "id": group.id,
+                    "name": group.name,
+                    "label": group_label(group.id, group.name),
+                    "size": group.size,
+                    "typical": [self.thing(row) for row in session.typical(group.id, TYPICAL).tolist()],
+                    "doubtful": [self.thing(row) for row in doubtful.get(group.id, [])],
+                }
+                for group in groups
+            ],
+            "colours": np.where(known, labels, -1)[drawn].tolist(),
+            "asked": sorted(asked),
+            "n_unknown": int((~known).sum()),
+            "answers": [self.answer(answer, names, labels) for answer in reversed(listed)],
+            "n_answers": len(answers),
+            "contradictions": [
+                {"chain": [self.answer(a, names, labels) for a in found.chain], "suspect": found.suspect.number}
+                for found in session.contradictions()[:CONTRADICTIONS]
+            ],
+            "progress": {
+                "settled": progress.settled,
+                "expected": progress.expected_accuracy,
+                "low": progress.low,
+                "high": progress.high,
+                "next_50": progress.next_50,
+            },
+        }
+
+    def answer(self, answer: Answer, names: dict[int, str | None], labels: np.ndarray) -> dict[str, Any]:
+        return {
+            "number": answer.number,
+            "kind": answer.kind,
+            "first": self.thing(answer.first),
+            "second": None if answer.second is None else self.thing(answer.second),
+            "choice": answer.choice,
+            "words": _words(answer, names, labels),
+            "believed": answer.believed,
+        }
+
+    def _doubtful(self, session: AnySession, labels: np.ndarray) -> dict[int, list[int]]:
+        """The least sure rows of each group that nobody was asked about."""
+        asked = [row for answer in session.answers for row in (answer.first, answer.second) if row is not None]
+        order = session.doubtful(len(labels))
+        order = order[~np.isin(order, asked)]
+        return {group.id: order[labels[order] == group.id][:DOUBTFUL].tolist() for group in session.groups}
+
+
+def _words(answer: Answer, names: dict[int, str | None], labels: np.ndarray) -> str:
+    """An answer as the page lists it. A group that was joined to another is called as that one is."""
+    group = answer.founds if answer.choice == "none" else answer.choice
+    if answer.kind == "pair" or not isinstance(group, int):
+        return "none of the others" if answer.choice == "none" else str(answer.choice)
+    if group not in names and answer.believed:
+        group = int(labels[answer.first])
+    label = group_label(group, names.get(group))
+    return f"a new group: {label}" if answer.choice == "none" else label
+
+
+def in_words(event: dict[str, Any]) -> str:
+    """What an event of the journal was, for somebody who has undone it."""
+    what = {"name": "a name", "revise": "a change of an answer"}
+    if event["event"] in what:
+        return what[event["event"]]
+    return "a correction by hand" if event.get("kind") == "move" else "the last answer"
+
+
+def called(text: str, groups: Iterable[Any]) -> int | str:
+    """The group that a person calls by its label, in capitals or not; the text itself if there is none."""
+    for group in groups:
+        if text.casefold() == group_label(group.id, group.name).casefold():
+            return int(group.id)
+    return text

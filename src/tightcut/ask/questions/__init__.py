@@ -1,0 +1,1 @@
+"""Which question to ask next, and how far the answers have led."""

@@ -1,0 +1,101 @@
+"""How much is settled, and the expected gain of more answers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tightcut.ask.beliefs.evidence import SURE
+from tightcut.ask.beliefs.inference import weigh, without_unknown
+from tightcut.ask.beliefs.labels import columns_lead, hit_rate, unknown_points
+from tightcut.ask.beliefs.mixture import Beliefs
+from tightcut.ask.questions.choose import EXPLORE
+from tightcut.ask.records import Progress
+
+POWERS = (1.0, 2.0, 3.0, 4.0, 6.0)
+FLOOR = 0.02  # smallest probability of being wrong
+ATYPICAL = 0.1  # weight of an answered point that was chosen because it is doubtful
+PURE, PARTS = 3.0, 4.0  # parts of a plain cut: so many of so many are expected to be of one group
+HITS, CASES = 1.5, 2.0  # forecasts from columns: so many of so many are expected to be right
+ROWS_AT_ONCE = 8192
+
+
+def measure(beliefs: Beliefs, coarse: np.ndarray) -> Progress:
+    """The settled share of points, and the accuracy that the answers so far lead to expect.
+
+    The session itself shows how often labels are right: every answered point had a forecast without its own answers.
+    Points that were asked about in the middle of a region stand for the points around them. Points at the smallest margins
+    stand for few others, and count little.
+
+    Parameters
+    ----------
+    beliefs : Beliefs
+    coarse : int ndarray of shape (n,)
+        The plain cut, which gives the labels where nothing is known.
+    """
+    shares, points = beliefs.shares, beliefs.evidence.points
+    settled = float(np.mean(shares[:, :-1].max(axis=1) > SURE))
+    typical = asked_in_the_middle(beliefs)
+    right = _right_by_columns(beliefs, typical) if columns_lead(beliefs, coarse) else _right_by_graph(beliefs, typical)
+    unknown, met = unknown_points(beliefs, coarse), np.isin(coarse, coarse[points])
+    right[unknown] = hit_rate(beliefs, coarse, PURE, PARTS, typical)
+    n_groups = len(np.setdiff1d(beliefs.group, [beliefs.evidence.n_groups]))
+    right[unknown & ~met] *= (n_groups + 0.5) / (len(points) + 1)  # a part may belong to a known group
+    right[points] = beliefs.answered.max(axis=1)
+    expected = float(right.mean())
+    # The points in the middle of regions say as much as half as many random ones.
+    spread = 1.64 * float(np.sqrt(expected * (1 - expected) / (1 + typical.sum() / 2)))
+    low, high = max(0.0, expected - spread), min(1.0, expected + spread)
+    return Progress(settled, expected, low, high, _gain(expected, len(points), len(beliefs.evidence.answers)))
+
+
+def asked_in_the_middle(beliefs: Beliefs) -> np.ndarray:
+    """Which of the answered points were chosen in the middle of an unknown region, not because they were doubtful."""
+    explored = {answer.first for answer in beliefs.evidence.answers if answer.reason == EXPLORE}
+    middle = np.array([row in explored for row in beliefs.evidence.points.tolist()])
+    middle[0] = True  # the first point of the first group
+    return middle
+
+
+def _right_by_columns(beliefs: Beliefs, typical: np.ndarray) -> np.ndarray:
+    """Probability that the label of each point is right, where a forest gives the labels: its hits so far."""
+    hits = beliefs.answered[np.arange(len(typical)), beliefs.foreseen[:, :-1].argmax(axis=1)][typical]
+    return np.full(len(beliefs.shares), min(1.0, (hits.sum() + HITS) / (len(hits) + CASES)))
+
+
+def _right_by_graph(beliefs: Beliefs, typical: np.ndarray) -> np.ndarray:
+    """Probability that the label of each point is right, where the graph gives the labels.
+
+    Harmonic beliefs are cautious: a group with a share of one half is mostly the right one. They are raised to the power
+    under which the forecasts of the answered points were likeliest.
+    """
+    target, shares = weigh(beliefs.evidence), beliefs.shares
+    alone = target[:, :-1].sum(axis=0) < 1.5  # nobody could have foreseen a group of one point
+    weight = np.where(typical, 1.0, ATYPICAL) * ~np.append(alone, False)[target.argmax(axis=1)]
+    power = _likeliest_power(without_unknown(beliefs.foreseen), target, weight)
+    blocks = range(0, len(shares), ROWS_AT_ONCE)
+    return np.concatenate([sharpened(without_unknown(shares[i : i + ROWS_AT_ONCE]), power).max(axis=1) for i in blocks])
+
+
+def sharpened(shares: np.ndarray, power: float) -> np.ndarray:
+    """Probabilities in proportion to a power of the shares, none above 1 - FLOOR.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sharpened(np.array([[0.6, 0.3, 0.1]]), 2.0).round(2).tolist()
+    [[0.77, 0.2, 0.03]]
+    """
+    raised = np.maximum(shares, 1e-6) ** power
+    raised /= raised.sum(axis=1, keepdims=True)
+    return (1 - FLOOR) * raised + FLOOR / shares.shape[1]
+
+
+def _likeliest_power(foreseen: np.ndarray, target: np.ndarray, weight: np.ndarray) -> float:
+    scores = [weight @ np.log((sharpened(foreseen, power) * target).sum(axis=1)) for power in POWERS]
+    return POWERS[int(np.argmax(scores))]
+
+
+def _gain(expected: float, n_points: int, n_answers: int) -> float:
+    """What 50 more answers would add, if errors fall as the inverse of the number of answered points."""
+    more = 50 * (n_points + 1) / (n_answers + 1)
+    return (1 - expected) * more / (n_points + more + 1)

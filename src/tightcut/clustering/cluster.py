@@ -1,0 +1,344 @@
+"""`cluster` and `tradeoff_path`: the functions behind the estimator, and the only place where settings are checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from tightcut.clustering.align import align
+from tightcut.clustering.result import ClusteringResult, number_by_appearance
+from tightcut.exceptions import InconsistentConstraintsError
+from tightcut.gpu.device import resolve_device
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph
+from tightcut.problem.objective import normalized_cut
+from tightcut.problem.sources import missing
+from tightcut.relaxation.paper import PaperSettings, paper_bipartition, paper_partitions
+from tightcut.search.canonical import in_canonical_order
+from tightcut.search.options import Progress, SearchOptions
+from tightcut.search.partition import partition
+from tightcut.search.soft import Within, cluster_within
+from tightcut.search.tradeoff import tradeoff
+from tightcut.search.two_way import admits_two_clusters, bipartition
+from tightcut.utils.compiling import compiling_reported
+from tightcut.utils.interruption import interruptible
+from tightcut.utils.rounding import BELIEF_ROUNDING
+from tightcut.utils.validation import check_choice
+
+METHODS = ("search", "paper")
+FEWEST = "fewest"
+MOST_ARCS = np.iinfo(np.int32).max  # the search counts them with 32 bits
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to cluster; every setting is checked here, and every combination that would be ignored is refused.
+
+    The attributes are the keywords of `cluster`.
+    """
+
+    max_violations: float | str = 0
+    method: str = "search"
+    effort: float = 1.0
+    influence: float = 0.0
+    n_jobs: int | None = None
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        check_choice("method", self.method, METHODS)
+        if self.max_violations != FEWEST:
+            check_number("max_violations", self.max_violations, f'a number >= 0, or "{FEWEST}"')
+        check_number("effort", self.effort)
+        check_number("influence", self.influence)
+        resolve_device(self.device)
+        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or self.n_jobs == 0):
+            raise ValueError(f"n_jobs must be None, a number of threads, or -1 for all cores; got {self.n_jobs!r}.")
+        if self.method == "paper" and self.influence > 0:
+            raise ValueError('influence belongs to method="search"; the paper\'s algorithm does not use it.')
+        if self.method == "paper" and self.max_violations == FEWEST:
+            raise ValueError(
+                'max_violations="fewest" belongs to method="search"; give the paper\'s algorithm a number.'
+            )
+
+    @property
+    def limit(self) -> float | None:
+        """Units of belief that may be violated; None for as few as possible."""
+        return None if isinstance(self.max_violations, str) else float(self.max_violations)
+
+    def options(self, progress: Progress | None) -> SearchOptions:
+        return SearchOptions(float(self.effort), self.n_jobs, progress, resolve_device(self.device))
+
+
+@interruptible()
+def cluster(
+    graph: Graph,
+    constraints: Constraints | None = None,
+    n_clusters: int = 2,
+    *,
+    max_violations: float | str = 0,
+    method: str = "search",
+    effort: float = 1.0,
+    influence: float = 0.0,
+    init: Any = None,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    progress: Progress | None = None,
+    device: str = "cpu",
+) -> ClusteringResult:
+    """Find the clustering with the smallest normalized cut that respects the constraints.
+
+    Parameters
+    ----------
+    graph : Graph
+    constraints : Constraints, optional
+    n_clusters : int, default=2
+    max_violations : float or "fewest", default=0
+        Units of belief that may be violated. 0 satisfies every constraint, whatever its belief, or raises
+        InconsistentConstraintsError with the contradiction. "fewest" violates as little as possible, with a proof where
+        the extra `tightcut[exact]` is installed; see `ClusteringResult.violated_belief_bound`. Sums of beliefs are
+        compared up to 1e-9: pairs of belief 0.1 and 0.2 may both be violated where 0.3 is allowed.
+    method : {"search", "paper"}, default="search"
+        "search" looks for the smallest cut into all clusters at once. "paper" is the algorithm of the paper: RatioDCA
+        with FISTA from random starts under an increasing penalty; for more than two clusters it bisects recursively and
+        may violate cannot-links.
+    effort : float, default=1.0
+        How long to search; 0 is a single quick start, 0.3 is quick, 5 is thorough.
+    influence : float, default=0.0
+        How strongly a cannot-link also counts for the neighbours of its two points. 0 returns the smallest cut, which
+        may satisfy a few pairs by moving single points away from their neighbours, and leave two classes together; a
+        value such as 1 prevents that. Every constraint is satisfied in either case.
+    init : array-like of shape (n,), optional
+        A clustering to improve. If it respects the constraints and `influence` is 0, the cut of the result is no
+        larger. Clusters keep its numbers if these are non-negative integers.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+    random_state : int, Generator, RandomState or None
+        An int makes the result the same on every run.
+    progress : callable, optional
+        Called with (stage, done, total, best cut); see `tightcut.progress.ProgressLine`.
+    device : {"cpu", "cuda", "auto"}, default="cpu"
+        Where graphs of more than 60,000 vertices are searched and the paper's algorithm runs FISTA. The search on the
+        GPU is a different one, several times as fast; its labels differ from those of the CPU. "cuda" needs a GPU and
+        the extra `tightcut[gpu]`; "auto" uses a GPU if there is one.
+
+    Returns
+    -------
+    ClusteringResult
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tightcut import Constraints, Graph, cluster
+    >>> ring = Graph.from_affinity(np.roll(np.eye(6), 1, axis=0) + np.roll(np.eye(6), -1, axis=0))
+    >>> found = cluster(ring, Constraints.from_pairs(6, [(0, 1)], [(1, 2)]), random_state=0)
+    >>> found.labels.tolist(), round(found.cut, 6)
+    ([0, 0, 1, 1, 1, 0], 0.666667)
+    """
+    constraints = check_points(graph, constraints)
+    settings = Settings(max_violations, method, effort, influence, n_jobs, device)
+    check_n_clusters(n_clusters, graph)
+    known = [] if init is None else [check_init(init, graph, n_clusters)]
+    with compiling_reported(progress):
+        result = _solve(graph, constraints, n_clusters, settings, as_generator(random_state), progress, known)
+    numbers = np.asarray(0 if init is None else init)
+    if known and numbers.dtype.kind in "iu" and numbers.min() >= 0:
+        return replace(result, labels=align(numbers, result.labels))
+    return result
+
+
+@interruptible()
+def tradeoff_path(
+    graph: Graph,
+    constraints: Constraints,
+    *,
+    effort: float = 1.0,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+    progress: Progress | None = None,
+    device: str = "cpu",
+) -> list[ClusteringResult]:
+    """The whole trade-off between cut and violated belief for two clusters, from the fewest violations to the most.
+
+    Parameters are those of `cluster`. No clustering of the list has both a larger cut and more violated belief than
+    another; the first violates nothing, if the constraints allow it, and the last is the unconstrained cut.
+    """
+    constraints = check_points(graph, constraints)
+    options = Settings(effort=effort, n_jobs=n_jobs, device=device).options(progress)
+    rng = as_generator(random_state)
+
+    def solve(graph: Graph, constraints: Constraints, known: list[np.ndarray]) -> list[np.ndarray]:
+        return tradeoff(graph, constraints, rng, options, known=known)
+
+    with compiling_reported(progress):
+        sides = in_canonical_order(graph, constraints, [], solve, lambda sides, place: [side[place] for side in sides])
+    return [_result(graph, constraints, side.astype(np.int64)) for side in sides]
+
+
+def _solve(
+    graph: Graph,
+    constraints: Constraints,
+    n_clusters: int,
+    settings: Settings,
+    rng: np.random.Generator,
+    progress: Progress | None,
+    known: list[np.ndarray],
+) -> ClusteringResult:
+    """What `cluster` does once everything is checked."""
+    options = settings.options(progress)
+    if n_clusters == 1:
+        return _one_cluster(graph, constraints, settings.limit)
+    if settings.method == "paper":
+        if known:
+            raise ValueError('init belongs to method="search"; the paper\'s algorithm starts at random.')
+        return _by_the_paper(graph, constraints, n_clusters, settings.limit or 0.0, rng, options)
+
+    def solve(graph: Graph, constraints: Constraints, known: list[np.ndarray]) -> Within:
+        known = [number_by_appearance(labels) for labels in known]
+        return _search(graph, constraints, n_clusters, settings, rng, options, known)
+
+    found = in_canonical_order(graph, constraints, known, solve, _moved_back)
+    return _result(graph, constraints, found.labels, history=found.history, bound=found.bound)
+
+
+def _search(
+    graph: Graph,
+    constraints: Constraints,
+    n_clusters: int,
+    settings: Settings,
+    rng: np.random.Generator,
+    options: SearchOptions,
+    known: list[np.ndarray],
+) -> Within:
+    many, limit, influence = n_clusters > 2 or settings.influence > 0, settings.limit, settings.influence
+    if not many and (limit == 0 or (limit is None and admits_two_clusters(constraints))):
+        found = bipartition(graph, constraints, rng, options, known=[labels == labels[0] for labels in known])
+        return Within(found.side.astype(np.int64), found.history)
+    if limit == 0:
+        return Within(partition(graph, constraints, n_clusters, rng, options, known=known, influence=influence))
+    return cluster_within(graph, constraints, n_clusters, limit, rng, options, known=known, influence=influence)
+
+
+def _moved_back(found: Within, place: np.ndarray) -> Within:
+    return replace(found, labels=found.labels[place])
+
+
+def check_points(graph: Graph, constraints: Constraints | None) -> Constraints:
+    if not isinstance(graph, Graph):
+        raise TypeError(
+            f"graph must be a Graph, not {type(graph).__name__}: Graph.from_affinity(similarities) makes one."
+        )
+    if graph.weights.nnz > MOST_ARCS:
+        raise ValueError(
+            f"The graph has {graph.n_edges:,} edges, and {MOST_ARCS // 2:,} is the most that is searched in memory; "
+            "tightcut.cluster_graph clusters larger ones."
+        )
+    if constraints is None:
+        return Constraints.from_pairs(graph.n_vertices)
+    if not isinstance(constraints, Constraints):
+        raise TypeError(
+            f"constraints must be Constraints, not {type(constraints).__name__}: "
+            "Constraints.from_pairs(n_points, must_link, cannot_link) makes them from pairs."
+        )
+    if constraints.n_points != graph.n_vertices:
+        raise ValueError(
+            f"The constraints are on {constraints.n_points} points, the graph has {graph.n_vertices} vertices."
+        )
+    return constraints
+
+
+def check_n_clusters(n_clusters: Any, graph: Graph) -> None:
+    if isinstance(n_clusters, bool) or not isinstance(n_clusters, Integral) or int(n_clusters) < 1:
+        raise ValueError(f"n_clusters must be a positive whole number; got {n_clusters!r}.")
+    if int(n_clusters) > graph.n_vertices:
+        raise ValueError(
+            f"{n_clusters} non-empty clusters need at least that many points; there are {graph.n_vertices}."
+        )
+
+
+def check_number(name: str, value: Any, expected: str = "a number >= 0") -> None:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < np.inf:
+        raise ValueError(f"{name} must be {expected}; got {value!r}.")
+
+
+def check_init(init: Any, graph: Graph, n_clusters: int) -> np.ndarray:
+    labels = read_labels(init, graph, "init")
+    if labels.max() >= n_clusters:
+        raise ValueError(f"init has {labels.max() + 1} clusters, more than n_clusters={n_clusters}.")
+    return labels
+
+
+def read_labels(labels: Any, graph: Graph, name: str = "labels") -> np.ndarray:
+    """Labels of all vertices, numbered by first appearance."""
+    values = np.asarray(labels)
+    if values.shape != (graph.n_vertices,):
+        raise ValueError(
+            f"{name} must hold one label per point, shape ({graph.n_vertices},); got shape {values.shape}."
+        )
+    absent = missing(values)
+    if absent.any():
+        raise ValueError(f"{name} row {int(np.argmax(absent))} has no label; give every point a cluster.")
+    return number_by_appearance(values)
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """A Generator from None, an int, a Generator, or a legacy RandomState."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31, size=4))
+    if isinstance(random_state, Integral) and random_state < 0:
+        raise ValueError(f"random_state must be a whole number >= 0, a generator or None; got {random_state}.")
+    return np.random.default_rng(random_state)
+
+
+def _by_the_paper(
+    graph: Graph,
+    constraints: Constraints,
+    k: int,
+    limit: float,
+    rng: np.random.Generator,
+    options: SearchOptions,
+) -> ClusteringResult:
+    settings = PaperSettings(options.effort, options.device, options.report)
+    if k == 2:
+        found = paper_bipartition(graph, constraints, limit, rng, settings)
+        return _result(graph, constraints, found.side.astype(np.int64), history=found.history)
+    if limit > 0:
+        raise ValueError(
+            f'max_violations={limit:g} has no effect on method="paper" with more than two clusters: each of its splits '
+            "violates what the paper allows. Leave it at 0."
+        )
+    hierarchy = paper_partitions(graph, constraints, k, rng, settings)
+    return _result(graph, constraints, hierarchy[-1], hierarchy=hierarchy)
+
+
+def _one_cluster(graph: Graph, constraints: Constraints, limit: float | None) -> ClusteringResult:
+    """All points together: every cannot-link is violated."""
+    belief = float(constraints.cannot_link_belief.sum())
+    if limit is not None and belief > limit + BELIEF_ROUNDING:
+        i, j = constraints.cannot_link[0].tolist()
+        raise InconsistentConstraintsError(
+            [("cannot", i, j)],
+            f"One cluster cannot satisfy the cannot-link between {i} and {j}; ask for more clusters.",
+            n_clusters=1,
+            reason="clique",
+        )
+    return _result(graph, constraints, np.zeros(graph.n_vertices, np.int64), bound=belief)
+
+
+def _result(
+    graph: Graph,
+    constraints: Constraints,
+    labels: np.ndarray,
+    *,
+    history: tuple[float, ...] | None = None,
+    hierarchy: tuple[np.ndarray, ...] | None = None,
+    bound: float | None = None,
+) -> ClusteringResult:
+    labels = number_by_appearance(labels)
+    violations = constraints.violations(labels)
+    bound = 0.0 if violations.belief == 0 else bound
+    if hierarchy is not None:
+        hierarchy = tuple(number_by_appearance(level) for level in hierarchy)
+    return ClusteringResult(labels, normalized_cut(graph, labels), violations, bound, history, hierarchy)

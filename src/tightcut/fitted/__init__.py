@@ -1,0 +1,5 @@
+"""A fitted model: fit, predict, update, names of clusters, and models in files."""
+
+from tightcut.fitted.changes import Change, Changes
+
+__all__ = ["Change", "Changes"]

@@ -1,0 +1,200 @@
+"""A fitted model in one file, without pickle: reading a file never runs code.
+
+A file is a zip archive (not compressed) of `manifest.json` and arrays as NPY. The manifest has
+
+| key | meaning |
+|---|---|
+| format, version | "tightcut model", and the version of the format, a whole number |
+| written_by | the version of tightcut |
+| parameters | those of the constructor |
+| state | what `fit` and `update` have left on the model, by the names of the attributes |
+
+Values that JSON knows are written as such. Every other value is an object with one key: `{"array": file}`, `{"strings":
+[...]}`, `{"csr": {"shape", "data", "indices", "indptr"}}`, `{"tuple": [...]}`, `{"ids": [[number, value], ...]}` for a
+mapping by whole numbers, `{"number": "nan"}`, `{"constraints": {...}}`, `{"changes": [...]}`, and `{"View": {...}}` and
+the like for chosen settings, by the names of their attributes.
+"""
+
+from __future__ import annotations
+
+import json
+import tokenize
+import zipfile
+from collections.abc import Callable
+from dataclasses import fields
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tightcut.fitted.changes import Changes
+from tightcut.problem import Constraints
+from tightcut.selection import CandidateScore, Choice, Setting, View
+from tightcut.selection.scale import ColumnScale
+from tightcut.utils.atomic import replaced
+
+FORMAT, VERSION = "tightcut model", 1
+MANIFEST = "manifest.json"
+SUFFIX = ".tcut"
+
+
+class ArchiveError(ValueError):
+    """A file that is not a model, or a damaged one."""
+
+
+def write_archive(path: Path, parameters: dict[str, Any], state: dict[str, Any], written_by: str) -> None:
+    """Write a model; a file that exists is replaced once all is written."""
+    writer = _Writer()
+    manifest = {
+        "format": FORMAT,
+        "version": VERSION,
+        "written_by": written_by,
+        "parameters": {name: writer.encode(value, name) for name, value in parameters.items()},
+        "state": {name: writer.encode(value, name) for name, value in state.items()},
+    }
+    with replaced(path, "wb") as stream, zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr(MANIFEST, json.dumps(manifest, allow_nan=False, indent=1))
+        for name, array in writer.arrays.items():
+            with archive.open(name, "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, array, allow_pickle=False)
+
+
+def read_archive(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The parameters and the state of a model. Raises ArchiveError if the file is not one."""
+    try:
+        archive = zipfile.ZipFile(path)
+    except zipfile.BadZipFile:
+        raise ArchiveError(f"{path} is not a model that tightcut has saved, or it is damaged.") from None
+    with archive:
+        try:
+            manifest = json.loads(archive.read(MANIFEST))
+        except (KeyError, ValueError, zipfile.BadZipFile):
+            manifest = None
+        if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+            raise ArchiveError(f"{path} is a zip archive, but not a model that tightcut has saved.")
+        version = manifest.get("version")
+        if version != VERSION:
+            raise ArchiveError(
+                f"{path} has version {version!r} of the format, written by tightcut {manifest.get('written_by')}; "
+                f"this one reads version {VERSION}. Install that version of tightcut, or fit the model again."
+            )
+        reader = _Reader(archive)
+        try:
+            parameters, state = (
+                {str(name): reader.decode(value) for name, value in manifest[part].items()}
+                for part in ("parameters", "state")
+            )
+        except (
+            AttributeError, EOFError, IndexError, KeyError, OSError, OverflowError, TypeError, ValueError,
+            NotImplementedError, RuntimeError, SyntaxError, tokenize.TokenError, zipfile.BadZipFile,
+        ) as error:  # fmt: skip
+            raise ArchiveError(f"{path} is damaged: {error}. Save the model again.") from error
+    return parameters, state
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self.arrays: dict[str, np.ndarray] = {}
+
+    def encode(self, value: Any, name: str) -> Any:
+        """A value as JSON; its arrays are collected under names that begin with `name`."""
+        if value is None or isinstance(value, (bool, str, np.bool_)):
+            return bool(value) if isinstance(value, np.bool_) else value
+        if isinstance(value, Integral):
+            return int(value)
+        if isinstance(value, Real):
+            number = float(value)
+            return number if np.isfinite(number) else {"number": repr(number)}
+        if isinstance(value, np.ndarray):
+            return self._array(value, name)
+        if sp.issparse(value):
+            return self._matrix(value, name)
+        if isinstance(value, Constraints):
+            return {
+                "constraints": {part: self.encode(part_of(value), f"{name}.{part}") for part, part_of in LINKS.items()}
+            }
+        if isinstance(value, Changes):
+            return {"changes": value.to_lists()}
+        if type(value) in RECORDS.values():
+            parts = {field.name: getattr(value, field.name) for field in fields(value)}
+            return {type(value).__name__: {part: self.encode(item, f"{name}.{part}") for part, item in parts.items()}}
+        if isinstance(value, tuple):
+            return {"tuple": [self.encode(item, f"{name}.{place}") for place, item in enumerate(value)]}
+        if isinstance(value, list):
+            return [self.encode(item, f"{name}.{place}") for place, item in enumerate(value)]
+        if isinstance(value, dict) and all(isinstance(key, Integral) for key in value):
+            return {"ids": [[int(key), self.encode(item, f"{name}.{key}")] for key, item in value.items()]}
+        if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+            return {"mapping": [[key, self.encode(item, f"{name}.{key}")] for key, item in value.items()]}
+        raise TypeError(
+            f"{name} is {value!r}, which cannot be written into a file: numbers, strings, arrays and collections of "
+            f"these can. Change it first, for example with set_params({name}=...)."
+        )
+
+    def _array(self, array: np.ndarray, name: str) -> dict[str, Any]:
+        if array.dtype.kind in "OU":
+            if array.ndim != 1 or not all(isinstance(item, str) for item in array.tolist()):
+                raise TypeError(f"{name} is an array of objects, which cannot be written into a file.")
+            return {"strings": array.tolist()}
+        file = f"{name}.npy"
+        self.arrays[file] = np.asarray(array)
+        return {"array": file}
+
+    def _matrix(self, matrix: Any, name: str) -> dict[str, Any]:
+        csr = sp.csr_array(matrix)
+        parts = {part: self._array(getattr(csr, part), f"{name}.{part}") for part in ("data", "indices", "indptr")}
+        return {"csr": {"shape": list(map(int, csr.shape)), **parts}}
+
+
+RECORDS: dict[str, Any] = {record.__name__: record for record in (CandidateScore, Choice, ColumnScale, Setting, View)}
+LINKS: dict[str, Callable[[Constraints], Any]] = {
+    "n_points": lambda known: known.n_points,
+    "must_link": lambda known: known.must_link,
+    "cannot_link": lambda known: known.cannot_link,
+    "must_link_belief": lambda known: known.must_link_belief,
+    "cannot_link_belief": lambda known: known.cannot_link_belief,
+}
+
+
+class _Reader:
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+
+    def decode(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self.decode(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        ((kind, content),) = value.items()
+        decoders: dict[str, Callable[[Any], Any]] = {
+            "array": self._array,
+            "strings": self._strings,
+            "csr": self._matrix,
+            "tuple": lambda items: tuple(self.decode(item) for item in items),
+            "ids": lambda items: {int(key): self.decode(item) for key, item in items},
+            "mapping": lambda items: {str(key): self.decode(item) for key, item in items},
+            "number": float,
+            "constraints": self._constraints,
+            "changes": Changes.from_lists,
+        }
+        if kind in RECORDS:
+            return RECORDS[kind](**{str(part): self.decode(item) for part, item in content.items()})
+        return decoders[kind](content)
+
+    def _array(self, file: str) -> np.ndarray:
+        with self._archive.open(file) as entry:
+            return np.lib.format.read_array(entry, allow_pickle=False)
+
+    def _strings(self, items: list[str]) -> np.ndarray:
+        return np.array(list(map(str, items)), dtype=object)
+
+    def _matrix(self, parts: dict[str, Any]) -> sp.csr_array:
+        arrays = tuple(self.decode(parts[name]) for name in ("data", "indices", "indptr"))
+        matrix = sp.csr_array(arrays, shape=tuple(parts["shape"]))
+        matrix.check_format(full_check=True)
+        return matrix
+
+    def _constraints(self, parts: dict[str, Any]) -> Constraints:
+        return Constraints.from_pairs(**{name: self.decode(parts[name]) for name in LINKS})

@@ -1,0 +1,158 @@
+"""Extension of a nearest-neighbour graph by new points; the work depends on their number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from tightcut.exceptions import DisconnectedGraphWarning
+from tightcut.neighbors.distances import pair_half_squares, rank_others
+from tightcut.neighbors.knn import SMALLEST_BRIDGE, KnnSettings, gaussian_similarity, symmetrized
+from tightcut.neighbors.points import Points, apply_metric, unit_scale
+from tightcut.neighbors.projected import ProjectedNeighbors
+from tightcut.neighbors.tree import make_index
+from tightcut.problem.graph import enlarged
+from tightcut.utils.warning import warn
+
+REACH = 2  # times k: nearest points of a new point that are checked for edges to it
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbourhoods:
+    """Properties of the neighbourhoods of points that the graph does not hold.
+
+    Attributes
+    ----------
+    scales : ndarray of shape (n,)
+        The distance of each point to its k-th neighbour, when its edges were made.
+    index : ProjectedNeighbors or None
+        For the neighbours of further points, where projections make the search faster.
+    """
+
+    scales: np.ndarray
+    index: ProjectedNeighbors | None = None
+
+
+def extended_affinity(
+    affinity: sp.csr_array,
+    points: Points,
+    n_old: int,
+    settings: KnnSettings,
+    known: Neighbourhoods | None = None,
+) -> tuple[sp.csr_array, Neighbourhoods]:
+    r"""The graph of the first `n_old` points with edges for the others.
+
+    Parameters
+    ----------
+    affinity : csr_array of shape (n_old, n_old)
+        The graph of `knn_affinity`, which may have been extended before.
+    points : ndarray or csr_array of shape (n, n_features)
+        Old points, then new ones, as `check_points` returns them.
+    n_old : int
+    settings : KnnSettings
+        Those of the graph.
+    known : Neighbourhoods, optional
+        Those of the old points; without them they are found from the edges.
+
+    Returns
+    -------
+    affinity : csr_array of shape (n, n)
+    known : Neighbourhoods
+        Of all points, for the next extension.
+
+    Notes
+    -----
+    A new point j has edges to its k nearest among all points, weighted as in `knn_affinity`. An old point i among the
+    2 k nearest of j weighs the edge too if j lies within :math:`\sigma_i`, the distance from i to its k-th neighbour
+    when i was added. Edges between old points do not change: a few of them would not be in a graph built from all
+    points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tightcut.neighbors import KnnSettings, knn_affinity
+    >>> from tightcut.neighbors.extend import extended_affinity
+    >>> line = np.array([[0.0], [1.0], [3.0], [3.5]])
+    >>> grown, _ = extended_affinity(knn_affinity(line[:3], 1), line, 3, KnnSettings(1))
+    >>> grown.toarray().round(4)[3].tolist()
+    [0.0, 0.0, 0.7788, 0.0]
+    """
+    points = apply_metric(points, settings.metric)
+    n, scale = points.shape[0], unit_scale(points)
+    k = min(settings.n_neighbors, n - 1)
+    if known is None:
+        known = Neighbourhoods(_scales(affinity, points, min(settings.n_neighbors, n_old - 1), scale))
+    new, index = points[n_old:], _projected_index(points, settings, known.index)
+    search = index or make_index(points, settings.neighbors, n_jobs=settings.n_jobs)
+    found = search.kneighbors(new, n_neighbors=min(REACH * k, n - 1) + 1)[1]
+    rank = _rank_sparse if sp.issparse(points) else rank_others
+    distances, neighbors = rank(new, points, found, scale, n_old)
+    sigma = np.append(known.scales, distances[:, k - 1])
+    rows = np.broadcast_to(np.arange(n_old, n)[:, None], neighbors.shape)
+    own = gaussian_similarity(distances, distances[:, k - 1 : k])[:, :k]
+    back = (neighbors < n_old) & (distances <= sigma[neighbors])
+    weights = gaussian_similarity(distances[back], sigma[neighbors[back]])
+    ends = np.append(rows[:, :k], neighbors[back]), np.append(neighbors[:, :k], rows[back])
+    added = sp.csr_array((np.append(own, weights), ends), shape=(n, n))
+    grown = sp.csr_array(enlarged(affinity, n) + symmetrized(added, settings.symmetrize))
+    if settings.connect:
+        grown = _connect(grown, points, n_old, sigma, settings)
+    grown.sort_indices()
+    return grown, Neighbourhoods(sigma, index)
+
+
+def _projected_index(
+    points: Points, settings: KnnSettings, index: ProjectedNeighbors | None
+) -> ProjectedNeighbors | None:
+    if sp.issparse(points) or settings.neighbors not in {"auto", "blocked"}:
+        return None
+    grown = None if index is None else index.grown(points)
+    return grown or ProjectedNeighbors.make(points, settings.n_neighbors, settings.n_jobs)
+
+
+def _rank_sparse(
+    new: Points, points: Points, found: np.ndarray, scale: float, n_old: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """`rank_others` for sparse rows, whose kernel takes all of them."""
+    own = found == (n_old + np.arange(new.shape[0]))[:, None]
+    own[~own.any(axis=1), -1] = True
+    neighbors = found[~own].reshape(len(found), -1)
+    return np.sqrt(2 * pair_half_squares(new, np.arange(len(found)), points, neighbors, scale)) / scale, neighbors
+
+
+def _scales(affinity: sp.csr_array, points: Points, k: int, scale: float) -> np.ndarray:
+    """The distance of each vertex to its k-th neighbour, from its edges.
+
+    A vertex has edges to its k nearest, and to those that count it among theirs, which are no nearer than the k-th.
+    """
+    n, counts = affinity.shape[0], np.diff(affinity.indptr)
+    sources = np.repeat(np.arange(n), counts)
+    half_squares = pair_half_squares(points, sources, points, affinity.indices[:, None].astype(np.int64), scale).ravel()
+    ordered = half_squares[np.lexsort((half_squares, sources))]
+    some = counts > 0
+    sigma = np.zeros(n)
+    sigma[some] = np.sqrt(2 * ordered[(affinity.indptr[:-1] + np.minimum(k, counts) - 1)[some]]) / scale
+    return sigma
+
+
+def _connect(grown: sp.csr_array, points: Points, n_old: int, sigma: np.ndarray, settings: KnnSettings) -> sp.csr_array:
+    """Join each component of new points to the old points by its shortest link."""
+    n = grown.shape[0]
+    vertex = np.maximum(np.arange(n) - n_old + 1, 0)  # 0 stands for all old points
+    arcs = grown[n_old:].tocoo()
+    joined = sp.coo_array((arcs.data, (arcs.row + 1, vertex[arcs.col])), shape=(n - n_old + 1,) * 2)
+    count, component = sp.csgraph.connected_components(joined, directed=False)
+    apart = np.flatnonzero(component[1:] != component[0])
+    if len(apart) == 0:
+        return grown
+    index = make_index(points[:n_old], settings.neighbors, n_jobs=settings.n_jobs)
+    lengths, nearest = (found.ravel() for found in index.kneighbors(points[n_old + apart], n_neighbors=1))
+    order = np.lexsort((lengths, component[1:][apart]))
+    first = order[np.unique(component[1:][apart][order], return_index=True)[1]]
+    left, right = n_old + apart[first], nearest[first]
+    weights = gaussian_similarity(lengths[first], np.maximum(sigma[left], sigma[right]))
+    bridges = sp.csr_array((np.maximum(weights, SMALLEST_BRIDGE), (left, right)), shape=(n, n))
+    warn(DisconnectedGraphWarning(int(count), len(first)))
+    return sp.csr_array(grown + bridges + bridges.T)

@@ -1,0 +1,96 @@
+"""Which search for which points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from tightcut.neighbors.approximate import ApproximateNeighbors
+from tightcut.neighbors.distances import rank_others
+from tightcut.neighbors.exact import BlockedNeighbors
+from tightcut.neighbors.points import Points, is_memory_mapped, unit_scale
+from tightcut.neighbors.sparse import SparseNeighbors
+from tightcut.neighbors.threads import STAGE, Progress, n_threads
+
+# Measured by `benchmarks.neighbours --crossover`: from 5,000 points on blocks are 1.5 to 5 times as fast as trees with ten
+# features and more, and trees as much faster with five features or fewer. Below, both take a fraction of a second.
+BLOCKED_FROM = 5000
+TREE_FEATURES, TREE_FEATURES_OF_FEW = 5, 15
+QUERY_ROWS = 1 << 16  # per report of progress
+
+
+class Neighbors(Protocol):
+    """A neighbour search over points that it holds.
+
+    Every search takes the points (float64, float32 or uint8, of size at most 1e150), and by keyword `n_jobs`, the number of
+    threads as in joblib, on which the result does not depend, and `progress`, called with ("neighbours", done, total, nan).
+    """
+
+    def kneighbors(self, X: Points | None = None, n_neighbors: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        """Distances to the nearest points and their numbers, nearest first.
+
+        Parameters
+        ----------
+        X : ndarray or csr_array of shape (m, n_features), optional
+            The queries. By default the points themselves, none being its own neighbour, though an equal one may be.
+        n_neighbors : int
+            At most the number of points, less one if these are the queries.
+
+        Returns
+        -------
+        distances : ndarray of float64, shape (m, n_neighbors)
+        neighbors : ndarray of int64, shape (m, n_neighbors)
+        """
+
+
+class TreeNeighbors:
+    """scipy's k-d tree, which measures by differences: exact however far from the origin the points lie."""
+
+    def __init__(self, points: np.ndarray, *, n_jobs: int | None = None, progress: Progress | None = None) -> None:
+        from scipy.spatial import KDTree
+
+        self._points, self._progress, self._n_jobs = points, progress, n_threads(n_jobs)
+        # A power of two changes no digit of a coordinate, and keeps squares from over- and underflowing.
+        self._scale = unit_scale(points)
+        self._index = KDTree(self._scaled(points))
+
+    def kneighbors(self, X: np.ndarray | None = None, n_neighbors: int = 1) -> tuple[np.ndarray, np.ndarray]:
+        queries = self._points if X is None else X
+        shape = len(queries), n_neighbors
+        distances, neighbors = np.empty(shape), np.empty(shape, dtype=np.int64)
+        starts = range(0, len(queries), QUERY_ROWS)
+        for done, start in enumerate(starts):
+            rows = slice(start, start + QUERY_ROWS)
+            scaled = self._scaled(queries[rows])
+            ranks = np.arange(1, n_neighbors + (X is None) + 1)  # a list of one, too, has two dimensions
+            _, found = self._index.query(scaled, ranks, workers=self._n_jobs)
+            first = start if X is None else None
+            distances[rows], neighbors[rows] = rank_others(queries[rows], self._points, found, self._scale, first)
+            if self._progress is not None and len(starts) > 1:
+                self._progress(STAGE, done + 1, len(starts), float("nan"))
+        return distances, neighbors
+
+    def _scaled(self, points: np.ndarray) -> np.ndarray:
+        return points.astype(np.float64, copy=False) * self._scale
+
+
+def make_index(
+    points: Points, neighbors: str = "auto", *, n_jobs: int | None = None, progress: Progress | None = None
+) -> Neighbors:
+    """An index over the points; see `tightcut.knn_affinity` for the choices."""
+    if sp.issparse(points):
+        if neighbors not in {"auto", "blocked"}:
+            raise ValueError(f'neighbors="{neighbors}" needs a dense X; leave neighbors="auto" for a sparse one.')
+        return SparseNeighbors(points, n_jobs=n_jobs, progress=progress)
+    if neighbors == "auto":
+        suits = points.shape[1] <= (TREE_FEATURES_OF_FEW if len(points) < BLOCKED_FROM else TREE_FEATURES)
+        neighbors = "tree" if suits and not is_memory_mapped(points) else "blocked"
+    searches: dict[str, Callable[..., Neighbors]] = {
+        "tree": TreeNeighbors,
+        "blocked": BlockedNeighbors,
+        "approximate": ApproximateNeighbors,
+    }
+    return searches[neighbors](points, n_jobs=n_jobs, progress=progress)

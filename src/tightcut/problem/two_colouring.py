@@ -1,0 +1,207 @@
+"""Two-colouring of must-links and cannot-links, and short proofs where there is none.
+
+Two clusters satisfy all constraints exactly when the points can be coloured so that must-links join equal colours
+and cannot-links opposite ones. The double cover has vertices (v, 0) and (v, 1); a must-link keeps the side, a
+cannot-link changes it. A colouring exists exactly when no (v, 0) is connected to (v, 1), and a path between the two
+is a closed walk with an odd number of cannot-links: the contradiction. Side s of vertex v is numbered v + s n.
+
+Colouring is O(n + m). Witness searches are breadth-first, at most `MAX_SEARCHES` of them and fewer on large graphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+from tightcut.exceptions import Link
+from tightcut.problem.pairs import pair_keys
+
+MAX_SEARCHES = 32
+SEARCH_BUDGET = 15_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class TwoColouring:
+    """The two-colouring of the constraint graph, or the proof that there is none.
+
+    Parameters
+    ----------
+    component : ndarray of shape (n,)
+        Connected component of each point in the graph of all constraints, numbered from 0.
+    colour : int8 ndarray of shape (n,)
+        0 or 1, fixed within each component by giving its smallest point colour 0. Swapping the colours of a whole
+        component changes nothing. All 0 in components that contradict themselves.
+    consistent : bool
+        Whether two clusters can satisfy every constraint.
+    witness : list of (kind, i, j) or None
+        Where inconsistent, a closed walk with an odd number of cannot-links that visits no point twice.
+    """
+
+    component: np.ndarray
+    colour: np.ndarray
+    consistent: bool
+    witness: list[Link] | None = None
+
+    @property
+    def n_components(self) -> int:
+        return int(self.component.max()) + 1 if len(self.component) else 0
+
+
+def two_colour(n_points: int, must_link: np.ndarray, cannot_link: np.ndarray) -> TwoColouring:
+    """Colour the points so that must-links join equal colours and cannot-links opposite ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tightcut.problem.two_colouring import two_colour
+    >>> result = two_colour(5, np.array([[0, 2]]), np.array([[2, 3]]))
+    >>> result.component.tolist(), result.colour.tolist(), result.consistent
+    ([0, 1, 0, 0, 2], [0, 0, 0, 1, 0], True)
+    """
+    cover = double_cover(n_points, must_link, cannot_link)
+    count, label = connected_components(cover, directed=False)
+    same_side, other_side = label[:n_points], label[n_points:]
+    component, smallest = _renumber(np.minimum(same_side, other_side), count)
+    contradictory = same_side == other_side
+    colour = (same_side != same_side[smallest[component]]).astype(np.int8)
+    if not contradictory.any():
+        return TwoColouring(component, colour, True)
+    candidates = np.unique(cannot_link[contradictory[cannot_link[:, 0]], 0])
+    witness = odd_walk(n_points, must_link, cannot_link, cover, candidates)
+    return TwoColouring(component, colour, False, witness)
+
+
+def odd_walk(
+    n_points: int, must_link: np.ndarray, cannot_link: np.ndarray, cover: sp.csr_array, candidates: np.ndarray
+) -> list[Link]:
+    """A short closed walk with an odd number of cannot-links, the shortest one if there are few candidates.
+
+    Every such walk holds a cannot-link, so it passes through the first end of one: those are the candidates, and
+    each must lie in a component of the double cover together with its other side.
+    """
+    repeated = pair_given_as_both(n_points, must_link, cannot_link)
+    if repeated is not None:
+        return repeated
+    graph = symmetric(cover)
+
+    def search(vertex: int) -> list[int]:
+        return _first_odd_cycle(nearest_path(graph, vertex, np.array([vertex + n_points])), n_points)
+
+    nodes = _shortest(search, candidates, graph, at_least=4)
+    points = [node % n_points for node in nodes]
+    crosses = np.diff(np.array(nodes) // n_points) != 0
+    steps = zip(crosses.tolist(), pairwise(points), strict=True)
+    return _canonical([("cannot" if cross else "must", i, j) for cross, (i, j) in steps])
+
+
+def joined_witness(n_points: int, must_link: np.ndarray, cannot_link: np.ndarray, conflicts: np.ndarray) -> list[Link]:
+    """A short must-link path between the ends of a cannot-link, closed by that cannot-link.
+
+    `conflicts` holds the cannot-links whose ends are joined by must-links; there must be one.
+    """
+    repeated = pair_given_as_both(n_points, must_link, cannot_link)
+    if repeated is not None:
+        return repeated
+    graph = symmetric(link_graph(n_points, must_link))
+
+    def search(vertex: int) -> list[int]:
+        return nearest_path(graph, vertex, conflicts[conflicts[:, 0] == vertex, 1])
+
+    path = _shortest(search, np.unique(conflicts[:, 0]), graph, at_least=3)
+    links = [("must", i, j) for i, j in pairwise(path)]
+    return [*links, ("cannot", path[-1], path[0])]
+
+
+def pair_given_as_both(n_points: int, must_link: np.ndarray, cannot_link: np.ndarray) -> list[Link] | None:
+    """The contradiction of length two: one pair that is both a must-link and a cannot-link."""
+    both = np.isin(pair_keys(cannot_link, n_points), pair_keys(must_link, n_points))
+    if not both.any():
+        return None
+    i, j = sorted(cannot_link[np.argmax(both)].tolist())
+    return [("must", i, j), ("cannot", j, i)]
+
+
+def link_graph(n_nodes: int, links: np.ndarray) -> sp.csr_array:
+    """Each link once, as an n by n sparse matrix."""
+    return sp.csr_array((np.ones(len(links)), (links[:, 0], links[:, 1])), shape=(n_nodes, n_nodes))
+
+
+def double_cover(n_points: int, must_link: np.ndarray, cannot_link: np.ndarray) -> sp.csr_array:
+    """The 2n by 2n graph whose must-links stay on their side and whose cannot-links cross over."""
+    across = np.array([0, n_points])
+    links = [must_link, must_link + n_points, cannot_link + across, cannot_link + across[::-1]]
+    return link_graph(2 * n_points, np.concatenate(links))
+
+
+def symmetric(graph: sp.csr_array) -> sp.csr_array:
+    return sp.csr_array(graph + graph.T)
+
+
+def nearest_path(graph: sp.csr_array, source: int, targets: np.ndarray) -> list[int]:
+    """A shortest path from the source to the closest of the targets, one of which must be within reach."""
+    order, predecessor = breadth_first_order(graph, source, directed=True, return_predecessors=True)
+    # Breadth-first search meets vertices in order of distance, so the first target met is a closest one.
+    rank = np.full(graph.shape[0], len(order))
+    rank[order] = np.arange(len(order))
+    path = [int(targets[np.argmin(rank[targets])])]
+    while path[-1] != source:
+        path.append(int(predecessor[path[-1]]))
+    return path[::-1]
+
+
+def _shortest(
+    search: Callable[[int], list[int]], candidates: np.ndarray, graph: sp.csr_array, at_least: int
+) -> list[int]:
+    """The shortest answer over an even spread of the candidates, as many as the budget allows."""
+    affordable = SEARCH_BUDGET // (graph.nnz + graph.shape[0])
+    count = min(len(candidates), MAX_SEARCHES, max(affordable, 1))
+    chosen = candidates[np.linspace(0, len(candidates) - 1, count).astype(np.int64)].tolist()
+    best = search(chosen[0])
+    for vertex in chosen[1:]:
+        if len(best) <= at_least:
+            break
+        best = min(best, search(vertex), key=len)
+    return best
+
+
+def _first_odd_cycle(path: list[int], n_points: int) -> list[int]:
+    """Cut a path from (v, 0) to (v, 1) down to the part between the first point it meets twice.
+
+    A shortest path holds no node twice, so meeting a point again means meeting its other side: an odd walk closed.
+    """
+    seen: dict[int, int] = {}
+    for position, node in enumerate(path):
+        point = node % n_points
+        if point in seen:
+            return path[seen[point] : position + 1]
+        seen[point] = position
+    raise ValueError("The path does not come back to the other side of a point it has met.")
+
+
+def _canonical(walk: list[Link]) -> list[Link]:
+    """Start at the smallest point, or, with a single cannot-link, at its smaller end and close with it."""
+    cannot = [position for position, (kind, _, _) in enumerate(walk) if kind == "cannot"]
+    last = cannot[0] if len(cannot) == 1 else min(range(len(walk)), key=lambda position: walk[position][2])
+    walk = walk[last + 1 :] + walk[: last + 1]
+    if len(cannot) == 1 and walk[-1][1] < walk[-1][2]:
+        backwards = _reverse(walk)
+        return backwards[1:] + backwards[:1]
+    return _reverse(walk) if len(cannot) > 1 and walk[-1][1] < walk[0][2] else walk
+
+
+def _reverse(walk: Iterable[Link]) -> list[Link]:
+    return [(kind, j, i) for kind, i, j in reversed(list(walk))]
+
+
+def _renumber(key: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Labels 0, 1, ... by order of the keys (all below count), and the smallest point that carries each."""
+    smallest = np.full(count, -1)
+    # Of repeated indices the last assignment holds, so going backwards leaves the smallest point.
+    smallest[key[::-1]] = np.arange(len(key))[::-1]
+    used = smallest >= 0
+    return (np.cumsum(used) - 1)[key], smallest[used]

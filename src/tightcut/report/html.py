@@ -1,0 +1,102 @@
+"""What the sections of a report are made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph
+
+Place = Callable[[str, int, int], str | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What a report is about; the parameters are those of `render`."""
+
+    graph: Graph
+    labels: np.ndarray  # 0, ..., k - 1
+    constraints: Constraints
+    ids: Sequence[str]
+    titles: Sequence[str]  # of the clusters: their names, or numbers
+    points: np.ndarray | None = None
+    columns: Sequence[str] = ()
+    images: np.ndarray | None = None
+    places: Place | None = None
+
+    @property
+    def n_clusters(self) -> int:
+        return int(self.labels.max()) + 1
+
+    def title(self, cluster: int) -> str:
+        """The name of a cluster, or its number."""
+        return escape(shorten(self.titles[cluster]))
+
+    def chips(self, points: Iterable[int]) -> str:
+        """The names of points."""
+        return "".join(
+            f'<span class="id" data-point="{point}">{escape(shorten(self.ids[point]))}</span>' for point in points
+        )
+
+    def place(self, kind: str, i: int, j: int) -> str:
+        """A cell that says where a pair comes from; empty if that is unknown."""
+        return f'<td class="quiet">{escape((self.places and self.places(kind, i, j)) or "")}</td>'
+
+
+@dataclass(frozen=True)
+class Row:
+    """Cells of a table, and what a click on the row shows: attributes of the element."""
+
+    cells: str
+    shows: str = ""
+
+    def under(self, headings: Sequence[str]) -> str:
+        """The row as HTML. Each cell knows its heading, which stands beside it where the screen is narrow."""
+        clickable = f' {self.shows} tabindex="0"' if self.shows else ""
+        cells = re.split(r"(?=<t[dh][ >])", self.cells)[1:]  # texts are escaped: only cells begin like this
+        if len(cells) == len(headings):
+            cells = [f'{cell[:3]} data-label="{label}"{cell[3:]}' for cell, label in zip(cells, headings, strict=True)]
+        return f"<tr{clickable}>{''.join(cells)}</tr>"
+
+
+def section(name: str, title: str, body: str) -> str:
+    """A heading and a body, whose table is called by the heading."""
+    body = body.replace("<table ", f'<table aria-label="{title}" ', 1)
+    return f'<section id="{name}"><h2>{title}</h2>{body}</section>'
+
+
+def table(about: str, headings: Sequence[str], rows: Iterable[Row], name: str = "") -> str:
+    """A table of rows of cells; a heading that ends with # is that of a column of numbers."""
+    columns = [(text.removesuffix("#"), "n" if text.endswith("#") else "") for text in headings]
+    body = "".join(row.under([text for text, _ in columns]) for row in rows)
+    name = name or "wide"
+    cells = [f'<th scope="col" class="{kind}">{text}</th>' for text, kind in columns]
+    head = f"<thead><tr>{''.join(cells)}</tr></thead>" if headings else ""
+    # The text stands above and not in the table, which may be wider than the screen.
+    return (
+        f'<p class="about">{about}</p><div class="scroll"><table class="{name}">{head}'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def line(kind: str) -> str:
+    """How a kind of constraint is drawn, for legends."""
+    return f'<svg viewBox="0 0 24 12" aria-hidden="true"><line class="{kind}" x1="0" y1="7" x2="24" y2="7"/></svg>'
+
+
+def shorten(text: str, limit: int = 40) -> str:
+    """The text, cut in the middle if it is long.
+
+    Examples
+    --------
+    >>> from tightcut.report import shorten
+    >>> shorten("a-rather-long-identifier", 11)
+    'a-rat…ifier'
+    """
+    half = (limit - 1) // 2
+    return text if len(text) <= limit else f"{text[:half]}…{text[-half:]}"

@@ -1,0 +1,229 @@
+"""The search: multilevel starts, and recombination by consensus. It does not depend on what a cluster is; see `Problem`.
+
+1. Starts: coarsen at random down to a handful of units, solve those, refine on the way back.
+2. Generations: take two to four good solutions, merge everything on which they agree, search the small problem that is
+   left, lift the best, refine. A child is never worse than its best parent (the merging lemma).
+
+In a larger graph, where every child costs passes over all of it, starts are made a few at a time and joined with the best
+so far: everything on which all agree is merged once, and the generations pass in the small problem that is left. Every
+random coarsening merges a few units across the best cut, but each merges different ones. Where the starts are much alike,
+the first batch that gains next to nothing (as on MNIST), or the one after a V-cycle on the best solution that gained more
+(Covertype), is the last, and V-cycles follow.
+
+A generation's children depend only on the population before it and on their own seeds, so the result is the same
+for every number of threads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tightcut.search.multilevel import skips_levels, uncoarsen
+from tightcut.search.options import SearchOptions
+from tightcut.search.population import improve, select
+from tightcut.search.problem import Problem, Solution
+from tightcut.search.starts import STARTS_KEPT, Batches, starts
+
+DEVICE_LIMIT = 60_000  # units; smaller problems are searched on the CPU
+# Above this many units half as many starts and joined solutions are kept, and a batch that gains less than this share is the
+# last.
+PATIENT_LIMIT, LEAST_BATCH_GAIN = 100_000, 0.005
+# Where half of the starts are within this factor of the best, a batch that gains less than this share is the last.
+ALIKE, LEAST_GAIN_OF_ALIKE = 1.1, 0.001
+# Where half of them are within this factor, and a V-cycle after a batch gains this share, one more batch is the last.
+NEARLY_ALIKE, GAIN_OF_CYCLE = 1.15, 0.01
+# Starts that are joined to a cut smaller by this share have found different clusters: as many are kept as in a smaller problem.
+DIFFERENT = 0.05
+CLOSE = 3  # solutions whose score is at most this many times the best are joined; a mere colouring agrees with no other
+CYCLES, LEAST_GAIN = 3, 2e-4  # V-cycles at most, and the share of the cut that one must gain for another to follow
+CHILDREN = 6  # per generation
+# Generations without progress before the search ends, and what counts as progress, as a share.
+PATIENCE = 3, 1e-12
+# The same in a join above PATIENT_LIMIT, after which more solutions come or V-cycles. Letter, below it, has cuts 3 % larger so.
+PATIENCE_IN_LARGE_JOIN = 1, 0.001
+
+
+def search(
+    problem: Problem, rng: np.random.Generator, options: SearchOptions, known: list[np.ndarray] | None = None
+) -> list[Solution]:
+    """Good distinct solutions, best first. `known` states take part and are never lost.
+
+    A large problem is searched on a GPU, if the options say so: see `tightcut.gpu.search`.
+    """
+    if options.device == "cuda" and problem.size > DEVICE_LIMIT:
+        from tightcut.gpu.search import search_on_device
+
+        return search_on_device(problem.on_device(), rng, options, known or [])  # type: ignore[arg-type]
+    given = [problem.judge(state) for state in known or []]
+    if problem.size <= problem.direct_limit:
+        population = given + options.map(_improved, [(problem, state) for _, state in given])
+        tasks = [(problem, child, options.starts) for child in rng.spawn(options.coarsenings)]
+        population = select(problem, population + options.map(starts, tasks, "start"))
+        population = _evolve(problem, rng, options, population)
+    else:
+        population = _search_in_batches(problem, rng, options, given)
+    return problem.finish(population, rng, options) if options.generations else population
+
+
+def _improved(problem: Problem, state: np.ndarray) -> list[Solution]:
+    return [improve(problem, state)]
+
+
+# Batches
+
+
+def _search_in_batches(
+    problem: Problem, rng: np.random.Generator, options: SearchOptions, population: list[Solution]
+) -> list[Solution]:
+    """Make solutions by a few random coarsenings at a time and join them with the best so far, as long as it pays."""
+    with Batches(problem, rng, options) as batches:
+        keep, last, cycled_to = (
+            STARTS_KEPT if problem.size <= PATIENT_LIMIT else STARTS_KEPT // 2,
+            len(batches) - 1,
+            np.inf,
+        )
+        for number in range(len(batches)):
+            part = options.part(number, len(batches))
+            fresh = batches.solutions(number, keep, part)
+            scores = [score for score, _ in fresh]
+            if number == 0:
+                batches.begin(1)
+                # Given states are improved where they can come near. A mere colouring is far from any start.
+                near = [(problem, state) for score, state in population if score <= CLOSE * min(scores)]
+                population = select(problem, population + options.map(_improved, near))
+            before = population[0][0] if number > 0 else min(scores + [score for score, _ in population])
+            # Starts that are alike have the same clusters, and whole ones were exchanged in the first join.
+            exchange = number == 0 or options.effort > 1 or float(np.median(scores)) > ALIKE * before
+            population = join(problem, rng, part, population[:STARTS_KEPT] + fresh, exchange=exchange)[:STARTS_KEPT]
+            del fresh  # a state of ten million units takes 40 MB
+            best = population[0][0]
+            if number == last or _should_end(problem, options, number, scores, before, best):
+                break
+            keep = STARTS_KEPT if number == 0 and best < (1 - DIFFERENT) * before else keep
+            if options.effort <= 1 and float(np.median(scores)) <= NEARLY_ALIKE * best:
+                population = cycled(problem, rng, part, population, 1)
+                cycled_to = population[0][0]
+                last = number + 1 if cycled_to < (1 - GAIN_OF_CYCLE) * best else last
+        everything = len(batches) * options.generations
+        options.report("join", everything, everything, population[0][0])
+    # V-cycles gain most of what further batches would have gained, in less time; next to nothing where one came just before.
+    if options.generations and best < (1 - LEAST_GAIN_OF_ALIKE) * cycled_to:
+        population = cycled(problem, rng, options, population)
+    return population
+
+
+def _should_end(
+    problem: Problem, options: SearchOptions, number: int, fresh: list[float], before: float, best: float
+) -> bool:
+    """Whether further batches would gain too little, by what this one gained and how far apart its starts are."""
+    if number > 0 and problem.size > PATIENT_LIMIT and not best < (1 - LEAST_BATCH_GAIN) * before:
+        return True
+    alike = float(np.median(fresh)) <= ALIKE * best
+    return alike and options.effort <= 1 and not best < (1 - LEAST_GAIN_OF_ALIKE) * before
+
+
+def join(
+    problem: Problem,
+    rng: np.random.Generator,
+    options: SearchOptions,
+    population: list[Solution],
+    *,
+    exchange: bool = True,
+) -> list[Solution]:
+    """Merge everything on which all solutions agree and let them evolve in the small problem that is left.
+
+    All solutions are solutions of the small problem, so the best is at least as good as the best of them. If
+    `exchange`, moves between whole clusters follow.
+    """
+    population = select(problem, population)
+    if options.generations == 0:
+        return population
+    level = problem.agreement([state for score, state in population if score <= CLOSE * population[0][0]])
+    small = level.problem
+    if small.size < small.fewest:
+        return population
+    states = [level.project(state) for score, state in population if score <= CLOSE * population[0][0]]
+    # At the low price of a violation some would end above where they began, at the full one none.
+    strict = small.at_full_price()
+    known = [improve(own, state) for own in dict.fromkeys((small, strict)) for state in states]
+    patience = PATIENCE_IN_LARGE_JOIN if problem.size > PATIENT_LIMIT else PATIENCE
+    evolved = _evolve(small, rng, options, select(small, known), "join", patience)
+    if exchange:
+        evolved = small.exchange(evolved, rng, options)
+    different = evolved[0][0] < (1 - DIFFERENT) * population[0][0]
+    kept = STARTS_KEPT if different or problem.size <= PATIENT_LIMIT else STARTS_KEPT // 2
+    lifted = options.map(_improved, [(problem, level.lift(state)) for _, state in evolved[:kept]])
+    return select(problem, population + lifted)
+
+
+# V-cycles end a search on the GPU, and one on the CPU whose batches ended early. In place of batches they would leave larger
+# cuts on Shuttle, letter and Covertype, whose starts differ a lot.
+
+
+def cycled(
+    problem: Problem, rng: np.random.Generator, options: SearchOptions, population: list[Solution], most: int = CYCLES
+) -> list[Solution]:
+    """The population with what V-cycles make of its best, as long as they pay."""
+    strict = problem.at_full_price()
+    for done in range(most):
+        options.report("cycle", done, most, population[0][0])
+        before = population[0][0]
+        population = select(problem, [*population, cycle(strict, population[0][1], rng)])
+        if not population[0][0] < (1 - LEAST_GAIN) * before:
+            break
+    options.report("cycle", most, most, population[0][0])
+    return population
+
+
+def cycle(problem: Problem, state: np.ndarray, rng: np.random.Generator) -> Solution:
+    """Coarsen without merging across clusters of the state, then refine it on the way back; never worse."""
+    small, levels, target = problem, [], problem.middle(large=True)
+    heaviest = 3 * problem.total_weight() / target
+    while small.size > target:
+        level = small.matched(heaviest, rng, state)
+        if level is None:
+            break
+        if skips_levels(small) and (second := level.problem.matched(heaviest, rng, level.project(state))):
+            level = level.followed_by(second)
+        levels.append(level)
+        small, state = level.problem, level.project(state)
+    state = state.copy()
+    small.refine(state)
+    return problem.settle(uncoarsen(problem, levels, state))
+
+
+# Generations
+
+
+def _evolve(
+    problem: Problem,
+    rng: np.random.Generator,
+    options: SearchOptions,
+    population: list[Solution],
+    stage: str = "search",
+    patience: tuple[int, float] = PATIENCE,
+) -> list[Solution]:
+    stale, (most, progress) = 0, patience
+    for generation in range(options.generations):
+        options.report(stage, generation, options.generations, population[0][0])
+        if len(population) < 2 or stale == most:
+            break
+        best = population[0][0]
+        tasks = [(problem, child, population) for child in rng.spawn(CHILDREN)]
+        population = select(problem, population + options.map(_child, tasks))
+        stale = 0 if population[0][0] < best * (1 - progress) else stale + 1
+    options.report(stage, options.generations, options.generations, population[0][0])
+    return population
+
+
+def _child(problem: Problem, rng: np.random.Generator, population: list[Solution]) -> list[Solution]:
+    """Merge everything on which a few parents agree, search the small problem, lift the best."""
+    count = min(len(population), int(rng.integers(2, 5)))
+    parents = [population[place][1] for place in sorted(rng.choice(len(population), count, replace=False))]
+    level = problem.agreement(parents)
+    small = level.problem
+    if small.size < small.fewest:
+        return []
+    found = [improve(small, level.project(parents[0]))]
+    found += small.explore(found, rng)
+    return [improve(problem, level.lift(select(small, found, 1)[0][1]))]

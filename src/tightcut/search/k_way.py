@@ -1,0 +1,234 @@
+"""More than two clusters: labels in a graph with relations, and prices for violating them.
+
+A violated unit of belief has a price. Starts and refinements use a low one, so that a vertex may pass through a forbidden
+cluster on its way to a better one, and then the full one, at which solutions are judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tightcut import kernels
+from tightcut.search.boundaries import move_boundaries
+from tightcut.search.constrained_graph import ConstrainedGraph
+from tightcut.search.exchange import resplit_pairs, split_and_merge
+from tightcut.search.multilevel import SHRINKS, coarsen, coarsest, uncoarsen
+from tightcut.search.options import SearchOptions
+from tightcut.search.population import improve, select
+from tightcut.search.problem import Contraction, Problem, Solution
+from tightcut.search.signed_graph import random_order
+from tightcut.search.starts import restarts
+from tightcut.utils.rounding import BELIEF_ROUNDING
+
+# Vertices at which starts are compared. A cluster of a few hundred among 58,000 is lost where 400 are left: then 3 of 10
+# searches of Shuttle end 2 to 6 % above the best cut, none with 4,000.
+MIDDLE, MIDDLE_OF_LARGE = 400, 4_000
+MAX_EXCHANGES = 5
+# Vertices up to which exchanges are tried one after the other: each takes a millisecond, half of it in Python.
+IN_TURN_LIMIT = 5_000
+EXCHANGE_LIMIT = 50_000  # vertices; in larger graphs whole clusters are exchanged only where solutions are joined
+MAX_SWEEPS, LEAST_GAIN = 3, 0.01  # over the boundaries of a large graph
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What a violated unit of belief costs: `low` while searching, `full` when judging.
+
+    The first `allowance` units are free when judging; refinement turns to the full price only above them. With `shares`,
+    constraints have whole units of belief, and what `tightcut.search.influence` adds to them is less than one in all.
+    """
+
+    low: float
+    full: float
+    allowance: float = 0.0
+    shares: bool = False
+
+    @classmethod
+    def prohibitive(cls, graph: ConstrainedGraph, k: int) -> Prices:
+        """Low: about what moving one average vertex changes. Full: more than any two cuts can differ by."""
+        smallest = np.abs(graph.relations.data).min(initial=1)
+        typical = float(graph.degrees.sum() / graph.vertex_weights.sum())
+        largest = float((graph.degrees / graph.vertex_weights).max(initial=np.finfo(float).tiny))
+        return cls(low=2 * k * typical / graph.n_vertices, full=2 * k * largest / smallest)
+
+    def excess(self, violated: np.ndarray) -> np.ndarray:
+        """Violated belief beyond the allowance; an excess within the rounding error is none."""
+        excess = violated - self.allowance
+        return np.where(excess > (BELIEF_ROUNDING if self.allowance > 0 else 0.0), excess, 0.0)
+
+    def penalty(self, violated: np.ndarray) -> np.ndarray:
+        """What violated belief adds to the cut when a solution is judged."""
+        return self.full * self.excess(violated)
+
+
+@dataclass(frozen=True, eq=False)
+class ManyClusters:
+    """The problem of the search for k labels; a state holds a label, 0 to k - 1, per vertex."""
+
+    graph: ConstrainedGraph
+    k: int
+    prices: Prices
+
+    direct_limit = 10_000  # see benchmarks/results/multilevel.md
+
+    @classmethod
+    def of(cls, graph: ConstrainedGraph, k: int, prices: Prices | None = None) -> ManyClusters:
+        return cls(graph, k, prices or Prices.prohibitive(graph, k))
+
+    @property
+    def size(self) -> int:
+        return self.graph.n_vertices
+
+    @property
+    def fewest(self) -> int:
+        return self.k + 2
+
+    def __sizeof__(self) -> int:
+        return self.graph.__sizeof__()
+
+    def middle(self, *, large: bool) -> int:
+        return max(MIDDLE_OF_LARGE if large else MIDDLE, 40 * self.k)
+
+    def total_weight(self) -> float:
+        return float(self.graph.vertex_weights.sum())
+
+    def matched(self, heaviest: float, rng: np.random.Generator, state: np.ndarray) -> Contraction | None:
+        order = random_order(self.size, rng)
+        unit = self.graph.matching(order, heaviest, state)
+        return self._merged(unit) if unit.max() + 1 <= SHRINKS * self.size else None
+
+    def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction:
+        order = random_order(self.size, rng)
+        unit = self.graph.matching(order, heaviest)
+        if unit.max() + 1 > SHRINKS * self.size:
+            unit = self.graph.pair_up_unrelated(order)
+        return self._merged(unit)
+
+    def on_device(self) -> Problem:
+        from tightcut.gpu.many_clusters import DeviceManyClusters
+
+        return DeviceManyClusters.of(self)
+
+    def start(self, rng: np.random.Generator) -> Solution:
+        """Coarsen in a random way to a few vertices per cluster, join those greedily, refine on the way back."""
+        levels = coarsen(self, int(rng.integers(3, 11)) * self.k, rng)
+        small: ManyClusters = coarsest(self, levels)  # type: ignore[assignment]
+        # A graph too small to be coarsened would give the same start every time.
+        labels = small.agglomerate() if levels or rng.random() < 0.25 else small.random_labels(rng)
+        small.refine(labels)
+        return self.compare(uncoarsen(self, levels, labels))
+
+    def refine(self, labels: np.ndarray) -> None:
+        self.graph.refine(labels, self.k, self.prices.low)
+
+    def settle(self, labels: np.ndarray) -> Solution:
+        """Refine once more at the full price if too much is violated."""
+        if self._excess(labels) > 0:
+            self.graph.refine(labels, self.k, self.prices.full)
+        return self.judge(labels)
+
+    def compare(self, labels: np.ndarray) -> Solution:
+        """The score of a start, with violations at the low price: most of them end on the way back to single points.
+
+        At the full price the start with the fewest violations would come first, whatever its cut. Shares of units cost as
+        much as ever: they say which start has the right clusters.
+        """
+        violated, shares = self.graph.violated(labels), 0.0
+        if self.prices.shares:
+            shares = max(violated - float(np.floor(violated + BELIEF_ROUNDING)), 0.0)
+        excess = float(self.prices.excess(np.array(violated - shares)))
+        return self.graph.cut(labels, self.k) + self.prices.low * excess + self.prices.full * shares, labels
+
+    def judge(self, labels: np.ndarray) -> Solution:
+        return self.graph.cut(labels, self.k) + self.prices.full * self._excess(labels), labels
+
+    def _excess(self, labels: np.ndarray) -> float:
+        return float(self.prices.excess(np.array(self.graph.violated(labels))))
+
+    def agreement(self, states: list[np.ndarray]) -> Contraction:
+        return self._merged(self.graph.consensus(states))
+
+    def explore(self, found: list[Solution], rng: np.random.Generator) -> list[Solution]:  # noqa: ARG002
+        return restarts(self, rng)
+
+    def finish(self, population: list[Solution], rng: np.random.Generator, options: SearchOptions) -> list[Solution]:
+        """Exact steps along the boundaries of a large graph; moves between whole clusters of a smaller one."""
+        if self.size > self.direct_limit:
+            population = select(self, [*population, self._with_moved_boundaries(population[0], options)])
+        return self.exchange(population, rng, options) if self.size <= EXCHANGE_LIMIT else population
+
+    def exchange(self, population: list[Solution], rng: np.random.Generator, options: SearchOptions) -> list[Solution]:
+        return select(self, [*population, self._exchanged(population[0], rng, options)])
+
+    def identity(self, solution: Solution) -> Hashable:
+        """Equal scores up to rounding count as the same partition."""
+        return f"{solution[0]:.10g}"
+
+    def agglomerate(self) -> np.ndarray:
+        """Join the vertices of a small graph into k clusters, the best pair of clusters first."""
+        graph = self.graph
+        joint, relation = graph.weights.toarray(), graph.relations.toarray()
+        degrees, weights = graph.degrees.copy(), graph.vertex_weights.copy()
+        labels = kernels.agglomerate(joint, degrees, weights, relation, self.prices.low, self.k)
+        return np.unique(labels, return_inverse=True)[1].astype(np.int32)
+
+    def random_labels(self, rng: np.random.Generator) -> np.ndarray:
+        labels = rng.integers(self.k, size=self.size).astype(np.int32)
+        labels[rng.permutation(self.size)[: self.k]] = np.arange(self.k, dtype=np.int32)
+        return labels
+
+    def at_full_price(self) -> ManyClusters:
+        """The same problem with no low price: refinement then keeps every constraint that holds."""
+        return replace(self, prices=replace(self.prices, low=self.prices.full))
+
+    def _merged(self, unit: np.ndarray) -> Contraction:
+        return self._contraction(self.graph.contract(unit), unit)
+
+    def _contraction(self, graph: ConstrainedGraph, unit: np.ndarray) -> Contraction:
+        labels = Merged(unit, graph.n_vertices)
+        return Contraction(replace(self, graph=graph), labels.lift, labels.project)
+
+    def _with_moved_boundaries(self, solution: Solution, options: SearchOptions) -> Solution:
+        """Exact steps between the clusters and refinement, in turn, as long as they pay."""
+        for _ in range(MAX_SWEEPS):
+            found = improve(self, move_boundaries(self.graph, solution[1], self.k, options))
+            gain = 1 - found[0] / solution[0] if solution[0] > 0 else 0.0
+            solution = select(self, [found, solution], 1)[0]
+            if gain < LEAST_GAIN:
+                break
+        return solution
+
+    def _exchanged(self, solution: Solution, rng: np.random.Generator, options: SearchOptions) -> Solution:
+        """Moves between whole clusters as long as they pay."""
+        if self.size <= IN_TURN_LIMIT:
+            options = replace(options, n_jobs=1)
+        for done in range(MAX_EXCHANGES):
+            options.report("exchange", done, MAX_EXCHANGES, solution[0])
+            moved = split_and_merge(self.graph, solution[1], self.k, rng, self.prices.penalty, options)
+            labels = solution[1] if moved is None else moved
+            found = improve(self, resplit_pairs(self.graph, labels, self.k, rng, options))
+            if found[0] >= solution[0] * (1 - 1e-12):
+                break
+            solution = found
+        options.report("exchange", MAX_EXCHANGES, MAX_EXCHANGES, solution[0])
+        return solution
+
+
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """Labels of vertices and of the units they were merged into."""
+
+    unit: np.ndarray
+    n_units: int
+
+    def lift(self, labels: np.ndarray) -> np.ndarray:
+        return labels[self.unit]
+
+    def project(self, labels: np.ndarray) -> np.ndarray:
+        """A unit takes the label of its last vertex."""
+        small = np.empty(self.n_units, np.int32)
+        small[self.unit] = labels
+        return small

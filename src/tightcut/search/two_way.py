@@ -1,0 +1,196 @@
+"""Two clusters: the constraints dissolve into a signed graph, which the search cuts and RatioDCA polishes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tightcut import kernels
+from tightcut.exceptions import InconsistentConstraintsError
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph
+from tightcut.search.evolve import search
+from tightcut.search.multilevel import SHRINKS, coarsen, coarsest, uncoarsen
+from tightcut.search.options import SearchOptions
+from tightcut.search.polish import polish
+from tightcut.search.population import select
+from tightcut.search.problem import Contraction, Problem, Solution
+from tightcut.search.signed_graph import SignedContraction, SignedGraph, pair_up, random_order
+from tightcut.search.starts import restarts
+
+HANDFUL = 20  # units down to which each start is coarsened
+MIDDLE = 400  # units at which starts are compared, before the best are carried back to a larger graph
+TABU_LIMIT = 2000  # units up to which a scan of all units per flip pays
+# How many of the best solutions RatioDCA starts from. In a large graph, where those are joined and much alike, it is one.
+POLISHED = 3
+
+
+@dataclass(frozen=True, eq=False)
+class TwoClusters:
+    """The problem of the search for spins: every choice of them satisfies every constraint.
+
+    The constraints are built into the units. A state holds a spin, +1 or -1, per unit.
+    """
+
+    graph: SignedGraph
+
+    direct_limit = 2_000  # see benchmarks/results/multilevel.md
+    fewest = 3
+
+    @property
+    def size(self) -> int:
+        return self.graph.n_units
+
+    def __sizeof__(self) -> int:
+        return self.graph.__sizeof__()
+
+    def middle(self, *, large: bool) -> int:  # noqa: ARG002
+        return MIDDLE
+
+    def total_weight(self) -> float:
+        return self.graph.volume
+
+    def at_full_price(self) -> TwoClusters:
+        return self  # spins violate nothing
+
+    def matched(self, heaviest: float, rng: np.random.Generator, state: np.ndarray) -> Contraction | None:
+        order = random_order(self.size, rng)
+        unit, sign = self.graph.satisfied_by(state).matching(order, heaviest)
+        return _tied(self.graph.merge(unit, sign)) if unit.max() + 1 <= SHRINKS * self.size else None
+
+    def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction:
+        order = random_order(self.size, rng)
+        unit, sign = self.graph.matching(order, heaviest)
+        if unit.max() + 1 > SHRINKS * self.size:
+            unit, sign = pair_up(order), np.ones(self.size, np.int8)
+        return _tied(self.graph.merge(unit, sign))
+
+    def on_device(self) -> Problem:
+        from tightcut.gpu.two_clusters import DeviceTwoClusters
+
+        return DeviceTwoClusters.of(self)
+
+    def start(self, rng: np.random.Generator) -> Solution:
+        levels = coarsen(self, HANDFUL, rng)
+        small: TwoClusters = coarsest(self, levels)  # type: ignore[assignment]
+        spins = rng.choice(np.array([-1, 1], np.int8), small.size)
+        _, spins = small.tabu(_two_sided(small.graph, spins), 10 * HANDFUL, rng)
+        return self.judge(uncoarsen(self, levels, spins))
+
+    def refine(self, spins: np.ndarray) -> None:
+        self.graph.refine(spins)
+
+    def judge(self, spins: np.ndarray) -> Solution:
+        return self.graph.ratio(spins), spins
+
+    settle = judge
+
+    def agreement(self, states: list[np.ndarray]) -> Contraction:
+        """Merge what agrees once every state is turned towards the first: spins and their mirror image are one solution."""
+        first = states[0]
+        return _tied(self.graph.consensus([spins if (spins == first).mean() >= 0.5 else -spins for spins in states]))
+
+    def explore(self, found: list[Solution], rng: np.random.Generator) -> list[Solution]:
+        more = restarts(self, rng) if self.size > HANDFUL else []
+        if self.size <= TABU_LIMIT:
+            patience = min(200 + self.size, 1000)
+            more += [self.tabu(spins, patience, rng) for _, spins in select(self, found + more, 2)]
+        return more
+
+    def exchange(self, population: list[Solution], rng: np.random.Generator, options: SearchOptions) -> list[Solution]:  # noqa: ARG002
+        """Two clusters have no third to exchange with; RatioDCA ends their search."""
+        return population
+
+    finish = exchange
+
+    def identity(self, solution: Solution) -> Hashable:
+        spins = solution[1]
+        return (spins * spins[0]).tobytes()
+
+    def tabu(self, spins: np.ndarray, patience: int, rng: np.random.Generator) -> Solution:
+        """The best solution on a walk of best flips that does not return, until `patience` flips brought nothing."""
+        spins = spins.copy()
+        state = rng.integers(1, 2**63, 1, dtype=np.uint64)
+        return kernels.tabu_search(*self.graph.arrays, spins, patience, state), spins
+
+
+def _tied(merged: SignedContraction) -> Contraction:
+    return Contraction(TwoClusters(merged.graph), merged.lift, merged.project)
+
+
+@dataclass(frozen=True, eq=False)
+class Bipartition:
+    """Two clusters: `side` is True on one of them; `cut` is the normalized cut; `history` holds F per RatioDCA step."""
+
+    side: np.ndarray
+    cut: float
+    history: tuple[float, ...] = ()
+
+
+def bipartition(
+    graph: Graph,
+    constraints: Constraints,
+    rng: np.random.Generator,
+    options: SearchOptions,
+    *,
+    known: list[np.ndarray] | None = None,
+) -> Bipartition:
+    """The smallest cut found among the partitions that satisfy every constraint.
+
+    Parameters
+    ----------
+    known : list of boolean arrays
+        Partitions to take part in the search. One that satisfies the constraints is improved or returned.
+    """
+    units = reduce_to_units(graph, constraints)
+    problem = TwoClusters(units.graph)
+    found = search(problem, rng, options, [vote(units, side) for side in known or []])
+    chosen = found[: POLISHED if problem.size <= problem.direct_limit else 1]
+    best: Solution = chosen[0]
+    history: tuple[float, ...] = ()
+    for done, solution in enumerate(chosen):
+        options.report("polish", done, len(chosen), best[0])
+        polished, steps = polish(units.graph, solution)
+        if not history or polished[0] < best[0]:
+            best, history = polished, steps
+    options.report("polish", len(chosen), len(chosen), best[0])
+    return Bipartition(units.lift(best[1]) > 0, best[0], history)
+
+
+def reduce_to_units(graph: Graph, constraints: Constraints) -> SignedContraction:
+    """Dissolve the constraints into the units of a signed graph (see `tightcut.search.signed_graph`).
+
+    Raises InconsistentConstraintsError if two clusters cannot satisfy them, or only with one cluster empty.
+    """
+    colouring = constraints.require_two_colourable()
+    sign = (1 - 2 * colouring.colour).astype(np.int8)
+    units = SignedGraph.from_graph(graph).merge(graph.numbered_nearby(colouring.component), sign)
+    if units.graph.is_one_sided:
+        raise InconsistentConstraintsError(
+            message=f"The must-links join all {graph.n_vertices} points into one set, which leaves the second cluster empty.",
+            n_clusters=2,
+            reason="empty cluster",
+        )
+    return units
+
+
+def admits_two_clusters(constraints: Constraints) -> bool:
+    """Whether some partition into two non-empty clusters satisfies every constraint."""
+    colouring = constraints.two_colouring()
+    return colouring.consistent and (colouring.n_components > 1 or bool(colouring.colour.any()))
+
+
+def vote(units: SignedContraction, side: np.ndarray) -> np.ndarray:
+    """Spins closest to a partition: each unit turns the way that keeps most of its vertices where they are."""
+    agreement = np.where(side, 1, -1) * units.sign
+    spins = np.where(np.bincount(units.unit, agreement, units.graph.n_units) >= 0, 1, -1).astype(np.int8)
+    return _two_sided(units.graph, spins)
+
+
+def _two_sided(graph: SignedGraph, spins: np.ndarray) -> np.ndarray:
+    """The spins, the first of them turned if they would leave one side empty; in place."""
+    if not graph.mixed.any() and abs(int(spins.sum())) == len(spins):
+        spins[0] = -spins[0]
+    return spins

@@ -1,0 +1,92 @@
+"""Arrays as they are expected; all else is left to scikit-learn, whose import takes a second."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+NUMBERS = (np.float64, np.float32)
+LONGEST = 60  # characters of a value in a message
+
+
+def read_matrix(
+    X: Any,
+    *,
+    dtype: tuple[type, ...] = NUMBERS,
+    ensure_min_samples: int = 1,
+    ensure_non_negative: bool = False,
+    **options: Any,
+) -> Any:
+    """A matrix of finite numbers, dense or in CSR form, as `sklearn.utils.check_array` returns it.
+
+    Takes the parameters of that function, which is called only for what it would not return unchanged: lists, data frames,
+    other types of numbers, and whatever is wrong.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tightcut.utils.arrays import read_matrix
+    >>> X = np.eye(3)
+    >>> read_matrix(X) is X, read_matrix([[1, 2]]).dtype
+    (True, dtype('float64'))
+    """
+    if _is_as_expected(X, dtype) and X.shape[0] >= ensure_min_samples and not (ensure_non_negative and X.min() < 0):
+        return X
+    from sklearn.utils import check_array
+
+    given: dict[str, Any] = {"accept_sparse": "csr", "input_name": "X"} | options
+    given |= {"ensure_min_samples": ensure_min_samples, "ensure_non_negative": ensure_non_negative}
+    return check_array(X, dtype=dtype, **given)
+
+
+def _is_as_expected(X: Any, dtypes: tuple[type, ...]) -> bool:
+    if isinstance(X, sp.csr_array):
+        values = X.data
+    elif type(X) is np.ndarray and X.flags.c_contiguous:
+        values = X
+    else:
+        return False
+    if X.ndim != 2 or 0 in X.shape or X.dtype not in dtypes:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):  # a sum that overflows is looked at more closely
+        return bool(np.isfinite(values.sum()))
+
+
+def why_unreadable(frame: Any) -> str | None:
+    """What keeps a data frame from being numbers: the first column that is not, with its first such value.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from tightcut.utils.arrays import why_unreadable
+    >>> why_unreadable(pd.DataFrame({"height": [1.8, 1.7], "town": ["Bern", "Rome"]}))
+    "X, column 'town': 'Bern' is not a number. Leave the column out, or turn it into numbers first."
+    """
+    if hasattr(frame, "collect") and hasattr(frame, "collect_schema"):
+        return "X is a lazy frame, whose values are not there yet; pass X.collect()."
+    if not (hasattr(frame, "columns") and hasattr(frame, "dtypes")):
+        return None
+    for name in frame.columns:
+        values = np.asarray(frame[name])
+        bad = next((value for value in values.ravel().tolist() if not _is_number(value)), None)
+        if values.dtype.kind in "mM":
+            bad = values.ravel()[0]
+        if bad is not None:
+            return f"X, column {name!r}: {_quoted(bad)} is not a number. Leave the column out, or turn it into numbers first."
+    return None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        # pandas.NA and None are missing values, which have a message of their own.
+        return value is None or type(value).__name__ in ("NAType", "NaTType")
+    return True
+
+
+def _quoted(value: Any) -> str:
+    text = str(value) if isinstance(value, np.datetime64 | np.timedelta64) else repr(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."

@@ -1,0 +1,120 @@
+"""Tasks one after the other, in threads, or where `joblib.parallel_config` says; joblib is imported only where it is needed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from typing import Any
+
+
+def runs_in_turn(n_jobs: int | None) -> bool:
+    """Whether tasks run one after the other. `joblib.parallel_config` says more about None, once joblib is imported."""
+    return n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules)
+
+
+def workers(n_jobs: int | None) -> tuple[int, bool]:
+    """How many tasks run at a time, and whether they share memory."""
+    if runs_in_turn(n_jobs):
+        return 1, True
+    from joblib.parallel import get_active_backend
+
+    backend, configured = get_active_backend(prefer="threads")
+    count = backend.effective_n_jobs(configured if n_jobs is None else n_jobs)
+    return count, getattr(backend, "supports_sharedmem", False)
+
+
+def run_tasks(
+    function: Callable[..., Any], tasks: Iterable[tuple], n_jobs: int | None, *, as_list: bool = True
+) -> Iterable[Any]:
+    """The results of a function for each of the tasks, which are its arguments, in their order.
+
+    Examples
+    --------
+    >>> from tightcut.utils.parallel import run_tasks
+    >>> list(run_tasks(pow, [(2, 3), (3, 2)], n_jobs=1))
+    [8, 9]
+    """
+    count, shared = workers(n_jobs)
+    if shared:
+        return (function(*task) for task in tasks) if count == 1 else _in_threads(function, tasks, count)
+    from joblib import Parallel, delayed
+
+    run = Parallel(n_jobs=n_jobs, prefer="threads", return_as="list" if as_list else "generator")
+    return run(delayed(function)(*task) for task in tasks)
+
+
+class Once:
+    """A task that the first thread to come makes, while others who want the result wait for it.
+
+    Examples
+    --------
+    >>> from tightcut.utils.parallel import Once
+    >>> Once(pow, 2, 3)()
+    8
+    """
+
+    def __init__(self, function: Callable[..., Any], *arguments: Any) -> None:
+        self._task: tuple[Callable[..., Any], tuple] | None = (function, arguments)
+        self._lock = Lock()
+        self._result: Any = None
+        self._error: BaseException | None = None
+
+    @property
+    def done(self) -> bool:
+        return self._task is None
+
+    def __call__(self) -> Any:
+        """The result, made now unless it is there. An error is raised for everyone who wants the result."""
+        with self._lock:
+            return self._made()
+
+    def unless_begun(self) -> None:
+        """Make the result, unless it is there or another thread is about it."""
+        if self._lock.acquire(blocking=False):
+            try:
+                self._made()
+            finally:
+                self._lock.release()
+
+    def _made(self) -> Any:
+        if self._task is not None:
+            function, arguments = self._task
+            try:
+                self._result = function(*arguments)
+            except BaseException as error:  # noqa: BLE001 - raised below, and for all who come later
+                self._error = error
+            self._task = None  # gives up what the arguments hold
+        if self._error is not None:
+            raise self._error
+        return self._result
+
+
+def _in_threads(function: Callable[..., Any], arguments: Iterable[tuple], count: int) -> Iterator[Any]:
+    """A search has many rounds of tasks that take milliseconds; joblib would add ten to each round.
+
+    This thread takes its share of the tasks: one that only waited would be woken for every result.
+    """
+    tasks = [Once(function, *task) for task in arguments]
+    left = iter(tasks)
+    pool = ThreadPoolExecutor(count - 1)
+    try:
+        for task in tasks:
+            pool.submit(task.unless_begun)
+        for task in tasks:
+            while not task.done and (other := next(left, None)) is not None:
+                other.unless_begun()
+            yield task()
+    finally:
+        # After an error or Ctrl-C nobody waits for tasks that are still running.
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def finish_tasks(tasks: list[Once]) -> Iterator[Any]:
+    """The results of tasks that other threads make in their order, made here from the last one on, as they come.
+
+    Whoever has nothing left to do has met the others: nobody waits while there is a task that nobody has begun.
+    """
+    for task in reversed(tasks):
+        yield task()

@@ -1,0 +1,67 @@
+"""Settings that are one of a few words, and what was probably meant instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from numbers import Integral
+from typing import Any
+
+NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+
+OTHER_WORDS = {"gpu": "cuda"}  # what people say, and what a setting calls it
+
+
+def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
+    """Refuse a setting that is none of the words, and name them.
+
+    Examples
+    --------
+    >>> check_choice("criterion", "nuct", ("ncut", "rcut"))
+    Traceback (most recent call last):
+        ...
+    ValueError: criterion must be one of 'ncut', 'rcut'; got 'nuct'. Did you mean 'ncut'?
+    """
+    words = list(allowed)
+    if not isinstance(value, str) or value not in words:
+        hint = did_you_mean(OTHER_WORDS.get(value.lower(), value), words) if isinstance(value, str) else ""
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, words))}; got {value!r}.{hint}")
+
+
+def check_count(name: str, value: Any, least: int) -> None:
+    """Refuse a setting that is not a whole number, or less than the least that makes sense."""
+    if isinstance(value, bool) or not isinstance(value, Integral):  # True is an int to Python
+        raise TypeError(f"{name} must be an integer; got {value!r}.")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}; got {value}.")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A suggestion to append to a message, or nothing.
+
+    Examples
+    --------
+    >>> from tightcut.utils.validation import did_you_mean
+    >>> did_you_mean("hieght", ["weight", "height", "age"])
+    " Did you mean 'height'?"
+    """
+    by_case = {other.lower(): other for other in known}
+    close = get_close_matches(name.lower(), by_case, n=1)
+    return f" Did you mean {by_case[close[0]]!r}?" if close else ""
+
+
+def did_you_mean_number(value: Any, word: str) -> str:
+    """A suggestion in place of a number that was not one: the word that is also allowed, or a number in words.
+
+    Examples
+    --------
+    >>> from tightcut.utils.validation import did_you_mean_number
+    >>> did_you_mean_number("atuo", "auto"), did_you_mean_number("three", "auto"), did_you_mean_number(-1, "auto")
+    (" Did you mean 'auto'?", ' Did you mean 3?', '')
+    """
+    if not isinstance(value, str):
+        return ""
+    number = NUMBERS.index(value.strip().lower()) if value.strip().lower() in NUMBERS else None
+    if number is None and value.strip().isdecimal():
+        number = int(value)
+    return did_you_mean(value, [word]) if number is None else f" Did you mean {number}?"
