@@ -3,10 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help ask demo test quick test-oldest lint format bench docs wheel clean clean-kernels
+.PHONY: help ask demo test quick test-oldest lint format bench reproduce docs wheel clean clean-kernels
 
 help:
-	@echo "make demo | ask | test | quick | test-oldest | lint | format | bench | docs | wheel | clean | clean-kernels"
+	@echo "make demo | ask | test | quick | test-oldest | lint | format | bench | reproduce | docs | wheel | clean | clean-kernels"
 
 # Ask yourself about handwritten digits, in a local page.
 ask: $(VENV)/.ask
@@ -41,6 +41,10 @@ format: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.two_clusters
 	$(BIN)/python -m benchmarks.many_clusters
+
+# The paper's experiments, about an hour; goes on where it was interrupted. See experiments/README.md.
+reproduce: $(VENV)/.dev
+	$(BIN)/python -m experiments --output docs/results --jobs 2 --cache build/graphs
 
 # A warning is an error. Open docs/_build/html/index.html afterwards.
 docs: $(VENV)/.docs

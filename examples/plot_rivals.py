@@ -15,9 +15,9 @@ import matplotlib.pyplot as plt
 
 from tightcut import COSC, Constraints
 from tightcut.datasets import load_two_moons, sample_constraints
-from tightcut.rivals import CCSR, CSP, SCLC, FastGE, PCKMeans, SpectralLearning
 from tightcut.metrics import clustering_error
 from tightcut.plots import plot_clusters
+from tightcut.rivals import CCSR, CSP, SCLC, FastGE, PCKMeans, SpectralLearning
 
 moons = load_two_moons(400, random_state=0)
 pairs = sample_constraints(moons.y, 80, random_state=1)

@@ -17,17 +17,9 @@ NEGLIGIBLE = 1e-3
 def compare(table: Any, reference: str = "COSC") -> Any:
     """Wins, ties and losses of a method against every other, over the numbers of pairs of each dataset.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        What `run` returns.
-    reference : str, default="COSC"
-
-    Returns
-    -------
-    pandas.DataFrame
-        dataset, rival, measure, wins, ties, losses. Measures are `error`, `cut`, `violated` and `cut_if_satisfied`,
-        the cut over those trials in which the rival satisfies all pairs; smaller is better in all.
+    The table is what `run` returns; the result has dataset, rival, measure, wins, ties, losses. Measures are `error`,
+    `cut`, `violated` and `cut_if_satisfied`, the cut over those trials in which the rival satisfies all pairs; smaller
+    is better in all.
 
     Notes
     -----

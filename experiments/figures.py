@@ -25,15 +25,8 @@ PANELS = {"error": "clustering error", "cut": "normalized cut", "violated": "vio
 def plot_measures(table: Any, dataset: str, *, methods: Sequence[str] | None = None) -> Figure:
     """Three panels for a dataset: error, cut and violated fraction against the number of pairs.
 
-    Lines are means over the trials, bands one standard deviation to either side.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        What `experiments.run.run` returns.
-    dataset : str
-    methods : sequence of str, optional
-        Which, and in which order; by default all, as they come in the table.
+    Lines are means over the trials, bands one standard deviation to either side. Methods are those given, in that order,
+    or all, as they come in the table.
     """
     own = table[(table["dataset"] == dataset) & (table["status"] == "ok")]
     if len(own) == 0:

@@ -33,7 +33,7 @@ class Problem(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """A problem in a file, with checksums of its points and classes and of its graph."""
+    """A problem in a file, with checksums of its points and classes, and of its graph."""
 
     path: Path
     data: str

@@ -26,22 +26,12 @@ TEXT = ("dataset", "method", "status", "message", "setting", *STAMP)
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """One fit.
-
-    Parameters
-    ----------
-    dataset, method : str
-    pairs : float
-        A whole number of random pairs; or, between 0 and 1, a fraction of the points, with all pairs among them.
-    noise : float
-        Share of the pairs whose kind is wrong.
-    trial : int
-    """
+    """One fit."""
 
     dataset: str
     method: str
-    pairs: float
-    noise: float
+    pairs: float  # a whole number of random pairs; below 1, a fraction of the points, with all pairs among them
+    noise: float  # share of the pairs whose kind is wrong
     trial: int
 
     @classmethod
@@ -89,9 +79,7 @@ class Record:
         text = f"{n_stale} rows of another version, graph or setting do not count"
         if self.path is None:
             return text
-        old = self.path.with_name(f"{self.path.name}.old")
-        shutil.copyfile(self.path, old)
-        return f"{text}; they are kept in {old}"
+        return f"{text}; they are kept in {shutil.copyfile(self.path, f'{self.path}.old')}"
 
     def add(self, cell: Cell, row: Row) -> None:
         self.rows[cell] = row

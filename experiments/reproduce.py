@@ -28,23 +28,9 @@ def reproduce(
 ) -> Any:
     """Run a study and write its table, its figures and the page of results; an interrupted study goes on.
 
-    Parameters
-    ----------
-    name : str
-        One of `STUDIES`.
-    output : path-like
-        Folder for ``<name>.csv``, ``<name>.json`` (command, versions, commits and machine), figures
-        ``<name>_<dataset>.png`` and ``index.md``, which covers all studies found there.
-    trials : int, optional
-        Instead of the number that the study has.
-    quick : bool, default=False
-        A miniature on data that need no download, in seconds.
-    time_limit, memory_limit, **options
-        As in `run`.
-
-    Returns
-    -------
-    pandas.DataFrame
+    The folder gets ``<name>.csv``, ``<name>.json`` (command, versions, commits and machine), ``<name>_<dataset>.png`` and
+    ``index.md``, which covers all studies found there. `quick` runs a miniature on data that need no download. Limits
+    and options are those of `run`.
     """
     if name not in STUDIES:
         raise ValueError(f"Unknown study {name!r}; there are {', '.join(STUDIES)}.")

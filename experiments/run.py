@@ -61,10 +61,8 @@ def run(
         interrupted goes on where it stopped. Several runs may share it, one after the other.
     n_jobs : int, default=1
         Cells at the same time. Nothing in the table depends on it except `seconds`.
-    time_limit : float, default=inf
-        Seconds for one fit. A cell that needs more is killed and recorded as ``"too slow"``.
-    memory_limit : float, optional
-        GiB for the process of a fit, on Linux. A cell that needs more is recorded as ``"too large"``.
+    time_limit, memory_limit : float, optional
+        Seconds for one fit and, on Linux, GiB for its process. A cell that needs more is recorded as such.
     n_neighbors : int, default=10
         Neighbours per point in the graph, as in `tightcut.knn_affinity`.
     seed : int, default=0
@@ -74,21 +72,20 @@ def run(
     cache : path-like, optional
         Folder for prepared datasets and graphs, kept for the next run; a temporary one by default.
     progress : bool, default=False
-        Show what is done and an estimate of the time left on the standard error stream.
+        Say on the standard error stream what is done, and about how long the rest will take.
 
     Returns
     -------
     pandas.DataFrame
-        One row per cell: dataset, method, n_pairs, fraction (of the points, or missing), noise, trial; error, cut,
-        violated_must, violated_cannot, violated (all three as fractions), ari, nmi, n_clusters (found); seconds, status
-        (``"ok"``, ``"failed"``, ``"too slow"`` or ``"too large"``), message (what went wrong) and setting (a fingerprint
-        of the method's parameters, the points, the pairs' seed); version and commit of tightcut, graph (a checksum).
+        One row per cell, with the columns `record.COLUMNS`: what was run, what came out (violated pairs as fractions),
+        status (``"ok"``, ``"failed"``, ``"too slow"`` or ``"too large"``) and message, setting (a fingerprint of the
+        method's parameters, the points and the seed), version and commit of tightcut, graph (a checksum).
 
     Notes
     -----
-    A file never mixes two versions, nor two graphs of a dataset, nor two settings of a method on a dataset. Rows that
-    would be mixed with those of this run are dropped before it begins; the file as it was stays beside it, with the
-    name ending in ``.old``. Every fit runs in another process, on one thread. Compiling and loading are not timed.
+    A file never mixes two versions, two graphs of a dataset or two settings of a method on a dataset. Rows that would
+    are dropped before the run begins; the file as it was stays beside it, with a name that ends in ``.old``. Every fit
+    runs in another process, on one thread. Compiling and loading are not timed.
     """
     chosen = {name: method if isinstance(method, Method) else Method(method) for name, method in methods.items()}
     grid = product(datasets, _check_numbers(n_pairs), map(float, noise), range(trials), chosen)

@@ -45,12 +45,7 @@ class Task(NamedTuple):
 class Worker:
     """A process that fits, seen from here: started when there is a task, killed when one takes too long.
 
-    Parameters
-    ----------
-    time_limit : float
-        Seconds for one fit, from the call of `fit`.
-    memory_limit : float or None
-        GiB that the process may allocate; on Linux only, elsewhere there is no limit.
+    Limits are seconds from the call of `fit`, and GiB that the process may allocate; the latter on Linux only.
     """
 
     process: BaseProcess | None = None
