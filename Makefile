@@ -5,52 +5,58 @@ BIN := $(VENV)/bin
 
 .PHONY: help ask demo test quick test-oldest lint format bench reproduce docs wheel clean clean-kernels
 
+# This list: each target with the line of comment above it.
 help:
-	@echo "make demo | ask | test | quick | test-oldest | lint | format | bench | reproduce | docs | wheel | clean | clean-kernels"
+	@awk '/^# /{line=substr($$0, 3); next} /^[a-z-]+:/{if (line) printf "make %-14s %s\n", substr($$1, 1, index($$1, ":") - 1), line} {line=""}' Makefile
 
-# Ask yourself about handwritten digits, in a local page.
+# Answer questions about handwritten digits, in a local page.
 ask: $(VENV)/.ask
 	$(BIN)/tightcut ask digits
 
+# Cluster handwritten digits with and without four pairs; writes demo.png.
 demo: $(VENV)/.demo
 	$(BIN)/python -m tightcut.demo
 
+# Style, types, all tests and doctests.
 test: lint
 	$(BIN)/python -m pytest -n auto
 
-# Under a minute once the kernels are compiled: all but the tests that are marked slow.
+# The tests that are not marked slow: about a minute once the kernels are compiled.
 quick: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto -m "not slow"
 
-# With the oldest versions that pyproject.toml promises, in an environment of their own.
+# All tests with the oldest versions that pyproject.toml promises.
 test-oldest:
 	$(PYTHON) -m venv --clear $(VENV)-oldest
 	$(VENV)-oldest/bin/python .ci/oldest.py > $(VENV)-oldest/constraints.txt
 	$(VENV)-oldest/bin/python -m pip install --quiet --constraint $(VENV)-oldest/constraints.txt --editable ".[test]"
 	$(VENV)-oldest/bin/python -m pytest -n auto
 
+# ruff and mypy.
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Let ruff rewrite.
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# The tables of cuts in benchmarks/results; needs TIGHTCUT_DATA.
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.two_clusters
 	$(BIN)/python -m benchmarks.many_clusters
 
-# The paper's experiments, about an hour; goes on where it was interrupted. See experiments/README.md.
+# The paper's experiments into docs/results, about an hour; goes on where it was interrupted.
 reproduce: $(VENV)/.dev
 	$(BIN)/python -m experiments --output docs/results --jobs 2 --cache build/graphs
 
-# A warning is an error. Open docs/_build/html/index.html afterwards.
+# Build docs/_build/html/index.html; a warning is an error.
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
-# What a user gets: the wheel in an empty environment, with nothing but what it depends on.
+# Build dist/*.whl, and try it in an empty environment.
 wheel:
 	rm -rf dist
 	$(PYTHON) -m venv --clear $(VENV)-wheel
@@ -58,11 +64,12 @@ wheel:
 	$(VENV)-wheel/bin/python -m pip install --quiet dist/*.whl
 	$(VENV)-wheel/bin/python .ci/ten_lines.py
 
+# Remove the environments and all caches.
 clean:
 	rm -rf $(VENV) $(VENV)-oldest $(VENV)-wheel build dist docs/_build docs/api docs/gallery .pytest_cache .hypothesis .ruff_cache .mypy_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# To see what compiling costs; an edit in a kernel needs no cleaning.
+# Forget compiled kernels, to see what compiling costs.
 clean-kernels:
 	find src -name "*.nb[ci]" -delete
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tightcut.problem.graph import Graph
     from tightcut.resolution import Resolution, resolve
     from tightcut.scaling import MustLinkScaler
+    from tightcut.selection.graph_config import KnnAffinity
 
 __version__ = "0.6.0"
 
@@ -39,6 +40,7 @@ __all__ = [
     "Graph",
     "GraphClustering",
     "InconsistentConstraintsError",
+    "KnnAffinity",
     "MustLinkScaler",
     "NeighborEdges",
     "Resolution",
@@ -60,6 +62,7 @@ _HOMES = {
     "Graph": "tightcut.problem.graph",
     "GraphClustering": "tightcut.distributed",
     "InconsistentConstraintsError": "tightcut.exceptions",
+    "KnnAffinity": "tightcut.selection.graph_config",
     "MustLinkScaler": "tightcut.scaling",
     "NeighborEdges": "tightcut.distributed",
     "Resolution": "tightcut.resolution",

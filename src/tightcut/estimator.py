@@ -1,17 +1,34 @@
-"""`COSC`, a scikit-learn estimator: a model with scikit-learn's checks and conventions."""
+"""`COSC`, a scikit-learn estimator: `fit`, `predict` and `update` with scikit-learn's checks and conventions."""
 
 from __future__ import annotations
 
-from typing import Any
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tightcut.fitted.model import Model
+from tightcut.fitted.fit import fit
+from tightcut.fitted.parameters import OF_THE_GRAPH, Parameters
+from tightcut.fitted.predict import predict
+from tightcut.fitted.state import FittedState
+from tightcut.fitted.storage import load, save
+from tightcut.fitted.update import update
+from tightcut.problem import Constraints
+from tightcut.selection.graph_config import KnnAffinity
+from tightcut.utils.validation import did_you_mean
+
+if TYPE_CHECKING:
+    from tightcut.audit import Audit
+
+OPTIONAL = ("history_", "hierarchy_", "neighbor_recall_", "feature_names_in_")
 
 
-class COSC(Model, ClusterMixin, BaseEstimator):
+class COSC(ClusterMixin, BaseEstimator):
     """Constrained 1-spectral clustering (Rangapuram and Hein, 2012): a small cut that respects what you know.
 
     You know that some points belong together (must-links) and that some do not (cannot-links). Points become a
@@ -26,8 +43,9 @@ class COSC(Model, ClusterMixin, BaseEstimator):
         `n_clusters_reason_` says why, and how certain that is.
     criterion : {"ncut", "rcut"}, default="ncut"
         Normalized cut balances the clusters' total degree, ratio cut their number of points.
-    affinity : {"knn", "precomputed"}, default="knn"
-        Build the graph of `tightcut.knn_affinity`, or take X as a symmetric matrix of similarities, sparse or dense.
+    affinity : {"knn", "precomputed"} or KnnAffinity, default="knn"
+        Build the graph of `tightcut.knn_affinity`, in detail as a `tightcut.KnnAffinity` says, or take X as a symmetric
+        matrix of similarities, sparse or dense, which is never changed.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         Distance between points; "cosine" compares directions, which suits tf-idf and many embeddings. "precomputed"
         takes X as a symmetric matrix of distances, from which the neighbours of each point are read; those that a
@@ -36,18 +54,8 @@ class COSC(Model, ClusterMixin, BaseEstimator):
         Columns as they are, divided by their standard deviation, or replaced by their quantiles. "auto" takes quantiles
         where units differ so much that a few columns would dominate the distances, and "none" otherwise, unless the
         pairs favour another scale; see Notes.
-    learn_distances : bool or "auto", default="auto"
-        Whether must-links rescale the directions, as in `tightcut.MustLinkScaler`. "auto" means no, unless the pairs
-        favour it.
     n_neighbors : int or "auto", default="auto"
-        Neighbours per point; for `affinity="knn"`. "auto" is 10.
-    neighbors : {"auto", "tree", "blocked", "approximate"}, default="auto"
-        How to search for neighbours, see `tightcut.knn_affinity`; all but "approximate" are exact.
-    symmetrize : {"auto", "maximum", "mean"}, default="auto"
-        Weight of an edge of which only one end counts the other among its nearest neighbours: full ("maximum", as in
-        the paper) or half ("mean"); see `tightcut.knn_affinity`. "auto" is "mean".
-    diffusion : int or "auto", default="auto"
-        Steps of a random walk that smooths the graph; see `tightcut.knn_affinity`. "auto" is 2.
+        Neighbours per point; of `affinity="knn"`. "auto" is 10.
     max_violations : float or "fewest", default=0
         How much belief may be violated (the number of pairs, where every belief is 1). 0 satisfies every constraint, or
         raises `InconsistentConstraintsError` with the contradiction. "fewest" violates as little as possible.
@@ -61,9 +69,6 @@ class COSC(Model, ClusterMixin, BaseEstimator):
         may satisfy a few pairs by moving single points away from their neighbours, and leave two classes together.
         Every constraint is satisfied in either case. "auto" is 1 for five clusters or more, unless the pairs show
         that neighbours have little in common, and 0 otherwise.
-    connect : bool, default=True
-        Join the components of a disconnected nearest-neighbour graph by their shortest links, with a warning; False
-        does neither. A precomputed affinity is never changed; with True there is a warning.
     n_jobs : int, optional
         Threads, as in joblib. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -92,7 +97,7 @@ class COSC(Model, ClusterMixin, BaseEstimator):
         For two clusters the penalised cut F after each step of the final RatioDCA; with `method="paper"` and more
         clusters the labels for 2, 3, ... of them.
     neighbor_recall_ : float
-        With `affinity="knn"`: share of true neighbours found; measured on a sample if `neighbors="approximate"`, else 1.
+        With `affinity="knn"`: share of true neighbours found; measured on a sample where the search is approximate, else 1.
     choice_ : tightcut.selection.Choice
         What was chosen: `choice_.setting` has every setting, `choice_.reason` gives the reason in words, and
         `choice_.to_dataframe()` says how well each candidate agreed with the held-out pairs.
@@ -117,8 +122,8 @@ class COSC(Model, ClusterMixin, BaseEstimator):
     least fifteen must-links and fifteen cannot-links that other pairs do not imply, candidates for `scale` and
     `learn_distances` are compared by four-fold cross-validation on the pairs; one replaces the default only if it
     agrees with clearly more of the held-out pairs. This takes about as long as a few fits. A setting that is given is
-    never changed. `method="paper"` uses the paper's values in place of "auto": ``scale="none", learn_distances=False,
-    n_neighbors=10, symmetrize="maximum", diffusion=0, influence=0``.
+    never changed. `method="paper"` uses the paper's values in place of "auto": ``scale="none", n_neighbors=10, influence=0``
+    and ``KnnAffinity(learn_distances=False, symmetrize="maximum", diffusion=0)``.
 
     *Cross-validation.* A fold renumbers its rows, so that pairs of row numbers no longer fit: use what is sliced with
     the samples instead, `partial_labels`, `cannot_link_groups`, `vertex_weights`.
@@ -144,11 +149,305 @@ class COSC(Model, ClusterMixin, BaseEstimator):
 pairs as possible.
     """
 
-    def _note_columns(self, X: Any) -> None:
-        validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
+    def __init__(
+        self,
+        n_clusters: int | str = 2,
+        *,
+        criterion: str = "ncut",
+        affinity: str | KnnAffinity = "knn",
+        metric: str = "euclidean",
+        scale: str = "auto",
+        n_neighbors: int | str = "auto",
+        max_violations: float | str = 0,
+        method: str = "search",
+        effort: float = 1.0,
+        influence: float | str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        device: str = "cpu",
+        **moved: Any,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.criterion = criterion
+        self.affinity = _with_moved(affinity, moved) if moved else affinity
+        self.metric = metric
+        self.scale = scale
+        self.n_neighbors = n_neighbors
+        self.max_violations = max_violations
+        self.method = method
+        self.effort = effort
+        self.influence = influence
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.device = device
 
-    def _checked(self, X: Any, **options: Any) -> Any:
-        return validate_data(self, X, reset=False, **options)
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        must_link: Any = None,
+        cannot_link: Any = None,
+        must_link_belief: Any = None,
+        cannot_link_belief: Any = None,
+        partial_labels: Any = None,
+        cannot_link_groups: Any = None,
+        constraints: Constraints | None = None,
+        vertex_weights: Any = None,
+        init: Any = None,
+    ) -> Self:
+        """Cluster the samples. All constraints given add up.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or matrix of shape (n_samples, n_samples)
+            Points; with `affinity="precomputed"` similarities, sparse or dense, whose diagonal is ignored; with
+            `metric="precomputed"` distances.
+        y : ignored
+            Present for compatibility with scikit-learn; refused if it is not about the samples. For known classes see
+            `partial_labels`.
+        must_link, cannot_link : sequence of pairs, array of shape (m, 2), data frame or sparse matrix, optional
+            Pairs of row numbers of X that belong together, or apart. A sparse matrix has shape (n_samples, n_samples).
+        must_link_belief, cannot_link_belief : float or array-like of shape (m,), optional
+            Belief in each pair, in (0, 1], default 1. It matters only where constraints may be violated.
+        partial_labels : array-like of shape (n_samples,), optional
+            Known classes, -1 where unknown: equal ones are must-links, different ones cannot-links.
+        cannot_link_groups : array-like of shape (n_samples,), optional
+            Members of one group never share a cluster (faces of one photograph, records of one source); -1 for none.
+        constraints : Constraints, optional
+            Pairs with their beliefs, as `tightcut.Constraints` reads them from labels, groups or data frames.
+        vertex_weights : array-like of shape (n_samples,), optional
+            Positive weights by which to balance the clusters, instead of those of `criterion`.
+        init : array-like of shape (n_samples,), optional
+            A clustering to improve; clusters keep its numbers.
+
+        Raises
+        ------
+        InconsistentConstraintsError
+            If the constraints contradict each other, or leave a cluster empty; see `max_violations`.
+        """
+        pairs = {
+            "must_link": must_link,
+            "cannot_link": cannot_link,
+            "must_link_belief": must_link_belief,
+            "cannot_link_belief": cannot_link_belief,
+        }
+        known = {"partial_labels": partial_labels, "cannot_link_groups": cannot_link_groups, "constraints": constraints}
+        state = fit(X, Parameters.of(self), y, vertex_weights=vertex_weights, init=init, **pairs, **known)
+        validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
+        return self._publish(replace(state, feature_names=getattr(self, "feature_names_in_", None)))
+
+    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
+        """The labels of `fit`, whose keywords it takes."""
+        return self.fit(X, y, **fit_params).labels_
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Clusters of new points, by the weighted vote of their nearest training points.
+
+        The training clustering does not change, and constraints do not apply to new points. New points are scaled like
+        the training points. Votes are weighted like the edges of the graph before diffusion.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features), or of shape (n_new, n_samples)
+            New points; with `affinity="precomputed"` their similarities to the training samples, and with
+            `metric="precomputed"` their distances to them.
+        """
+        state = self._state_now()
+        if hasattr(X, "shape") and len(X.shape) == 2:
+            validate_data(self, X, reset=False, skip_check_array=True)  # the names of the features
+        return predict(state, X)
+
+    def update(
+        self,
+        X_new: Any = None,
+        *,
+        must_link: Any = None,
+        cannot_link: Any = None,
+        partial_labels: Any = None,
+        cannot_link_groups: Any = None,
+        constraints: Constraints | None = None,
+        vertex_weights: Any = None,
+        keep: str = "named",
+        full: bool = False,
+    ) -> Self:
+        """Add new points and new constraints, and change the rest of the clustering as little as possible.
+
+        New points get the next row numbers and join the clusters of their neighbours. Old points change their cluster
+        only if a constraint forces them to, or if the cut falls clearly: if their edges to the other cluster outweigh
+        those to their own by a tenth of their total weight. Every constraint holds afterwards, old or new. `changes_`
+        lists what has changed, and why.
+
+        Parameters
+        ----------
+        X_new : array-like of shape (n_new, n_features), or similarities of shape (n_new, n_samples + n_new), optional
+            New points; with `affinity="precomputed"` their similarities to the old points and among themselves.
+        must_link, cannot_link : sequence of pairs, array of shape (m, 2), data frame or sparse matrix, optional
+            Pairs of rows, as in `fit`. Rows from n_samples on are those of `X_new`.
+        partial_labels, cannot_link_groups : array-like of shape (n_samples + n_new,) or (n_new,), optional
+            Known classes and groups, as in `fit`, of all points or of the new ones.
+        constraints : Constraints, optional
+            On all n_samples + n_new points.
+        vertex_weights : array-like of shape (n_new,), optional
+            Those of the new points, if the model was fitted with weights of your own.
+        keep : {"named", "all", "none"}, default="named"
+            Which old points leave their cluster only if a constraint forces them to: those of clusters with a name, all,
+            or none. With "none" the others move for any gain of the cut, however small.
+        full : bool, default=False
+            Search among all points that need not be kept, as `fit` does, instead of only near new points and constraints.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InconsistentConstraintsError
+            If the constraints contradict each other. The model stays as it was.
+
+        Notes
+        -----
+        *New clusters* are created where constraints exclude a point from every existing cluster, for example by a
+        cannot-link to a member of each. Such a cluster has a new id, and `n_clusters_` grows. A cluster ends when
+        must-links take all its points into others.
+
+        *Violated pairs.* Constraints that the fit was allowed to violate may still be violated; all others hold.
+
+        *Work* is the search for neighbours of the new points, a local search near new points and constraints, and a few
+        passes over the edges of the graph.
+
+        Examples
+        --------
+        Two groups on a line, and a new point in each:
+
+        >>> from tightcut import COSC
+        >>> model = COSC(n_neighbors=3, random_state=0).fit([[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]])
+        >>> model.name(0, "low")
+        >>> model.update([[0.5], [6.5]]).labels_.tolist()
+        [0, 0, 0, 1, 1, 1, 0, 1]
+
+        Point 7 must be in neither, so a new cluster is created:
+
+        >>> model.update(cannot_link=[(0, 7), (4, 7)], keep="all").labels_.tolist()
+        [0, 0, 0, 1, 1, 1, 0, 2]
+        >>> model.changes_[0].kind, model.changes_[0].reason
+        ('split', '4 cannot-link 7')
+        """
+        pairs = {"must_link": must_link, "cannot_link": cannot_link, "constraints": constraints}
+        known = {"partial_labels": partial_labels, "cannot_link_groups": cannot_link_groups}
+        state = self._state_now()
+        return self._publish(
+            update(state, X_new, vertex_weights=vertex_weights, keep=keep, full=full, **pairs, **known)
+        )
+
+    def name(self, cluster: int, name: str) -> None:
+        """Give a cluster a name. By default the members of a cluster with a name are kept in updates.
+
+        Names are in `names_`, a dict from ids to names, and stay with the model in `update`, `save` and `load`; `fit`
+        begins without any. ``del model.names_[cluster]`` takes a name away.
+
+        Parameters
+        ----------
+        cluster : int
+            Its number in `labels_`.
+        name : str
+            Each name belongs to one cluster.
+
+        Examples
+        --------
+        >>> from tightcut import COSC
+        >>> model = COSC(n_neighbors=3, random_state=0).fit([[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]])
+        >>> model.name(1, "Anna")
+        >>> model.names_
+        {1: 'Anna'}
+        """
+        self._publish(self._state_now().named(cluster, name))
+
+    def audit(self, **settings: Any) -> Audit:
+        """The price of each constraint: how much the cut would fall without it, most expensive first.
+
+        Takes the keywords of `tightcut.audit.audit`, such as `n_solved`; the result has `to_dataframe()`.
+        """
+        return self._state_now().audit(**settings)
+
+    def report(self, path: Any, **settings: Any) -> None:
+        """Write a page about the clustering; takes the keywords of `tightcut.report.write_report`, such as `ids`."""
+        from tightcut.report import write_report
+
+        state = self._state_now()
+        names = () if state.feature_names is None else state.feature_names
+        own: dict[str, Any] = {"points": state.points, "columns": names}
+        write_report(path, state.graph, state.labels, state.constraints, **(own | settings))
+
+    def save(self, path: Any) -> None:
+        """Write the fitted model into a file, for `COSC.load`.
+
+        The file is a zip archive of arrays (NPY) and one JSON document; no pickle, so that loading a file runs no code. It
+        holds the parameters, the graph, the constraints, the points of `affinity="knn"`, labels and names. An existing file
+        is replaced, whole or not at all.
+
+        Parameters
+        ----------
+        path : path-like
+            Its name usually ends in `.tcut`.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from tightcut import COSC
+        >>> model = COSC(n_neighbors=3, random_state=0).fit([[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(Path(folder, "model.tcut"))
+        ...     again = COSC.load(Path(folder, "model.tcut"))
+        >>> again.predict([[6.2]]).tolist()
+        [1]
+        """
+        save(self._state_now(), Path(path))
+
+    @classmethod
+    def load(cls, path: Any) -> Self:
+        """The model that `save` has written.
+
+        Raises
+        ------
+        ValueError
+            If the file is not a model, is damaged, or was written by a version of tightcut whose files this version
+            cannot read.
+        """
+        state = load(Path(path))
+        model = cls(**vars(state.parameters))
+        model._publish(state)
+        return model
+
+    def _publish(self, state: FittedState) -> Self:
+        """Show a state as attributes. Nothing touches the model before: what raises leaves it as it was."""
+        self._state, result, built = state, state.result, state.built
+        for name in OPTIONAL:
+            self.__dict__.pop(name, None)
+        self.n_features_in_ = state.n_features
+        self.labels_, self.cut_ = result.labels, result.cut
+        self.n_violations_, self.violated_belief_ = result.n_violations, result.violated_belief
+        self.violated_must_link_, self.violated_cannot_link_ = (
+            result.violations.must_link,
+            result.violations.cannot_link,
+        )
+        self.violated_belief_bound_ = result.violated_belief_bound
+        self.affinity_matrix_, self.vertex_weights_ = built.graph.weights, built.graph.vertex_weights
+        self.constraints_, self.choice_ = state.constraints, state.choice
+        self.n_clusters_, self.n_clusters_reason_ = state.n_clusters, state.n_clusters_reason
+        self.names_, self.changes_ = state.names, state.changes
+        optional = (result.history, result.hierarchy, built.recall, state.feature_names)
+        self.__dict__.update({name: value for name, value in zip(OPTIONAL, optional, strict=True) if value is not None})
+        return self
+
+    def _state_now(self) -> FittedState:
+        """The state with the present parameters, labels and names, which the user may have changed."""
+        check_is_fitted(self)
+        state = self._state.with_parameters(Parameters.of(self))
+        return replace(state, result=replace(state.result, labels=self.labels_), names=self.names_)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -156,3 +455,23 @@ pairs as possible.
         tags.input_tags.pairwise = tags.input_tags.positive_only = precomputed
         tags.input_tags.sparse = True
         return tags
+
+
+def _with_moved(affinity: str | KnnAffinity, moved: dict[str, Any]) -> str | KnnAffinity:
+    """Parameters that `KnnAffinity` has taken over; COSC takes them for one more version."""
+    unknown = next((name for name in moved if name not in OF_THE_GRAPH), None)
+    if unknown is not None:
+        hint = did_you_mean(unknown, [*COSC().get_params(), *OF_THE_GRAPH])
+        raise TypeError(f"COSC has no parameter {unknown!r}.{hint}")
+    given = ", ".join(f"{name}={value!r}" for name, value in moved.items())
+    warnings.warn(
+        f"Pass affinity=KnnAffinity({given}): COSC itself takes these until 0.8.", FutureWarning, stacklevel=3
+    )
+    if affinity == "precomputed":
+        name = next((name for name in moved if name != "connect"), None)
+        if name is None:
+            return affinity
+        raise ValueError(
+            f'{name}={moved[name]!r} is for making a graph from points, and affinity="precomputed" gives it.'
+        )
+    return replace(affinity, **moved) if isinstance(affinity, KnnAffinity) else KnnAffinity(**moved)

@@ -9,8 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tightcut.fitted.inputs import gather_constraints
-from tightcut.problem import Constraints
+from tightcut.problem.gather import gather_constraints
 from tightcut.selection.whitening import relative_whitening
 
 
@@ -91,7 +90,7 @@ class MustLinkScaler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             The fitted transformer itself.
         """
         points = check_array(X, dtype=(np.float64, np.float32), ensure_min_samples=2, estimator=self, input_name="X")
-        known = gather_constraints(Constraints.from_pairs(len(points), must_link), None, partial_labels, None)
+        known = gather_constraints(len(points), must_link=must_link, partial_labels=partial_labels)
         components = relative_whitening(points, known.components()[1]).T
         validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
         self.components_ = components

@@ -199,7 +199,7 @@ def test_groups_named_in_answers_name_clusters(days, run):
 
     run(CLUSTER)
     model = COSC.load(days / "model.tcut")
-    session = Session(model._training_points, 2, answers=days / "answers.jsonl", random_state=0)
+    session = Session(model._state.points, 2, answers=days / "answers.jsonl", random_state=0)
     session.move(0, "upper")
     session.move(30, "lower")
     session.close()

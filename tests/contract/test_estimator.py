@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError, cluster, knn_affinity
+from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError, KnnAffinity, cluster, knn_affinity
 from tightcut.problem.objective import normalized_cut
 
 MUST, CANNOT = [(0, 7), (3, 12)], [(3, 9), (0, 20)]
@@ -640,14 +640,14 @@ def islands():
 
 def test_islands_are_joined_with_a_warning(islands):
     with pytest.warns(UserWarning, match="3 connected components; joined them by 2 bridges"):
-        model = quick(connect=True).fit(islands[0])
+        model = quick().fit(islands[0])
     assert model.cut_ > 0
 
 
 def test_islands_can_be_left_alone(islands):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = quick(connect=False).fit(islands[0])
+        model = quick(affinity=KnnAffinity(connect=False)).fit(islands[0])
     assert model.cut_ == 0
 
 
@@ -657,9 +657,6 @@ def test_a_disconnected_affinity_is_taken_as_it_is_with_a_warning(islands):
         model = quick(affinity="precomputed").fit(affinity, cannot_link=[(0, 1)])
     assert caught[0].filename == __file__
     assert model.labels_[0] != model.labels_[1]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert quick(affinity="precomputed", connect=False).fit(affinity).cut_ == 0
 
 
 def test_an_affinity_without_edges():
@@ -708,7 +705,7 @@ def test_verbose_shows_progress_on_stderr(X, capsys):
 @pytest.mark.parametrize("n_clusters", [2, 3])
 def test_predict_puts_training_points_and_their_neighbours_where_they_belong(n_clusters):
     X, y = make_blobs(n_samples=90, centers=[[0, 0], [9, 0], [0, 9]][:n_clusters], cluster_std=0.5, random_state=0)
-    model = COSC(n_clusters, connect=False, effort=0.2, random_state=0).fit(X)
+    model = COSC(n_clusters, affinity=KnnAffinity(connect=False), effort=0.2, random_state=0).fit(X)
     assert (model.predict(X) == model.labels_).all()
     nudged = X + np.random.default_rng(0).normal(scale=0.05, size=X.shape)
     assert (model.predict(nudged) == model.labels_).all()
@@ -780,7 +777,7 @@ def test_predict_from_similarities():
 
 def test_auto_finds_the_number_of_blobs_and_says_why():
     X, y = make_blobs(n_samples=120, centers=[[0, 0], [9, 0], [0, 9], [9, 9]], cluster_std=0.5, random_state=0)
-    model = COSC("auto", connect=False, effort=0.2, random_state=0).fit(X)
+    model = COSC("auto", affinity=KnnAffinity(connect=False), effort=0.2, random_state=0).fit(X)
     assert model.n_clusters_ == 4
     assert "eigengap" in model.n_clusters_reason_
     assert adjusted_rand_score(y, model.labels_) == 1
@@ -789,7 +786,7 @@ def test_auto_finds_the_number_of_blobs_and_says_why():
 def test_auto_never_goes_below_the_cannot_links():
     X, _ = make_blobs(n_samples=60, centers=[[0, 0], [9, 0]], cluster_std=0.5, random_state=0)
     clique = [(i, j) for i in range(5) for j in range(i)]
-    model = COSC("auto", connect=False, effort=0.2, random_state=0).fit(X, cannot_link=clique)
+    model = COSC("auto", affinity=KnnAffinity(connect=False), effort=0.2, random_state=0).fit(X, cannot_link=clique)
     assert model.n_clusters_ >= 5
     assert model.n_violations_ == 0
     assert "5 sets of points" in model.n_clusters_reason_
@@ -797,7 +794,7 @@ def test_auto_never_goes_below_the_cannot_links():
 
 def test_recursion_keeps_its_hierarchy():
     X, y = make_blobs(n_samples=90, centers=[[0, 0], [9, 0], [0, 9]], cluster_std=0.5, random_state=0)
-    model = COSC(3, method="paper", effort=0.2, random_state=0, connect=False).fit(X)
+    model = COSC(3, method="paper", effort=0.2, random_state=0, affinity=KnnAffinity(connect=False)).fit(X)
     assert [len(np.unique(labels)) for labels in model.hierarchy_] == [2, 3]
     assert adjusted_rand_score(y, model.labels_) == 1
 
@@ -806,7 +803,7 @@ def test_audit_puts_the_wrong_pair_first():
     X, y = make_blobs(n_samples=60, centers=[[0, 0], [6, 0]], cluster_std=0.7, random_state=0)
     left, right = np.flatnonzero(y == 0), np.flatnonzero(y == 1)
     wrong = (int(left[0]), int(left[5]))
-    model = COSC(random_state=0, effort=0.3, connect=False)
+    model = COSC(random_state=0, effort=0.3, affinity=KnnAffinity(connect=False))
     model.fit(X, must_link=[(left[1], left[2])], cannot_link=[wrong, (left[3], right[3])])
     prices = model.audit(random_state=0)
     assert (prices[0].first, prices[0].second) == wrong
@@ -816,7 +813,9 @@ def test_audit_puts_the_wrong_pair_first():
 def test_constraints_of_any_origin_add_up():
     X, _ = make_moons(n_samples=60, noise=0.05, random_state=0)
     pairs = Constraints.from_pairs(60, [(0, 7)], [(3, 9)], must_link_belief=0.5)
-    model = COSC(random_state=0, effort=0.1, connect=False).fit(X, constraints=pairs, cannot_link=[(1, 2)])
+    model = COSC(random_state=0, effort=0.1, affinity=KnnAffinity(connect=False)).fit(
+        X, constraints=pairs, cannot_link=[(1, 2)]
+    )
     assert model.constraints_.must_link_belief.tolist() == [0.5]
     assert model.constraints_.cannot_link.tolist() == [[1, 2], [3, 9]]
     assert model.n_violations_ == 0
@@ -856,3 +855,18 @@ def test_the_cluster_of_a_new_point_that_is_like_no_training_point_is_called_a_g
     assert model.predict(near) == model.labels_[0]
     with pytest.warns(UserWarning, match="Row 1 of X, as 2 of 3 rows in all, is like no training point"):
         model.predict(np.vstack([near, np.zeros((2, 6))]))
+
+
+def test_parameters_that_have_moved_work_for_one_more_version(X):
+    with pytest.warns(FutureWarning, match=r"affinity=KnnAffinity\(diffusion=0, symmetrize='maximum'\)") as caught:
+        old = quick(diffusion=0, symmetrize="maximum")
+    assert caught[0].filename == __file__
+    new = quick(affinity=KnnAffinity(diffusion=0, symmetrize="maximum"))
+    assert old.get_params() == new.get_params()
+    np.testing.assert_array_equal(old.fit_predict(X), new.fit_predict(X))
+    with pytest.raises(TypeError, match=r"COSC has no parameter 'n_cluster'. Did you mean 'n_clusters'\?"):
+        COSC(n_cluster=3)
+
+
+def test_cosc_has_few_parameters():
+    assert len(COSC().get_params()) <= 14

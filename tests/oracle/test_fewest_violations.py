@@ -37,7 +37,7 @@ def noisy_iris(seed=0, n_pairs=200, share=0.2):
     must, cannot = random_pairs(rng, len(points), n_pairs, classes)
     wrong, fooled = rng.random(len(must)) < share, rng.random(len(cannot)) < share
     kinds = np.concatenate([must[~wrong], cannot[fooled]]), np.concatenate([cannot[~fooled], must[wrong]])
-    return Graph.from_affinity(knn_affinity(points, connect=False)), Constraints.from_pairs(len(points), *kinds)
+    return Graph.from_affinity(knn_affinity(points)), Constraints.from_pairs(len(points), *kinds)
 
 
 @pytest.mark.slow
@@ -133,7 +133,7 @@ def test_the_bound_is_the_same_every_time_and_known_where_it_is_plain():
 
 def test_the_estimator_and_large_models(monkeypatch):
     graph, constraints = noisy_iris()
-    model = COSC(3, affinity="precomputed", max_violations="fewest", effort=0, random_state=0, connect=False)
+    model = COSC(3, affinity="precomputed", max_violations="fewest", effort=0, random_state=0)
     model.fit(graph.weights, constraints=constraints)
     assert 0 < model.violated_belief_bound_ <= model.violated_belief_
     monkeypatch.setattr(exact, "LARGEST", 10)

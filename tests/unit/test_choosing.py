@@ -14,7 +14,7 @@ from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError, knn
 from tightcut.datasets import sample_constraints
 from tightcut.neighbors import KnnSettings, check_points, find_neighbors
 from tightcut.neighbors.diffusion import diffused
-from tightcut.selection import GivenGraph, Problem, Setting, fit_scale, judge_columns
+from tightcut.selection import Setting, Similarities, TuningProblem, fit_scale, judge_columns
 from tightcut.selection.graph_config import PAPER
 from tightcut.selection.held_out import hold_out
 from tightcut.selection.probe import short_search
@@ -331,11 +331,11 @@ def test_short_searches_satisfy_what_is_known(k, influence):
 def test_a_sample_keeps_chains_of_pairs_whole():
     pairs = np.random.default_rng(0).permutation(1000)[:400].reshape(-1, 2)
     known = Constraints.from_pairs(1000, must_link=pairs[:80], cannot_link=pairs[80:])
-    problem = Problem(GivenGraph(sp.eye_array(1000, format="csr")), known, 2, np.arange(1, 1001))
+    problem = TuningProblem(Similarities(sp.eye_array(1000, format="csr")), known, 2, np.arange(1, 1001))
     small = problem.sample(np.random.default_rng(1), 100)
     assert small.constraints.n_pairs == 50
     assert len(np.unique(np.concatenate([small.constraints.must_link, small.constraints.cannot_link]))) == 100
-    assert len(small.vertex_weights) == small.graphs.n_points == 100
+    assert len(small.vertex_weights) == small.source.n_points == 100
     most = problem.sample(np.random.default_rng(1), 700)
     assert most.constraints.n_pairs == 200
     assert problem.sample(np.random.default_rng(1), 1000) is problem

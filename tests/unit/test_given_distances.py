@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
-from tightcut import COSC, align, knn_affinity
+from tightcut import COSC, KnnAffinity, align, knn_affinity
 from tightcut.cli import main
 from tightcut.datasets import sample_constraints
 from tightcut.exceptions import DisconnectedGraphWarning
@@ -143,7 +143,9 @@ def test_settings_without_a_meaning(settings, complaint):
 @pytest.mark.parametrize("n_clusters", [3, "auto"])
 def test_the_estimator_finds_what_it_finds_for_the_points(form, n_clusters, tmp_path):
     pairs = sample_constraints(Y, 80, random_state=0)
-    points = COSC(n_clusters, scale="none", learn_distances=False, random_state=0).fit(X, constraints=pairs)
+    points = COSC(n_clusters, scale="none", affinity=KnnAffinity(learn_distances=False), random_state=0).fit(
+        X, constraints=pairs
+    )
     model = COSC(n_clusters, metric="precomputed", random_state=0).fit(FORMS[form](DISTANCES), constraints=pairs)
     np.testing.assert_array_equal(model.labels_, points.labels_)
     assert model.choice_.setting == points.choice_.setting

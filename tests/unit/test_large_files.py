@@ -99,7 +99,7 @@ def test_the_estimator_clusters_a_mapped_file(tmp_path):
     model = COSC(neighbors="blocked", effort=0.3, random_state=0)
     expected = model.fit(points).labels_
     np.testing.assert_array_equal(model.fit(mapped).labels_, expected)
-    assert isinstance(model._training_points.base, np.memmap)
+    assert isinstance(model._state.points.base, np.memmap)
     np.testing.assert_array_equal(model.predict(mapped[:50]), expected[:50])
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from tightcut import COSC, Constraints, Graph, knn_affinity
+from tightcut import COSC, Constraints, Graph, KnnAffinity, knn_affinity
 from tightcut.datasets import sample_constraints
 from tightcut.search.spectral_k import choose_n_clusters
-from tightcut.selection import GivenGraph, Problem, Setting
+from tightcut.selection import Setting, Similarities, TuningProblem
 from tightcut.selection.held_out import hold_out
 from tightcut.selection.select_k import admitted_by_pairs
 
@@ -18,7 +18,7 @@ CLOUDS, CLASSES = make_blobs(360, centers=CENTRES, cluster_std=1.2, random_state
 
 def problem(n_pairs, X=CLOUDS, y=CLASSES):
     affinity = knn_affinity(X, connect=False)
-    return Problem(GivenGraph(affinity), sample_constraints(y, n_pairs, random_state=0), 0)
+    return TuningProblem(Similarities(affinity), sample_constraints(y, n_pairs, random_state=0), 0)
 
 
 def admitted(given, numbers, seed=0, n_jobs=None):
@@ -27,9 +27,9 @@ def admitted(given, numbers, seed=0, n_jobs=None):
 
 @pytest.mark.slow
 def test_pairs_exclude_the_number_that_the_graph_suggests():
-    assert COSC("auto", connect=False, effort=0, random_state=0).fit(CLOUDS).n_clusters_ == 3
+    assert COSC("auto", affinity=KnnAffinity(connect=False), effort=0, random_state=0).fit(CLOUDS).n_clusters_ == 3
     known = sample_constraints(CLASSES, 72, random_state=0)
-    model = COSC("auto", connect=False, effort=0, random_state=0).fit(CLOUDS, constraints=known)
+    model = COSC("auto", affinity=KnnAffinity(connect=False), effort=0, random_state=0).fit(CLOUDS, constraints=known)
     assert model.n_clusters_ == 6
     assert "held-out pairs exclude" in model.n_clusters_reason_
     assert model.n_violations_ == 0
@@ -46,7 +46,7 @@ def test_numbers_far_from_the_classes_are_excluded_and_their_own_is_not():
 def test_with_few_pairs_nothing_is_told():
     assert admitted(problem(6), range(2, 6)) is None
     known = Constraints.from_pairs(360, cannot_link=[(i, i + 1) for i in range(0, 80, 2)])
-    assert admitted(Problem(GivenGraph(knn_affinity(CLOUDS, connect=False)), known, 0), range(2, 6)) is None
+    assert admitted(TuningProblem(Similarities(knn_affinity(CLOUDS, connect=False)), known, 0), range(2, 6)) is None
 
 
 def test_the_result_depends_on_the_seed_alone():
@@ -61,7 +61,7 @@ def test_a_number_that_the_known_pairs_rule_out_is_not_admitted():
     more = given.constraints | Constraints.from_pairs(
         360, cannot_link=[(a, b) for a in clique for b in clique if a < b]
     )
-    numbers, _ = admitted(Problem(given.graphs, more, 0), range(2, 9))
+    numbers, _ = admitted(TuningProblem(given.source, more, 0), range(2, 9))
     assert numbers.min() >= 4
 
 

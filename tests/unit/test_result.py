@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.preprocessing import scale
 
-from tightcut import COSC, ClusteringResult, Constraints, Graph, cluster, knn_affinity, tradeoff_path
+from tightcut import COSC, ClusteringResult, Constraints, Graph, KnnAffinity, cluster, knn_affinity, tradeoff_path
 from tightcut.audit import audit
 from tightcut.clustering.result import warn_if_lopsided
 from tightcut.exceptions import LopsidedClustersWarning
@@ -42,7 +42,7 @@ class TestLopsidedClusters:
         X, _ = make_blobs([300, 30, 30], centers=[(0, 0), (9, 0), (0, 9)], random_state=1)
         with warnings.catch_warnings():
             warnings.simplefilter("error", LopsidedClustersWarning)
-            model = COSC(3, connect=False, random_state=0).fit(X)
+            model = COSC(3, affinity=KnnAffinity(connect=False), random_state=0).fit(X)
         assert sorted(np.bincount(model.labels_)) == [30, 30, 300]
 
     def test_a_cluster_that_pairs_may_have_forced_is_none(self):

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
-from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError, cluster
+from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError, KnnAffinity, cluster
 from tightcut.fitted import Change, Changes
 from tightcut.problem.objective import normalized_cut
 
@@ -28,7 +28,7 @@ def test_a_new_point_goes_where_the_cut_is_smallest_among_the_clusters_that_take
     k, n = int(rng.integers(2, 5)), 15
     similarities = random_similarities(rng, n + 1, k)
     similarities[n, 0] = similarities[0, n] = 0.3
-    model = COSC(k, affinity="precomputed", criterion=criterion, connect=False, random_state=0)
+    model = COSC(k, affinity="precomputed", criterion=criterion, random_state=0)
     model.fit(similarities[:n, :n])
     others = rng.choice(n, 2, replace=False)
     forbidden = set(model.labels_[others].tolist())
@@ -47,7 +47,7 @@ def test_a_new_point_goes_where_the_cut_is_smallest_among_the_clusters_that_take
 def test_a_full_update_that_keeps_nothing_is_as_good_as_a_fit(seed):
     rng = np.random.default_rng(seed)
     similarities = random_similarities(rng, 24, 3)
-    model = COSC(3, affinity="precomputed", connect=False, random_state=0).fit(similarities[:20, :20])
+    model = COSC(3, affinity="precomputed", random_state=0).fit(similarities[:20, :20])
     pairs = rng.choice(24, (3, 2), replace=False)
     model.update(similarities[20:], cannot_link=pairs, keep="none", full=True)
     fresh = cluster(Graph.from_affinity(similarities), Constraints.from_pairs(24, cannot_link=pairs), 3, random_state=0)
@@ -209,7 +209,7 @@ def test_weights_of_ones_own_come_with_new_points():
 
 def test_similarities_of_new_points():
     similarities = random_similarities(np.random.default_rng(0), 12, 2)
-    model = COSC(affinity="precomputed", connect=False, random_state=0).fit(similarities[:10, :10])
+    model = COSC(affinity="precomputed", random_state=0).fit(similarities[:10, :10])
     with pytest.raises(ValueError, match=r"shape \(2, 12\); it has shape \(2, 10\)"):
         model.update(similarities[10:, :10])
     with pytest.raises(ValueError, match="Negative values"):
@@ -229,7 +229,9 @@ def test_influence_moves_the_neighbours_of_a_cannot_link():
     moved = {}
     for influence in (0.0, 1.0):
         with pytest.warns(UserWarning, match="connected components"):
-            model = COSC(2, influence=influence, symmetrize="maximum", diffusion=0, random_state=0).fit(X)
+            model = COSC(
+                2, influence=influence, affinity=KnnAffinity(symmetrize="maximum", diffusion=0), random_state=0
+            ).fit(X)
         model.update(cannot_link=[(0, 79), (1, 78), (2, 77), (3, 76)])
         assert model.n_violations_ == 0
         moved[influence] = sum(len(change.points) for change in model.changes_)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,79 +11,52 @@ from tightcut.cli._console import Console
 from tightcut.utils.display import counted
 
 if TYPE_CHECKING:
-    from tightcut.cli._problem import Problem
     from tightcut.files import Data
-    from tightcut.fitted.model import Model
+    from tightcut.fitted.state import FittedState, Rows
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """The rows of a model.
+def rows_of(model: FittedState) -> Rows:
+    """As saved by the command line; for a model made in Python, row numbers and the names of the features."""
+    from tightcut.fitted.state import Rows
 
-    Attributes
-    ----------
-    ids : list of str
-    id_name : str
-        Column they come from; "row" for row numbers, "vertex" for the ends of edges.
-    columns : tuple of str or None
-        Those that the model was fitted to; None if they have no names.
-    """
-
-    ids: list[str]
-    id_name: str = "row"
-    columns: tuple[str, ...] | None = None
-
-    @classmethod
-    def of_problem(cls, problem: Problem) -> Rows:
-        data = problem.data
-        return cls(list(data.ids), data.id_name, tuple(data.columns) or None)
-
-    @classmethod
-    def of_model(cls, model: Model) -> Rows:
-        """As saved by the command line; for a model made in Python, row numbers and the names of the features."""
-        noted = vars(model).get("_rows")
-        if noted is None:
-            names = getattr(model, "feature_names_in_", None)
-            columns = None if names is None else tuple(map(str, names))
-            return cls([str(row) for row in range(len(model.labels_))], columns=columns)
-        columns = noted["columns"]
-        ids, columns = list(noted["ids"]), None if columns is None else tuple(columns)
-        return cls(ids, noted["id_name"], columns)
-
-    def note_on(self, model: Model) -> None:
-        import numpy as np
-
-        model._rows = {  # noqa: SLF001
-            "ids": np.array(self.ids, dtype=object),
-            "id_name": self.id_name,
-            "columns": None if self.columns is None else list(self.columns),
-        }
-
-    def with_new(self, data: Data | None) -> Rows:
-        """Old and new rows; without identifiers the new ones have the next row numbers."""
-        from tightcut.files import InputError
-
-        if data is None:
-            return self
-        if self.id_name == "row":
-            return replace(self, ids=[str(row) for row in range(len(self.ids) + data.n_rows)])
-        known = set(self.ids)
-        repeated = next((name for name in data.ids if name in known), None)
-        if repeated is not None:
-            raise InputError(
-                f"{data.path}: {repeated!r} is a row of the model already; new rows need names of their own."
-            )
-        return replace(self, ids=[*self.ids, *data.ids])
+    if model.rows is not None:
+        return model.rows
+    names = model.feature_names
+    columns = None if names is None else tuple(map(str, names))
+    return Rows([str(row) for row in range(len(model.labels))], columns=columns)
 
 
-def read_model(path: Path) -> Model:
+def write_model(model: FittedState, data: Data, path: Path) -> None:
+    """Save a model with the names of its rows and columns."""
+    from tightcut.fitted.state import Rows
+    from tightcut.fitted.storage import save
+
+    save(replace(model, rows=Rows(list(data.ids), data.id_name, tuple(data.columns) or None)), path)
+
+
+def with_new(rows: Rows, data: Data | None) -> Rows:
+    """Old and new rows; without identifiers the new ones have the next row numbers."""
+    from tightcut.files import InputError
+
+    if data is None:
+        return rows
+    if rows.id_name == "row":
+        return replace(rows, ids=[str(row) for row in range(len(rows.ids) + data.n_rows)])
+    known = set(rows.ids)
+    repeated = next((name for name in data.ids if name in known), None)
+    if repeated is not None:
+        raise InputError(f"{data.path}: {repeated!r} is a row of the model already; new rows need names of their own.")
+    return replace(rows, ids=[*rows.ids, *data.ids])
+
+
+def read_model(path: Path) -> FittedState:
     from tightcut.files import InputError
     from tightcut.files.sources import check_readable
-    from tightcut.fitted.model import Model
+    from tightcut.fitted.storage import load
 
     check_readable(path)
     try:
-        return Model.load(path)
+        return load(path)
     except ValueError as error:
         raise InputError(str(error)) from error
 
@@ -98,11 +71,11 @@ def _told_by_the_model(message: str, *, own_id: bool) -> str:
     return message.replace(" (--id)", ", which names the rows of the model; --id names another") if own_id else message
 
 
-def read_new(path: Path, model: Model, rows: Rows, options: dict[str, Any], console: Console) -> tuple[Data, Any]:
+def read_new(path: Path, model: FittedState, rows: Rows, options: dict[str, Any], console: Console) -> tuple[Data, Any]:
     """New rows of a model: the file, and what `COSC.update` and `predict` take."""
     from tightcut.files import DataOptions, InputError, read_data
 
-    if model._training_points is None and model.metric != "precomputed":  # noqa: SLF001
+    if model.points is None and model.parameters.metric != "precomputed":
         raise InputError(
             f"The model was made of a graph, and {path} would have to hold the similarities of new vertices to all others. "
             "Use COSC.update in Python, or cluster the whole graph with --init."
@@ -128,8 +101,8 @@ def read_new(path: Path, model: Model, rows: Rows, options: dict[str, Any], cons
         data = _as_in_the_model(data, wanted)
     for note in data.notes:
         console.note(f"Note: {note}")
-    if data.points is None or data.points.shape[1] != model.n_features_in_:
-        raise InputError(f"{path} has {len(data.columns)} columns to cluster by; the model has {model.n_features_in_}.")
+    if data.points is None or data.points.shape[1] != model.n_features:
+        raise InputError(f"{path} has {len(data.columns)} columns to cluster by; the model has {model.n_features}.")
     console.note(f"Read {counted(data.n_rows, 'row')} of {path.name}.")
     return data, data.points
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tightcut.cli._problem import Problem, graph_of, points_of
+from tightcut.cli._problem import Problem
 from tightcut.utils.display import counted, shown_sizes
 from tightcut.utils.rounding import BELIEF_ROUNDING
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tightcut.audit import Audit
     from tightcut.files import Data
-    from tightcut.fitted.model import Model
+    from tightcut.fitted.state import FittedState
 
 CRITERIA = {"ncut": "normalized cut", "rcut": "ratio cut"}
 SIZES_SHOWN, COLUMNS_SHOWN, VIOLATED_SHOWN = 20, 15, 10
@@ -27,7 +27,7 @@ class Outcome:
     """A fitted model, and what its pairs cost where that was asked for."""
 
     problem: Problem
-    model: Model
+    model: FittedState
     options: dict[str, Any]
     images: np.ndarray | None = None
     free_cut: float | None = None
@@ -40,29 +40,29 @@ class Outcome:
         seed = self.options["random_state"]
         if each:
             prices = self.model.audit(random_state=seed, progress=self.problem.console.progress())
-            return replace(self, free_cut=min(prices.free_cut, self.model.cut_), prices=prices)
-        return replace(self, free_cut=cut_without_constraints(graph_of(self.model), self.model.labels_, seed))
+            return replace(self, free_cut=min(prices.free_cut, self.model.result.cut), prices=prices)
+        return replace(self, free_cut=cut_without_constraints(self.model.graph, self.model.labels, seed))
 
     @property
     def is_expensive(self) -> bool:
-        return self.free_cut is not None and self.model.cut_ > EXPENSIVE * self.free_cut > 0
+        return self.free_cut is not None and self.model.result.cut > EXPENSIVE * self.free_cut > 0
 
     @property
     def ratio(self) -> float:
-        return self.model.cut_ / self.free_cut if self.free_cut else 1.0
+        return self.model.result.cut / self.free_cut if self.free_cut else 1.0
 
     @property
     def sizes(self) -> list[int]:
         import numpy as np
 
-        return np.unique(self.model.labels_, return_counts=True)[1].tolist()
+        return np.unique(self.model.labels, return_counts=True)[1].tolist()
 
     def violated(self) -> Iterator[str]:
         """A line for each of the first violated pairs."""
         from tightcut.cli._contradiction import link_lines
 
-        pairs = [("must", i, j) for i, j in self.model.violated_must_link_.tolist()]
-        pairs += [("cannot", i, j) for i, j in self.model.violated_cannot_link_.tolist()]
+        pairs = [("must", i, j) for i, j in self.model.result.violations.must_link.tolist()]
+        pairs += [("cannot", i, j) for i, j in self.model.result.violations.cannot_link.tolist()]
         if pairs:
             yield "violated:"
             yield from link_lines(pairs[:VIOLATED_SHOWN], self.problem.data.ids, self.problem.place)
@@ -73,18 +73,18 @@ class Outcome:
         data, model, sizes = self.problem.data, self.model, self.sizes
         shown = shown_sizes(sizes, SIZES_SHOWN)
         violated = violated_pairs(model)
-        if model.violated_belief_ != model.n_violations_:
-            violated += f" (belief {model.violated_belief_:g})"
-        if model.n_violations_ and model.violated_belief_bound_:
-            bound = model.violated_belief_bound_
-            fewest = model.violated_belief_ <= bound + BELIEF_ROUNDING
+        if model.result.violated_belief != model.result.n_violations:
+            violated += f" (belief {model.result.violated_belief:g})"
+        if model.result.n_violations and model.result.violated_belief_bound:
+            bound = model.result.violated_belief_bound
+            fewest = model.result.violated_belief <= bound + BELIEF_ROUNDING
             violated += ", no clustering violates less" if fewest else f"; every clustering violates at least {bound:g}"
         without = "" if self.free_cut is None else f"; {self.free_cut:.6g} without pairs"
         unlabelled = f", {len(data.left_out):,} without a label" if data.left_out else ""
         return {
             "points": f"{data.n_rows:,}{unlabelled}",
             "clusters": f"{len(sizes):,} of {shown} points",
-            "cut": f"{model.cut_:.6g} ({CRITERIA[model.criterion]}{without})",
+            "cut": f"{model.result.cut:.6g} ({CRITERIA[model.parameters.criterion]}{without})",
             "violated": violated,
             "seconds": f"{seconds:.2f}",
         }
@@ -95,24 +95,26 @@ class Outcome:
             "data": str(data.path),
             "n_points": data.n_rows,
             "n_left_out": len(data.left_out),
-            "n_edges": model.affinity_matrix_.nnz // 2,
-            "neighbor_recall": None if data.is_graph else model.neighbor_recall_,
-            "n_clusters": model.n_clusters_,
+            "n_edges": model.graph.weights.nnz // 2,
+            "neighbor_recall": None if data.is_graph else model.built.recall,
+            "n_clusters": model.n_clusters,
             "sizes": self.sizes,
-            "criterion": model.criterion,
-            "cut": model.cut_,
+            "criterion": model.parameters.criterion,
+            "cut": model.result.cut,
             "cut_without_pairs": self.free_cut,
-            "n_must_link": model.constraints_.n_must_link,
-            "n_cannot_link": model.constraints_.n_cannot_link,
-            "n_violations": model.n_violations_,
-            "violated_belief": model.violated_belief_,
-            "violated_belief_bound": model.violated_belief_bound_,
-            "violated_must_link": [[data.ids[i], data.ids[j]] for i, j in model.violated_must_link_.tolist()],
-            "violated_cannot_link": [[data.ids[i], data.ids[j]] for i, j in model.violated_cannot_link_.tolist()],
-            "settings": asdict(model.choice_.setting),
-            "settings_reason": model.choice_.reason,
+            "n_must_link": model.constraints.n_must_link,
+            "n_cannot_link": model.constraints.n_cannot_link,
+            "n_violations": model.result.n_violations,
+            "violated_belief": model.result.violated_belief,
+            "violated_belief_bound": model.result.violated_belief_bound,
+            "violated_must_link": [[data.ids[i], data.ids[j]] for i, j in model.result.violations.must_link.tolist()],
+            "violated_cannot_link": [
+                [data.ids[i], data.ids[j]] for i, j in model.result.violations.cannot_link.tolist()
+            ],
+            "settings": asdict(model.choice.setting),
+            "settings_reason": model.choice.reason,
             "seconds": round(seconds, 3),
-            "seed": model.random_state,
+            "seed": model.parameters.random_state,
         }
 
     def page(self, seconds: float) -> str:
@@ -135,9 +137,9 @@ class Outcome:
         from tightcut.selection import SCALED_TO
 
         data, options, model = self.problem.data, self.options, self.model
-        setting = model.choice_.setting
+        setting = model.choice.setting
         facts = {"File": data.path.name}
-        if model.metric == "precomputed":
+        if model.parameters.metric == "precomputed":
             facts["Distances"] = "as given"
         elif not data.is_graph:
             hidden = len(data.columns) - COLUMNS_SHOWN
@@ -151,20 +153,20 @@ class Outcome:
                 facts["Steps of diffusion"] = str(setting.diffusion)
             if setting.symmetrize == "mean":
                 facts["Weight of an edge"] = "mean of its two ends"
-            if model.neighbor_recall_ < 1:
-                facts["Share of them that are true neighbours"] = f"{model.neighbor_recall_:.1%}"
+            if model.built.recall is not None and model.built.recall < 1:
+                facts["Share of them that are true neighbours"] = f"{model.built.recall:.1%}"
         if self.problem.judgements is not None:
             facts["Pairs"] = f"{self.problem.judgements.path.name}, {len(self.problem.judgements):,} lines"
         if self.problem.labels_column is not None:
             facts["Known classes"] = f"column {self.problem.labels_column!r}"
-        if not model.constraints_.is_empty:
+        if not model.constraints.is_empty:
             limit = options["max_violations"]
             facts["Violations allowed"] = "as few as possible" if limit == "fewest" else f"{limit:g}"
         if options["method"] == "paper":
             facts["Method"] = "the paper's algorithm"
         if setting.influence > 0:
             facts["Influence on neighbours"] = f"{setting.influence:g}"
-        facts["Chosen"] = self.model.choice_.reason
+        facts["Chosen"] = self.model.choice.reason
         facts["Effort, seed"] = f"{options['effort']:g}, {options['random_state']}"
         return facts
 
@@ -178,26 +180,26 @@ def _shown_columns(data: Data) -> Sequence[str]:
     return [f"column {name}" for name in data.columns] if _are_numbered(data) else data.columns
 
 
-def violated_pairs(model: Model) -> str:
-    n_pairs = model.constraints_.n_pairs
-    return f"{model.n_violations_:,} of {counted(n_pairs, 'constraint')}" if n_pairs else "no constraints given"
+def violated_pairs(model: FittedState) -> str:
+    n_pairs = model.constraints.n_pairs
+    return f"{model.result.n_violations:,} of {counted(n_pairs, 'constraint')}" if n_pairs else "no constraints given"
 
 
-def model_page(model: Model, ids: Sequence[str], name: str, facts: dict[str, str], **page: Any) -> str:
+def model_page(model: FittedState, ids: Sequence[str], name: str, facts: dict[str, str], **page: Any) -> str:
     """The report on a fitted model; `page` are further arguments of `tightcut.report.render`."""
     from datetime import datetime
 
     from tightcut.report import render
 
     return render(
-        graph_of(model),
-        model.labels_,
-        model.constraints_,
-        points=points_of(model),
+        model.graph,
+        model.labels,
+        model.constraints,
+        points=model.points,
         ids=ids,
-        names=model.names_,
+        names=model.names,
         title=f"Clusters of {name}",
-        criterion=CRITERIA[model.criterion],
+        criterion=CRITERIA[model.parameters.criterion],
         facts=facts,
         created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M"),
         **page,

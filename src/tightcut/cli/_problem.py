@@ -13,10 +13,10 @@ from tightcut.utils.display import counted
 if TYPE_CHECKING:
     import numpy as np
 
-    from tightcut import Constraints, Graph
+    from tightcut import Constraints
     from tightcut.files import Data, DataOptions, Judgements
     from tightcut.files.pairs import Places
-    from tightcut.fitted.model import Model
+    from tightcut.fitted.state import FittedState
 
 SETTINGS = (
     "n_clusters", "criterion", "metric", "scale", "learn_distances", "n_neighbors", "neighbors", "symmetrize",
@@ -37,22 +37,22 @@ class Problem:
     labels_column: str | None
     console: Console
 
-    def fit(self, options: dict[str, Any], init: np.ndarray | None = None) -> Model:
+    def fit(self, options: dict[str, Any], init: np.ndarray | None = None) -> FittedState:
         """The estimator with these options, fitted; contradictions are explained with the user's names."""
         from tightcut.cli._contradiction import explain
         from tightcut.exceptions import InconsistentConstraintsError
         from tightcut.files import InputError
-        from tightcut.fitted.model import Model
+        from tightcut.fitted.fit import fit
+        from tightcut.fitted.parameters import Parameters
 
         data, pairs, n_clusters = self.data, self.judgements, options["n_clusters"]
         if data.n_rows < 2:
             raise InputError(f"{data.path} has {counted(data.n_rows, 'point')}; there must be at least two to cluster.")
         if n_clusters != "auto" and data.n_rows < n_clusters:
             raise InputError(f"{n_clusters} clusters need at least that many points; {data.path} has {data.n_rows:,}.")
-        model = Model(
+        parameters = Parameters.from_flat(
             **{name: YES_OR_NO.get(options[name], options[name]) for name in SETTINGS if name in options},
             affinity="knn" if data.affinity is None else "precomputed",
-            connect=data.affinity is None,  # a graph is taken as it is; `_note_reading` says if it is in pieces
             verbose=int(not self.console.quiet),
         )
         known = None if pairs is None else pairs.constraints(data.ids, str(data.path))
@@ -62,8 +62,9 @@ class Problem:
             known = _believed(self.answers, data.n_rows)
         try:
             with self.console.warnings_as_notes():
-                model.fit(
+                model = fit(
                     data.points if data.affinity is None else data.affinity,
+                    parameters,
                     constraints=known,
                     partial_labels=data.labels,
                     init=init,
@@ -73,9 +74,9 @@ class Problem:
             error.args = (explain(error, data.ids, count, self.place),)
             raise
         if n_clusters == "auto":
-            self.console.note(f"{model.n_clusters_} clusters. {model.n_clusters_reason_}")
+            self.console.note(f"{model.n_clusters} clusters. {model.n_clusters_reason}")
         if options.get("neighbors") == "approximate" and data.affinity is None:
-            share = f"{model.neighbor_recall_:.1%}"
+            share = f"{model.built.recall:.1%}"
             self.console.note(f"Found {share} of the true neighbours, estimated on a sample of the points.")
         return model
 
@@ -89,18 +90,6 @@ class Problem:
     @cached_property
     def _places(self) -> Places | None:
         return None if self.judgements is None else self.judgements.places(self.data.ids)
-
-
-def graph_of(model: Model) -> Graph:
-    """The graph that was cut."""
-    from tightcut import Graph
-
-    return Graph(model.affinity_matrix_, model.vertex_weights_)
-
-
-def points_of(model: Model) -> np.ndarray | None:
-    """The points that were clustered; None for a graph."""
-    return model._training_points  # noqa: SLF001
 
 
 def read_problem(data: Path, console: Console, options: dict[str, Any]) -> Problem:
@@ -191,14 +180,6 @@ def _note_reading(data: Data, console: Console, *, distances: bool) -> None:
         if constant:
             console.note(f"Note: columns with the same value in every row make no difference: {listed(constant)}.")
         return
-    from scipy.sparse.csgraph import connected_components
-
     console.note(
         f"Read a graph of {data.n_rows:,} vertices and {data.affinity.nnz // 2:,} edges from {data.path.name}."
     )
-    count = connected_components(data.affinity, directed=False, return_labels=False)
-    if count > 1:
-        console.note(
-            f"Note: the graph has {count:,} connected components, so the cut may be 0 and tell you nothing. Edges that join "
-            "them would help."
-        )

@@ -18,7 +18,7 @@ from tightcut.utils.display import counted
 if TYPE_CHECKING:
     from tightcut.ask import Session
     from tightcut.ask.page.question_data import Source
-    from tightcut.fitted.model import Model
+    from tightcut.fitted.state import FittedState
 
 
 @click.command(short_help="Answer a few questions, and get clusters that follow the answers.")
@@ -92,7 +92,7 @@ def _source(data: str, options: dict[str, Any], console: Console) -> Source:
     return source
 
 
-def _model(data: str, options: dict[str, Any]) -> Model | None:
+def _model(data: str, options: dict[str, Any]) -> FittedState | None:
     """The model that DATA is, if it is one; its rows and columns are not chosen again."""
     from tightcut.cli._models import read_model
     from tightcut.fitted.archive import SUFFIX
@@ -105,12 +105,12 @@ def _model(data: str, options: dict[str, Any]) -> Model | None:
     return read_model(Path(data))
 
 
-def _model_source(model: Model, data: str, options: dict[str, Any]) -> Source:
+def _model_source(model: FittedState, data: str, options: dict[str, Any]) -> Source:
     from tightcut.ask.page.models import model_source
-    from tightcut.cli._models import Rows
+    from tightcut.cli._models import rows_of
     from tightcut.files import InputError
 
-    rows, points = Rows.of_model(model), model._training_points  # noqa: SLF001
+    rows, points = rows_of(model), model.points
     fields = {}
     if points is not None:
         names = rows.columns or tuple(f"column {number + 1}" for number in range(points.shape[1]))
@@ -135,14 +135,14 @@ def _check_before_the_page(source: Source, journal: Path | None, n_clusters: int
         Journal(journal, {"rows": int(X.shape[0]), "fingerprint": fingerprint(X)})
 
 
-def _session(source: Source, journal: Path | None, options: dict[str, Any], model: Model | None) -> Session:
+def _session(source: Source, journal: Path | None, options: dict[str, Any], model: FittedState | None) -> Session:
     from tightcut.ask import Session
     from tightcut.ask.page.models import found_named_groups
 
     n_clusters = options["n_clusters"]
     session = Session(
         source.X,
-        model.n_clusters_ if model is not None and n_clusters == "auto" else n_clusters,
+        model.n_clusters if model is not None and n_clusters == "auto" else n_clusters,
         affinity=source.affinity,
         answers=journal,
         random_state=options["random_state"],

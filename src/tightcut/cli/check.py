@@ -99,16 +99,17 @@ def contradiction(constraints: Constraints, n_clusters: int, n_others: int) -> I
     import scipy.sparse as sp
 
     from tightcut import Constraints, InconsistentConstraintsError
-    from tightcut.fitted.model import Model
+    from tightcut.clustering.cluster import cluster
+    from tightcut.problem.graph import Graph
 
     n = constraints.n_points + n_others
     known = Constraints.from_pairs(n, constraints.must_link, constraints.cannot_link)
-    settings: dict[str, Any] = {"affinity": "precomputed", "criterion": "rcut", "connect": False, "random_state": 0}
+    without_edges = Graph.from_affinity(sp.csr_array((n, n)), "ones")
     found = None
     for effort in (0, 1):
         try:
-            # Without edges every clustering that satisfies the constraints is as good as any other.
-            Model(n_clusters=n_clusters, effort=effort, **settings).fit(sp.csr_array((n, n)), constraints=known)
+            # Every clustering that satisfies the constraints is as good as any other.
+            cluster(without_edges, known, n_clusters, effort=effort, random_state=0)
         except InconsistentConstraintsError as error:
             found = error
             if error.proven:

@@ -12,13 +12,13 @@ from tightcut.cli import _options as opt
 from tightcut.cli._cluster_graph import cluster_folder, is_distributed, refuse_without_folder
 from tightcut.cli._console import Console, echo, print_facts, print_json
 from tightcut.cli._labels import read_labels, write_labels
-from tightcut.cli._models import Rows
+from tightcut.cli._models import write_model
 from tightcut.cli._outcome import Outcome, pictures
 from tightcut.cli._problem import Problem, read_problem
 from tightcut.cli._targets import check_targets, is_standard_output, write_page
 
 if TYPE_CHECKING:
-    from tightcut.fitted.model import Model
+    from tightcut.fitted.state import FittedState
 
 
 @click.command()
@@ -123,16 +123,15 @@ def cluster(
     images = pictures(problem.data, options["images"])
     model = _fitted(problem, options, init, data)
     write_labels(
-        problem.data.id_name, problem.data.in_file_order(model.labels_.tolist()), model.names_, table,
+        problem.data.id_name, problem.data.in_file_order(model.labels.tolist()), model.names, table,
         to_stdout=to_stdout, spreadsheet=spreadsheet, force=force,
     )  # fmt: skip
     if save is not None:
-        Rows.of_problem(problem).note_on(model)
-        model.save(save)
+        write_model(model, problem.data, save)
     if table is not None and report is not None:
         console.note(f"Wrote {table}; the report follows.")
     outcome = Outcome(problem, model, options, images)
-    if not (no_prices or model.constraints_.is_empty):
+    if not (no_prices or model.constraints.is_empty):
         outcome = outcome.priced(each=report is not None)
     if report is not None:
         write_page(report, outcome.page(time.perf_counter() - started), force=force)
@@ -161,11 +160,11 @@ def _check_together(options: dict[str, Any], report: Path | None) -> None:
         raise click.UsageError("--images and --map apply to the report; name the file to write: --report report.html")
 
 
-def _fitted(problem: Problem, options: dict[str, Any], init: Path | None, data: Path) -> Model:
+def _fitted(problem: Problem, options: dict[str, Any], init: Path | None, data: Path) -> FittedState:
     """The model; clusters that continue earlier labels keep their names."""
     known, names = (None, {}) if init is None else read_labels(init, problem.data.ids, data)
     model = problem.fit(options, known)
     for cluster_id, name in names.items():
-        if (model.labels_ == cluster_id).any():
-            model.name(cluster_id, name)
+        if (model.labels == cluster_id).any():
+            model = model.named(cluster_id, name)
     return model

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +12,14 @@ import click
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, print_facts, print_json
 from tightcut.cli._labels import write_labels
-from tightcut.cli._models import Rows, read_model, read_new
+from tightcut.cli._models import read_model, read_new, rows_of, with_new
 from tightcut.cli._outcome import model_page, violated_pairs
 from tightcut.cli._targets import check_targets, is_standard_output, write_page
 
 if TYPE_CHECKING:
     from tightcut import Constraints
     from tightcut.files import Judgements
-    from tightcut.fitted.model import Model
+    from tightcut.fitted.state import FittedState, Rows
 
 ADVICE = (
     "The model is as it was. Correct or remove new pairs, or cluster all rows again: tightcut cluster has -k and "
@@ -85,6 +86,7 @@ def update(
       tightcut update model.tcut tuesday.csv --constraints pairs.csv -o labels.csv --force
     """  # noqa: D301 (\b is for click)
     from tightcut.files.writing import check_writable
+    from tightcut.fitted.storage import save as write
 
     to_stdout = is_standard_output(output, as_json=as_json)
     if new is None and constraints is None:
@@ -96,20 +98,20 @@ def update(
     if save is None:
         check_writable(model, force=True)
     started = time.perf_counter()
-    rows, named = _updated(fitted, new, constraints, keep, full, options, console)
-    seconds = time.perf_counter() - started
+    fitted, named = _updated(fitted, new, constraints, keep, full, options, console)
+    seconds, rows = time.perf_counter() - started, rows_of(fitted)
     facts = {"Model": model.name}
-    shown = {"columns": rows.columns or (), "changes": fitted.changes_}
+    shown = {"columns": rows.columns or (), "changes": fitted.changes}
     page = "" if report is None else model_page(fitted, rows.ids, model.stem, facts, **shown)
     write_labels(
-        rows.id_name, zip(rows.ids, fitted.labels_.tolist(), strict=True), fitted.names_, table,
+        rows.id_name, zip(rows.ids, fitted.labels.tolist(), strict=True), fitted.names, table,
         to_stdout=to_stdout, spreadsheet=spreadsheet, force=force,
     )  # fmt: skip
     if changes is not None:
         _write_changes(changes, fitted, rows, spreadsheet=spreadsheet, force=force)
     if report is not None:
         write_page(report, page, force=force)
-    fitted.save(save or model)
+    write(fitted, save or model)
     files = {"labels": table, "changes_file": changes, "report": report, "model": save or model}
     if as_json:
         print_json(_summary(fitted, rows, seconds) | {name: path and str(path) for name, path in files.items()})
@@ -120,32 +122,39 @@ def update(
 
 
 def _updated(
-    model: Model, new: Path | None, pairs: Path | None, keep: str, full: bool, options: dict[str, Any], console: Console
-) -> tuple[Rows, list[str]]:
-    """Update the model; returns its rows, and the names that answers have given to clusters."""
+    model: FittedState,
+    new: Path | None,
+    pairs: Path | None,
+    keep: str,
+    full: bool,
+    options: dict[str, Any],
+    console: Console,
+) -> tuple[FittedState, list[str]]:
+    """The updated model, and the names that answers have given to clusters."""
     from tightcut.cli._contradiction import explain
     from tightcut.exceptions import InconsistentConstraintsError
     from tightcut.files import read_pairs
+    from tightcut.fitted.update import update as updated
 
-    old = Rows.of_model(model)
+    old = rows_of(model)
     answers = pairs if pairs is not None and pairs.suffix == ".jsonl" else None
     judgements = None if pairs is None or answers is not None else read_pairs(pairs, options["decimal"])
     data, points = (None, None) if new is None else read_new(new, model, old, options, console)
-    rows = old.with_new(data)
+    rows = with_new(old, data)
     known = _constraints(judgements, answers, rows, len(old.ids))
     try:
         with console.warnings_as_notes():
-            model.update(points, constraints=known, keep=keep, full=full)
+            model = updated(model, points, constraints=known, keep=keep, full=full)
     except InconsistentConstraintsError as error:
         places = None if judgements is None else judgements.places(rows.ids)
 
         def place(kind: str, i: int, j: int) -> str:
             return (places and places.find(kind, i, j)) or str(answers or "the model")
 
-        error.args = (explain(error, rows.ids, model.n_clusters_, place, ADVICE),)
+        error.args = (explain(error, rows.ids, model.n_clusters, place, ADVICE),)
         raise
-    rows.note_on(model)
-    return rows, [] if answers is None else _take_names(model, answers, console)
+    model = replace(model, rows=rows)
+    return (model, []) if answers is None else _with_names(model, answers, console)
 
 
 def _constraints(judgements: Judgements | None, answers: Path | None, rows: Rows, n_old: int) -> Constraints | None:
@@ -165,7 +174,7 @@ def _constraints(judgements: Judgements | None, answers: Path | None, rows: Rows
     )
 
 
-def _take_names(model: Model, answers: Path, console: Console) -> list[str]:
+def _with_names(model: FittedState, answers: Path, console: Console) -> tuple[FittedState, list[str]]:
     """Name clusters as the answers name groups, where neither has a name yet."""
     import numpy as np
 
@@ -173,35 +182,35 @@ def _take_names(model: Model, answers: Path, console: Console) -> list[str]:
 
     given = []
     for name, members in read_named_rows(answers).items():
-        ids, counts = np.unique(model.labels_[members], return_counts=True)
+        ids, counts = np.unique(model.labels[members], return_counts=True)
         cluster = int(ids[counts.argmax()])
-        if cluster not in model.names_ and name not in model.names_.values():
-            model.name(cluster, name)
+        if cluster not in model.names and name not in model.names.values():
+            model = model.named(cluster, name)
             given.append(name)
-        elif model.names_.get(cluster) != name:
+        elif model.names.get(cluster) != name:
             console.note(f"Note: group {name!r} of {answers} is in cluster {cluster}, which keeps its name.")
-    return given
+    return model, given
 
 
-def _write_changes(path: Path, model: Model, rows: Rows, *, spreadsheet: bool, force: bool) -> None:
+def _write_changes(path: Path, model: FittedState, rows: Rows, *, spreadsheet: bool, force: bool) -> None:
     from tightcut.files.writing import write_rows
 
     header = ["change", "row", "cluster", "source", "name", "reason"]
     lines = [
         (kind, point, cluster, "" if source is None else source, name or "", reason)
-        for kind, cluster, source, name, _, points, reason in model.changes_.table(rows.ids)
+        for kind, cluster, source, name, _, points, reason in model.changes.table(rows.ids)
         for point in points
     ]
     write_rows(path, header, lines, force=force, spreadsheet=spreadsheet)
 
 
-def _counts(model: Model) -> dict[str, int]:
+def _counts(model: FittedState) -> dict[str, int]:
     from tightcut.fitted.changes import KINDS
 
-    return {kind: sum(len(row.points) for row in model.changes_ if row.kind == kind) for kind in KINDS}
+    return {kind: sum(len(row.points) for row in model.changes if row.kind == kind) for kind in KINDS}
 
 
-def _facts(model: Model, named: list[str], seconds: float) -> dict[str, Any]:
+def _facts(model: FittedState, named: list[str], seconds: float) -> dict[str, Any]:
     phrases = {
         "born": "in new clusters",
         "split": "split off into new clusters",
@@ -211,18 +220,18 @@ def _facts(model: Model, named: list[str], seconds: float) -> dict[str, Any]:
     }
     counts = [f"{count:,} {phrases[kind]}" for kind, count in _counts(model).items() if count]
     facts = {
-        "points": f"{len(model.labels_):,}",
-        "clusters": f"{model.n_clusters_:,}",
+        "points": f"{len(model.labels):,}",
+        "clusters": f"{model.n_clusters:,}",
         "changes": ", ".join(counts) or "none",
         "violated": violated_pairs(model),
-        "cut": f"{model.cut_:.6g}",
+        "cut": f"{model.result.cut:.6g}",
     }
     if named:
         facts["named"] = ", ".join(named)
     return {**facts, "seconds": f"{seconds:.2f}"}
 
 
-def _summary(model: Model, rows: Rows, seconds: float) -> dict[str, Any]:
+def _summary(model: FittedState, rows: Rows, seconds: float) -> dict[str, Any]:
     ids = rows.ids
     changes = [
         {
@@ -233,15 +242,15 @@ def _summary(model: Model, rows: Rows, seconds: float) -> dict[str, Any]:
             "rows": [ids[point] for point in row.points],
             "constraint": row.constraint and [row.constraint[0], ids[row.constraint[1]], ids[row.constraint[2]]],
         }
-        for row in model.changes_
+        for row in model.changes
     ]
     return {
-        "n_points": len(model.labels_),
-        "n_clusters": model.n_clusters_,
-        "names": {str(cluster): name for cluster, name in sorted(model.names_.items())},
+        "n_points": len(model.labels),
+        "n_clusters": model.n_clusters,
+        "names": {str(cluster): name for cluster, name in sorted(model.names.items())},
         "changes": changes,
-        "cut": model.cut_,
-        "n_violations": model.n_violations_,
+        "cut": model.result.cut,
+        "n_violations": model.result.n_violations,
         "seconds": round(seconds, 3),
     }
 
@@ -262,14 +271,16 @@ def predict(
     Every row gets the cluster that most of its neighbours are in, by weight. To add the rows to the model, use tightcut
     update.
     """
+    from tightcut.fitted.predict import predict as predicted
+
     to_stdout = output is None or str(output) == "-"
     table = None if to_stdout else output
     check_targets([model, new], [table], force=force)
     console = Console(quiet=quiet)
     fitted = read_model(model)
-    rows = Rows.of_model(fitted)
+    rows = rows_of(fitted)
     data, points = read_new(new, fitted, rows, options, console)
     write_labels(
-        data.id_name, data.in_file_order(fitted.predict(points).tolist()), fitted.names_, table,
+        data.id_name, data.in_file_order(predicted(fitted, points).tolist()), fitted.names, table,
         to_stdout=to_stdout, spreadsheet=spreadsheet, force=force,
     )  # fmt: skip

@@ -16,6 +16,7 @@ from tightcut.problem.objective import cluster_cuts
 from tightcut.problem.violations import Violations
 from tightcut.utils.display import counted, html_view, shown_sizes
 from tightcut.utils.extras import required
+from tightcut.utils.renamed import renamed
 from tightcut.utils.sequences import RowSequence
 from tightcut.utils.warning import warn
 
@@ -74,10 +75,8 @@ class ClusteringResult:
         return html_view("Clustering", facts, ("cluster", "points"), rows)
 
     def report(self, path: str | Path, graph: Graph, constraints: Constraints | None = None, **settings: Any) -> None:
-        """Write a page about the clustering of `graph`; takes the keywords of `tightcut.report.write_report`."""
-        from tightcut.report import write_report
-
-        write_report(path, graph, self.labels, constraints, **settings)
+        """The old name of `tightcut.report.write_report`."""
+        renamed("ClusteringResult.report", "report.write_report")(path, graph, self.labels, constraints, **settings)
 
     @property
     def n_violations(self) -> int:

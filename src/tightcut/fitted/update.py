@@ -1,347 +1,130 @@
-"""Methods of a fitted model: new points and constraints, names for its clusters, saving and loading."""
+"""`update`: new points and new constraints, with as few changes as possible."""
 
 from __future__ import annotations
 
-from inspect import signature
-from numbers import Integral
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from tightcut.clustering.cluster import Settings, as_generator
 from tightcut.clustering.result import ClusteringResult
-from tightcut.fitted.archive import ArchiveError, read_archive, write_archive
-from tightcut.fitted.changes import Changes, list_changes
-from tightcut.fitted.extend import Growth, for_all_points, grown, on_more_points
-from tightcut.fitted.inputs import check_is_fitted, gather_constraints, seed_of
+from tightcut.fitted.changes import list_changes
+from tightcut.fitted.fit import seed_of
 from tightcut.fitted.local import Effort, Situation, settle
+from tightcut.fitted.state import FittedState
 from tightcut.problem import Constraints
+from tightcut.problem.gather import gather_constraints
+from tightcut.problem.graph import validate_vertex_weights
 from tightcut.problem.objective import normalized_cut
-from tightcut.problem.violations import Violations
+from tightcut.problem.pairs import as_list
 from tightcut.search.soft_release import satisfied
+from tightcut.selection.built_graph import BuiltGraph
+from tightcut.selection.sources import GraphSource
 from tightcut.utils.interruption import interruptible
 from tightcut.utils.validation import check_choice
 
-if TYPE_CHECKING:
-    from tightcut.neighbors import KnnGraph
-    from tightcut.neighbors.projected import ProjectedNeighbors
-    from tightcut.selection import Choice, View
-
 KEEP = ("named", "all", "none")
-TRANSIENT = ("_index", "_neighbors_found", "_viewed")  # not written, since it can be computed again
 
 
-class UpdateMixin:
-    """Updates, names and files of a fitted `COSC`.
-
-    Clusters have ids. A fit numbers them 0, ..., k - 1; an update gives new clusters the next numbers and never reuses
-    the number of a cluster that has ended, so that `labels_` may have gaps. `n_clusters_` is the number of clusters.
-    """
-
-    labels_: np.ndarray
-    names_: dict[int, str]
-    changes_: Changes
-    constraints_: Constraints
-    affinity_matrix_: sp.csr_array
-    vertex_weights_: np.ndarray
-    n_clusters_: int
-    n_clusters_reason_: str
-    n_features_in_: int
-    _training_points: Any
-    _n_ids: int
-    _rows: dict[str, Any]  # what the command line knows of the rows
-    _scales: np.ndarray | None  # distances to the k-th neighbours
-    _plain_affinity: sp.csr_array | None  # the graph before its diffusion
-    _index: ProjectedNeighbors | None = None  # for neighbours of new points
-    _neighbors_found: KnnGraph | None = None  # by the fit that is under way
-
-    if TYPE_CHECKING:
-        affinity: str
-        metric: str
-        criterion: str
-        effort: float
-        n_jobs: int | None
-        random_state: Any
-        device: str
-
-        choice_: Choice
-        _view: View | None
-        _viewed: Any
-
-        def _read_new(self, X: Any) -> Any: ...
-
-        def _viewed_points(self, view: View) -> Any: ...
-
-    def update(
-        self,
-        X_new: Any = None,
-        *,
-        must_link: Any = None,
-        cannot_link: Any = None,
-        partial_labels: Any = None,
-        cannot_link_groups: Any = None,
-        constraints: Constraints | None = None,
-        vertex_weights: Any = None,
-        keep: str = "named",
-        full: bool = False,
-    ) -> Self:
-        """Add new points and new constraints, and change the rest of the clustering as little as possible.
-
-        New points get the next row numbers and join the clusters of their neighbours. Old points change their cluster
-        only if a constraint forces them to, or if the cut falls clearly: if their edges to the other cluster outweigh
-        those to their own by a tenth of their total weight. Every constraint holds afterwards, old or new. `changes_`
-        lists what has changed, and why.
-
-        Parameters
-        ----------
-        X_new : array-like of shape (n_new, n_features), or similarities of shape (n_new, n_samples + n_new), optional
-            New points; with `affinity="precomputed"` their similarities to the old points and among themselves.
-        must_link, cannot_link : sequence of pairs, array of shape (m, 2), data frame or sparse matrix, optional
-            Pairs of rows, as in `fit`. Rows from n_samples on are those of `X_new`.
-        partial_labels, cannot_link_groups : array-like of shape (n_samples + n_new,) or (n_new,), optional
-            Known classes and groups, as in `fit`, of all points or of the new ones.
-        constraints : Constraints, optional
-            On all n_samples + n_new points.
-        vertex_weights : array-like of shape (n_new,), optional
-            Those of the new points, if the model was fitted with weights of your own.
-        keep : {"named", "all", "none"}, default="named"
-            Which old points leave their cluster only if a constraint forces them to: those of clusters with a name, all,
-            or none. With "none" the others move for any gain of the cut, however small.
-        full : bool, default=False
-            Search among all points that need not be kept, as `fit` does, instead of only near new points and constraints.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InconsistentConstraintsError
-            If the constraints contradict each other. The model stays as it was.
-
-        Notes
-        -----
-        *New clusters* are created where constraints exclude a point from every existing cluster, for example by a
-        cannot-link to a member of each. Such a cluster has a new id, and `n_clusters_` grows. A cluster ends when
-        must-links take all its points into others.
-
-        *Violated pairs.* Constraints that the fit was allowed to violate may still be violated; all others hold.
-
-        *Work* is the search for neighbours of the new points, a local search near new points and constraints, and a few
-        passes over the edges of the graph.
-
-        Examples
-        --------
-        Two groups on a line, and a new point in each:
-
-        >>> from tightcut import COSC
-        >>> model = COSC(n_neighbors=3, random_state=0).fit([[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]])
-        >>> model.name(0, "low")
-        >>> model.update([[0.5], [6.5]]).labels_.tolist()
-        [0, 0, 0, 1, 1, 1, 0, 1]
-
-        Point 7 must be in neither, so a new cluster is created:
-
-        >>> model.update(cannot_link=[(0, 7), (4, 7)], keep="all").labels_.tolist()
-        [0, 0, 0, 1, 1, 1, 0, 2]
-        >>> model.changes_[0].kind, model.changes_[0].reason
-        ('split', '4 cannot-link 7')
-        """
-        check_is_fitted(self)
-        check_choice("keep", keep, KEEP)
-        if not isinstance(full, bool):
-            raise TypeError(f"full must be True or False; got {full!r}.")
-        with interruptible():
-            growth = grown(self, X_new, vertex_weights)
-            n, n_old = growth.graph.n_vertices, len(self.labels_)
-            fresh = gather_constraints(
-                Constraints.from_pairs(n, must_link, cannot_link),
-                constraints,
-                for_all_points(partial_labels, n_old, n, "partial_labels"),
-                for_all_points(cannot_link_groups, n_old, n, "cannot_link_groups"),
-            )
-            held = on_more_points(satisfied(self.constraints_, self.labels_), n) | fresh
-            before = np.append(self.labels_, np.full(n - n_old, -1))
-            ids, codes = np.unique(self.labels_, return_inverse=True)
-            situation = Situation(
-                growth.graph,
-                held,
-                np.isin(np.arange(n), np.concatenate([fresh.must_link, fresh.cannot_link])),
-                np.append(codes, np.full(n - n_old, -1)),
-                (before >= 0) & ((keep == "all") | ((keep == "named") & np.isin(before, list(self.names_)))),
-                any_gain=keep == "none",
-            )
-            options = Settings(effort=self.effort, n_jobs=self.n_jobs, device=self.device).options(None)
-            effort = Effort(self.choice_.setting.influence, options if full else None)
-            found = settle(situation, effort, as_generator(seed_of(self.random_state)))
-        labels, n_ids = self._identified(found, situation.before, ids)
-        everything = on_more_points(self.constraints_, n) | fresh
-        names = {cluster: name for cluster, name in self.names_.items() if (labels == cluster).any()}
-        changes = list_changes(before, labels, held, fresh, names)
-        # Nothing above touches the model: an update that raises leaves it as it was.
-        self._adopt(growth, labels, everything)
-        self._n_ids, self.names_, self.changes_ = n_ids, names, changes
-        return self
-
-    def name(self, cluster: int, name: str) -> None:
-        """Give a cluster a name. By default the members of a cluster with a name are kept in updates.
-
-        Names are in `names_`, a dict from ids to names, and stay with the model in `update`, `save` and `load`; `fit`
-        begins without any. ``del model.names_[cluster]`` takes a name away.
-
-        Parameters
-        ----------
-        cluster : int
-            Its number in `labels_`.
-        name : str
-            Each name belongs to one cluster.
-
-        Examples
-        --------
-        >>> from tightcut import COSC
-        >>> model = COSC(n_neighbors=3, random_state=0).fit([[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]])
-        >>> model.name(1, "Anna")
-        >>> model.names_
-        {1: 'Anna'}
-        """
-        check_is_fitted(self)
-        known = np.unique(self.labels_).tolist()
-        if isinstance(cluster, bool) or not isinstance(cluster, Integral) or int(cluster) not in known:
-            shown = ", ".join(map(str, known[:20])) + (", ..." if len(known) > 20 else "")
-            raise ValueError(f"There is no cluster {cluster!r}; the clusters are {shown}.")
-        if not isinstance(name, str) or not name.strip():
-            raise ValueError(f"A name must be a string that is not empty; got {name!r}.")
-        for other, text in self.names_.items():
-            if text == name and other != cluster:
-                raise ValueError(f"Cluster {other} is named {name!r} already; names must differ.")
-        self.names_[int(cluster)] = name
-
-    def save(self, path: Any) -> None:
-        """Write the fitted model into a file, for `COSC.load`.
-
-        The file is a zip archive of arrays (NPY) and one JSON document; no pickle, so that loading a file runs no code. It
-        holds the parameters, the graph, the constraints, the points of `affinity="knn"`, labels and names. An existing file
-        is replaced, whole or not at all.
-
-        Parameters
-        ----------
-        path : path-like
-            Its name usually ends in `.tcut`.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> from tightcut import COSC
-        >>> model = COSC(n_neighbors=3, random_state=0).fit([[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     model.save(Path(folder, "model.tcut"))
-        ...     again = COSC.load(Path(folder, "model.tcut"))
-        >>> again.predict([[6.2]]).tolist()
-        [1]
-        """
-        from tightcut import __version__
-
-        check_is_fitted(self)
-        parameters = {name: getattr(self, name) for name in signature(type(self)).parameters}
-        state = {name: value for name, value in vars(self).items() if name not in parameters and name not in TRANSIENT}
-        write_archive(Path(path), parameters, state, __version__)
-
-    @classmethod
-    def load(cls, path: Any) -> Self:
-        """The model that `save` has written.
-
-        Raises
-        ------
-        ValueError
-            If the file is not a model, is damaged, or was written by a version of tightcut whose files this version
-            cannot read.
-        """
-        parameters, state = read_archive(Path(path))
-        try:
-            model = cls(**parameters)
-        except TypeError as error:
-            raise ArchiveError(
-                f"{path} has parameters that this version of tightcut does not know: {error}."
-            ) from error
-        for name, value in state.items():
-            if not _is_state(name) or hasattr(cls, name):
-                raise ArchiveError(f"{path} is damaged: a model has no attribute {name!r}.")
-            setattr(model, name, value)
-        model._check_loaded(path)
-        return model
-
-    def _begin(self, result: ClusteringResult) -> None:
-        """Take the result of a fit, without names and changes."""
-        self.labels_, self.cut_ = result.labels, result.cut
-        self._note_violations(result.violations, result.violated_belief_bound)
-        for name, value in (("history_", result.history), ("hierarchy_", result.hierarchy)):
-            vars(self).pop(name, None)
-            if value is not None:
-                setattr(self, name, value)
-        self._n_ids, self.names_, self.changes_ = int(self.labels_.max()) + 1, {}, Changes()
-        found = self._neighbors_found
-        for name in (*TRANSIENT, "_rows", "neighbor_recall_"):
-            vars(self).pop(name, None)
-        self._scales = self._plain_affinity = None
-        if found is not None:
-            if self.choice_.setting.diffusion:
-                self._plain_affinity = found.plain
-            from tightcut.neighbors.projected import ProjectedNeighbors
-
-            self._scales, self._index = found.distances[:, -1].copy(), ProjectedNeighbors.over(found.index, self.n_jobs)
-
-    def _note_violations(self, violations: Violations, bound: float | None = None) -> None:
-        self.violated_belief_bound_ = bound
-        self.n_violations_, self.violated_belief_ = violations.n_violations, violations.belief
-        self.violated_must_link_, self.violated_cannot_link_ = violations.must_link, violations.cannot_link
-
-    def _identified(self, found: np.ndarray, before: np.ndarray, ids: np.ndarray) -> tuple[np.ndarray, int]:
-        """Ids for the clusters that `settle` has found, and how many ids have been given so far."""
-        codes, place = np.unique(found, return_inverse=True)
-        alive = np.unique(found[found == before])
-        kept = np.isin(codes, alive)
-        given = np.empty(len(codes), np.int64)
-        given[kept] = ids[codes[kept]]
-        n_born = int((~kept).sum())
-        given[~kept] = self._n_ids + np.arange(n_born)
-        return given[place], self._n_ids + n_born
-
-    def _adopt(self, growth: Growth, labels: np.ndarray, constraints: Constraints) -> None:
-        graph = growth.graph
-        if growth.neighbourhoods is not None:
-            self._scales, self._index = growth.neighbourhoods.scales, growth.neighbourhoods.index
-            self._plain_affinity, self._viewed = growth.plain, growth.viewed
-        ids, codes = np.unique(labels, return_inverse=True)
-        if len(ids) != self.n_clusters_:
-            self.n_clusters_reason_ = f"{len(ids)} are left after an update; the fit had {self.n_clusters_}."
-        if self._training_points is None:
-            self.n_features_in_ = graph.n_vertices
-            vars(self).pop("feature_names_in_", None)
-        self._training_points, self.labels_, self.n_clusters_ = growth.points, labels, len(ids)
-        self.affinity_matrix_, self.vertex_weights_ = graph.weights, graph.vertex_weights
-        self.constraints_, self.cut_ = constraints, normalized_cut(graph, codes)
-        self._note_violations(constraints.violations(labels))
-        for name in ("history_", "hierarchy_"):  # of the fit
-            vars(self).pop(name, None)
-
-    def _check_loaded(self, path: Any) -> None:
-        """Refuse parts that do not fit together, before a compiled kernel reads them."""
-        try:
-            n, points = len(self.labels_), self._training_points
-            lengths = {self.constraints_.n_points, len(self.vertex_weights_), *self.affinity_matrix_.shape}
-            if points is not None:
-                lengths |= {points.shape[0], *(() if self._scales is None else self._scales.shape)}
-            integers = self.labels_.ndim == 1 and self.labels_.dtype.kind == "i" and self.labels_.min() >= 0
-            consistent = lengths == {n} and integers and int(self.labels_.max()) < self._n_ids
-            consistent = consistent and self.affinity_matrix_.data.dtype == np.float64 and isinstance(self.names_, dict)
-        except (AttributeError, TypeError, ValueError):
-            consistent = False
-        if not consistent:
-            raise ArchiveError(f"{path} is damaged: its parts do not fit together. Save the model again.")
+def update(
+    state: FittedState,
+    X_new: Any = None,
+    *,
+    partial_labels: Any = None,
+    cannot_link_groups: Any = None,
+    vertex_weights: Any = None,
+    keep: str = "named",
+    full: bool = False,
+    **pairs: Any,
+) -> FittedState:
+    """Add new points and new constraints; the keywords are those of `COSC.update`."""
+    check_choice("keep", keep, KEEP)
+    if not isinstance(full, bool):
+        raise TypeError(f"full must be True or False; got {full!r}.")
+    with interruptible():
+        source, built = _extended(state, X_new, vertex_weights)
+        n, n_old = built.graph.n_vertices, len(state.labels)
+        fresh = gather_constraints(
+            n,
+            partial_labels=_for_all_points(partial_labels, n_old, n, "partial_labels"),
+            cannot_link_groups=_for_all_points(cannot_link_groups, n_old, n, "cannot_link_groups"),
+            **pairs,
+        )
+        held = _on_more_points(satisfied(state.constraints, state.labels), n) | fresh
+        before = np.append(state.labels, np.full(n - n_old, -1))
+        ids, codes = np.unique(state.labels, return_inverse=True)
+        situation = Situation(
+            built.graph,
+            held,
+            np.isin(np.arange(n), np.concatenate([fresh.must_link, fresh.cannot_link])),
+            np.append(codes, np.full(n - n_old, -1)),
+            (before >= 0) & ((keep == "all") | ((keep == "named") & np.isin(before, list(state.names)))),
+            any_gain=keep == "none",
+        )
+        given = state.parameters
+        options = Settings(effort=given.effort, n_jobs=given.n_jobs, device=given.device).options(None)
+        effort = Effort(state.choice.setting.influence, options if full else None)
+        found = settle(situation, effort, as_generator(seed_of(given.random_state)))
+    labels, n_ids = _identified(found, situation.before, ids, state.n_ids)
+    known = _on_more_points(state.constraints, n) | fresh
+    names = {cluster: name for cluster, name in state.names.items() if (labels == cluster).any()}
+    kept, codes = np.unique(labels, return_inverse=True)
+    reason = state.n_clusters_reason
+    if len(kept) != len(ids):
+        reason = f"{len(kept)} are left after an update; the fit had {len(ids)}."
+    return replace(
+        state,
+        source=source,
+        built=built,
+        constraints=known,
+        result=ClusteringResult(labels, normalized_cut(built.graph, codes), known.violations(labels)),
+        n_clusters_reason=reason,
+        n_ids=n_ids,
+        names=names,
+        changes=list_changes(before, labels, held, fresh, names),
+        feature_names=state.feature_names if state.points is not None else None,
+    )
 
 
-def _is_state(name: str) -> bool:
-    return name.isidentifier() and not name.startswith("__") and (name.startswith("_") or name.endswith("_"))
+def _extended(state: FittedState, X_new: Any, vertex_weights: Any) -> tuple[GraphSource, BuiltGraph]:
+    """The source and the graph with new points, whose vertex weights are those of the fit."""
+    own = state.parameters.vertex_weights
+    graph = state.graph
+    weighted = not np.array_equal(validate_vertex_weights(own, graph.weights), graph.vertex_weights)
+    if vertex_weights is not None and (X_new is None or not weighted):
+        raise ValueError(
+            "vertex_weights are the weights of new points, for a model that was fitted with vertex_weights."
+        )
+    if X_new is None:
+        return state.source, state.built
+    if weighted and vertex_weights is None:
+        raise ValueError("The model was fitted with vertex_weights; give those of the new points, too.")
+    return state.source.extended(state.built, X_new, own if vertex_weights is None else vertex_weights)
+
+
+def _for_all_points(values: Any, n_old: int, n: int, name: str) -> Any:
+    """One value per point, given for all points or for the new ones only."""
+    if values is None:
+        return None
+    values = as_list(values)
+    if len(values) not in (n, n - n_old):
+        new = f", or one per new point, {n - n_old}" if n > n_old else ""
+        raise ValueError(f"{name} must have one entry per point, {n}{new}; got {len(values)}.")
+    return values if len(values) == n else [None] * n_old + list(values)
+
+
+def _on_more_points(constraints: Constraints, n: int) -> Constraints:
+    """The same pairs among n points."""
+    return replace(constraints, n_points=n)
+
+
+def _identified(found: np.ndarray, before: np.ndarray, ids: np.ndarray, n_ids: int) -> tuple[np.ndarray, int]:
+    """Ids for the clusters that `settle` has found, and how many ids have been given so far."""
+    codes, place = np.unique(found, return_inverse=True)
+    kept = np.isin(codes, np.unique(found[found == before]))
+    given = np.empty(len(codes), np.int64)
+    given[kept] = ids[codes[kept]]
+    n_born = int((~kept).sum())
+    given[~kept] = n_ids + np.arange(n_born)
+    return given[place], n_ids + n_born

@@ -1,21 +1,24 @@
 """The automatic choice of scale, graph and influence, from the columns and from held-out pairs."""
 
+from tightcut.selection.built_graph import BuiltGraph, View
+from tightcut.selection.candidates import TuningProblem, choose
 from tightcut.selection.graph_config import AUTO, Setting
 from tightcut.selection.scale import SCALED_TO, SCALES, fit_scale, judge_columns
-from tightcut.selection.select import Problem, choose
 from tightcut.selection.selection import CandidateScore, Choice
-from tightcut.selection.sources import GivenGraph, PointGraphs, View
+from tightcut.selection.sources import GraphSource, PointSource, Similarities
 
 __all__ = [
     "AUTO",
     "SCALED_TO",
     "SCALES",
+    "BuiltGraph",
     "CandidateScore",
     "Choice",
-    "GivenGraph",
-    "PointGraphs",
-    "Problem",
+    "GraphSource",
+    "PointSource",
     "Setting",
+    "Similarities",
+    "TuningProblem",
     "View",
     "choose",
     "fit_scale",

@@ -16,10 +16,10 @@ import numpy as np
 
 from tightcut.exceptions import DisconnectedGraphWarning, InconsistentConstraintsError
 from tightcut.problem.graph import Graph
+from tightcut.selection.candidates import TuningProblem, graph_of
 from tightcut.selection.graph_config import Setting
 from tightcut.selection.held_out import Fold, hold_out
 from tightcut.selection.probe import short_search
-from tightcut.selection.select import Problem, graph_of
 from tightcut.utils.parallel import run_tasks
 
 FEWEST = 5  # held-out pairs of each kind that are needed
@@ -28,7 +28,7 @@ SAMPLE = 2_000  # points that are clustered
 
 
 def admitted_by_pairs(
-    problem: Problem,
+    problem: TuningProblem,
     setting_for: Callable[[int], Setting],
     numbers: np.ndarray,
     rng: np.random.Generator,
@@ -38,7 +38,7 @@ def admitted_by_pairs(
 
     Parameters
     ----------
-    problem : Problem
+    problem : TuningProblem
         Its `n_clusters` is not looked at, and its short searches satisfy all pairs that are not held out.
     setting_for : callable
         From a number of clusters to the setting of its search; graphs must not depend on the number.

@@ -1,48 +1,80 @@
-"""From points to the graph of a setting; neighbours, which take most of the time, are found once for each distance."""
+"""Where a graph comes from: points, distances or similarities. Each also serves new points, in `predict` and `update`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.neighbors import KnnGraph, KnnSettings, NeighborLists, find_neighbors, knn_graph
-from tightcut.neighbors.points import Points
+from tightcut.neighbors import (
+    KnnGraph,
+    KnnSettings,
+    NeighborLists,
+    check_distances,
+    check_points,
+    check_rows,
+    cross_affinity,
+    find_neighbors,
+    knn_graph,
+    known_affinity,
+)
+from tightcut.neighbors.diffusion import extend_diffused
+from tightcut.neighbors.extend import extended_affinity
+from tightcut.neighbors.points import GIVEN, Points, canonical, is_memory_mapped
 from tightcut.neighbors.threads import Progress
 from tightcut.problem import Constraints
-from tightcut.selection.graph_config import Setting
+from tightcut.problem.graph import Graph
+from tightcut.selection.built_graph import BuiltGraph, View
+from tightcut.selection.graph_config import N_NEIGHBORS, Setting
 from tightcut.selection.scale import ColumnScale, fit_scale
+from tightcut.selection.similarities import read_similarities
 from tightcut.selection.whitening import relative_whitening
+from tightcut.utils.arrays import read_matrix
 
 
-@dataclass(frozen=True, eq=False)
-class View:
-    """The map from points to what distances are measured between: a scale, then a linear map learned from must-links.
+class GraphSource(Protocol):
+    """What the user gave, and the graphs that can be made of it."""
 
-    Attributes
-    ----------
-    scale : ColumnScale
-    components : ndarray of shape (n_features, n_features) or None
-        The map of `MustLinkScaler`, where distances are learned.
-    """
+    @property
+    def n_points(self) -> int: ...
 
-    scale: ColumnScale
-    components: np.ndarray | None = None
+    @property
+    def n_scalable(self) -> int:
+        """The number of columns, 0 where there is nothing to scale."""
 
-    def transform(self, points: Points) -> Points:
-        scaled = self.scale.transform(points)
-        if self.components is None:
-            return scaled
-        if scaled.dtype == np.uint8:
-            scaled = scaled.astype(np.float32)
-        return np.ascontiguousarray(scaled @ self.components.T.astype(scaled.dtype, copy=False))
+    def build(self, setting: Setting, constraints: Constraints, vertex_weights: Any) -> BuiltGraph:
+        """The graph of a setting; distances are learned from the constraints, where the setting says so."""
+
+    def affinity(self, setting: Setting, constraints: Constraints) -> Any:
+        """The similarities of `build` alone."""
+
+    def sample(self, rows: np.ndarray) -> GraphSource:
+        """The same for some of the points."""
+
+    def released(self, knn: KnnSettings) -> GraphSource:
+        """What a fitted model keeps: the points, with these settings of the neighbour search; no distances or similarities."""
+
+    def weights_to(self, built: BuiltGraph, X_new: Any) -> sp.csr_array:
+        """The similarities of new points to those of the graph, one row per new point."""
+
+    def extended(self, built: BuiltGraph, X_new: Any, vertex_weights: Any) -> tuple[GraphSource, BuiltGraph]:
+        """Old points and new ones, and the graph of all; `vertex_weights` as for `Graph`, or those of the new points."""
+
+
+def graph_source(X: Any, affinity: str, knn: KnnSettings, progress: Progress | None = None) -> GraphSource:
+    """Points, distances or similarities, read and checked."""
+    if affinity == "precomputed":
+        return Similarities(read_similarities(X))
+    if knn.metric == GIVEN:
+        return Distances(check_distances(X, ensure_min_samples=2), knn)
+    return PointSource(check_points(X, ensure_min_samples=2), knn, progress=progress)
 
 
 @dataclass(eq=False)
-class PointGraphs:
-    """The graphs of settings over the same points.
+class PointSource:
+    """Points; neighbours, which take most of the time, are found once for each scale.
 
     Parameters
     ----------
@@ -50,113 +82,225 @@ class PointGraphs:
         As `tightcut.neighbors.check_points` returns them.
     knn : KnnSettings
         What all graphs share: metric, search, device, threads.
-    most : int
-        The largest number of neighbours that will be asked for.
     """
 
     points: Points
     knn: KnnSettings
-    most: int
-    progress: Progress | None = None
+    progress: Progress | None = field(default=None, repr=False)
     _scaled: dict[str, tuple[ColumnScale, Points]] = field(default_factory=dict, repr=False)
     _lists: dict[str, NeighborLists] = field(default_factory=dict, repr=False)
-    _affinities: dict[Setting, sp.csr_array] = field(default_factory=dict, repr=False)
+    _built: dict[Setting, tuple[View, KnnGraph]] = field(default_factory=dict, repr=False)
+    _viewed: tuple[View, Points] | None = field(default=None, repr=False)
 
     @property
     def n_points(self) -> int:
         return int(self.points.shape[0])
 
-    def scaled(self, scale: str) -> tuple[ColumnScale, Points]:
-        if scale not in self._scaled:
-            fitted = fit_scale(self.points, scale)
-            self._scaled[scale] = fitted, fitted.transform(self.points)
-        return self._scaled[scale]
+    @property
+    def n_scalable(self) -> int:
+        scalable = not sp.issparse(self.points) and self.knn.metric == "euclidean"
+        return int(self.points.shape[1]) if scalable else 0
 
-    def view(self, setting: Setting, constraints: Constraints) -> tuple[View, Points]:
+    def build(self, setting: Setting, constraints: Constraints, vertex_weights: Any) -> BuiltGraph:
+        view, found = self._found(setting, constraints)
+        graph = Graph.from_affinity(found.affinity, vertex_weights)
+        return BuiltGraph.of_knn(found, graph, setting, view, self.knn.n_jobs)
+
+    def affinity(self, setting: Setting, constraints: Constraints) -> sp.csr_array:
+        return self._found(setting, constraints)[1].affinity
+
+    def sample(self, rows: np.ndarray) -> PointSource:
+        return PointSource(self.points[rows], self.knn)
+
+    def released(self, knn: KnnSettings) -> PointSource:
+        return PointSource(self.points, knn, _viewed=self._viewed)
+
+    def weights_to(self, built: BuiltGraph, X_new: Any) -> sp.csr_array:
+        knn = replace(self.knn, n_neighbors=built.setting.n_neighbors)
+        return cross_affinity(built.view.transform(self._read_new(X_new)), self._seen(built.view), knn)  # type: ignore[union-attr]
+
+    def extended(self, built: BuiltGraph, X_new: Any, vertex_weights: Any) -> tuple[PointSource, BuiltGraph]:
+        if is_memory_mapped(self.points):
+            raise ValueError(
+                "The model was fitted to points that are read from a file in blocks; update holds all points in memory. "
+                "Fit it to an array in memory, or to a precomputed graph."
+            )
+        setting, view = built.setting, built.view
+        assert view is not None  # noqa: S101 - of a graph made from points
+        new, knn = self._read_new(X_new), _with_setting(self.knn, setting)
+        points, seen = _stacked(self.points, new), self._seen(view)
+        viewed = points if seen is self.points else _stacked(seen, view.transform(new))
+        plain = built.graph.weights if built.undiffused is None else built.undiffused
+        affinity, near = extended_affinity(plain, viewed, self.n_points, knn, built.neighborhoods)
+        undiffused = None
+        if built.undiffused is not None:
+            undiffused, affinity = affinity, extend_diffused(built.graph.weights, affinity, setting.diffusion)
+        graph = Graph.from_affinity(affinity, _all_weights(built, vertex_weights, new.shape[0]))
+        grown = BuiltGraph(graph, setting, view, near, undiffused, built.recall)
+        return PointSource(points, self.knn, _viewed=(view, viewed)), grown
+
+    def _found(self, setting: Setting, constraints: Constraints) -> tuple[View, KnnGraph]:
+        """Kept for the next call where it does not depend on the constraints."""
+        key = replace(setting, influence=0.0)
+        if not setting.learn_distances and key in self._built:
+            self._viewed = self._built[key][0], self._scaled[setting.scale][1]
+            return self._built[key]
+        view, points = self._viewed = self._view(setting, constraints)
+        knn = _with_setting(self.knn, setting)
+        if knn.device != "cpu" or setting.learn_distances:
+            found = knn_graph(points, knn, self.progress)
+        else:
+            if setting.scale not in self._lists:
+                most = replace(knn, n_neighbors=max(N_NEIGHBORS, setting.n_neighbors))
+                self._lists[setting.scale] = find_neighbors(points, most, self.progress)
+            found = self._lists[setting.scale].graph(knn)
+        if not setting.learn_distances:
+            self._built[key] = view, found
+        return view, found
+
+    def _view(self, setting: Setting, constraints: Constraints) -> tuple[View, Points]:
         """The view of a setting, and the points in that view."""
-        scale, points = self.scaled(setting.scale)
+        if setting.scale not in self._scaled:
+            fitted = fit_scale(self.points, setting.scale)
+            self._scaled[setting.scale] = fitted, fitted.transform(self.points)
+        scale, points = self._scaled[setting.scale]
         if not setting.learn_distances:
             return View(scale), points
         view = View(scale, relative_whitening(points, constraints.components()[1]).T)
         return view, replace(view, scale=ColumnScale("none")).transform(points)
 
-    def make(self, setting: Setting, constraints: Constraints) -> tuple[View, Points, KnnGraph]:
-        """The points of a setting and their graph."""
-        view, points = self.view(setting, constraints)
-        knn = with_setting(self.knn, setting)
-        if knn.device != "cpu" or setting.learn_distances:
-            return view, points, knn_graph(points, knn, self.progress)
-        if setting.scale not in self._lists:
-            self._lists[setting.scale] = find_neighbors(
-                points, replace(knn, n_neighbors=max(self.most, setting.n_neighbors)), self.progress
-            )
-        return view, points, self._lists[setting.scale].graph(knn)
+    def _seen(self, view: View | None) -> Points:
+        """The points in a view."""
+        assert view is not None  # noqa: S101 - of a graph made from points
+        if self._viewed is None or self._viewed[0] is not view:
+            self._viewed = view, view.transform(self.points)
+        return self._viewed[1]
 
-    def affinity(self, setting: Setting, constraints: Constraints) -> sp.csr_array:
-        """The graph alone; kept for the next call where it does not depend on the constraints."""
-        if setting.learn_distances:
-            return self.make(setting, constraints)[2].affinity
-        key = replace(setting, influence=0.0)
-        if key not in self._affinities:
-            self._affinities[key] = self.make(setting, constraints)[2].affinity
-        return self._affinities[key]
-
-    def sample(self, chosen: np.ndarray) -> PointGraphs:
-        """The same for some of the points."""
-        return PointGraphs(self.points[chosen], self.knn, self.most)
+    def _read_new(self, X: Any) -> Points:
+        """New points, checked, and sparse if and only if those of the fit are."""
+        new = check_points(X)
+        if new.shape[1] != self.points.shape[1]:
+            raise ValueError(f"X has {new.shape[1]} features, and the model was fitted to {self.points.shape[1]}.")
+        if sp.issparse(self.points):
+            return canonical(new)
+        return new.toarray() if sp.issparse(new) else new
 
 
-@dataclass(eq=False)
-class DistanceGraphs:
-    """The graphs of settings over points whose distances are given, as `tightcut.neighbors.check_distances` returns them.
+@dataclass(frozen=True, eq=False)
+class Distances:
+    """Distances, as `tightcut.neighbors.check_distances` returns them.
 
     Parameters
     ----------
     distances : ndarray or csr_array of shape (n, n)
     knn : KnnSettings
         What all graphs share.
-    chosen : ndarray, optional
+    rows : ndarray, optional
         Points whose part of the graph is taken.
     """
 
     distances: Any
     knn: KnnSettings
-    chosen: np.ndarray | None = None
+    rows: np.ndarray | None = None
+
+    n_scalable: ClassVar[int] = 0
 
     @property
     def n_points(self) -> int:
-        return int(self.distances.shape[0]) if self.chosen is None else len(self.chosen)
+        return int(self.distances.shape[0]) if self.rows is None else len(self.rows)
 
-    def make(self, setting: Setting) -> KnnGraph:
-        return knn_graph(self.distances, with_setting(self.knn, setting))
+    def build(self, setting: Setting, constraints: Constraints, vertex_weights: Any) -> BuiltGraph:  # noqa: ARG002
+        found = knn_graph(self.distances, _with_setting(self.knn, setting))
+        graph = Graph.from_affinity(found.affinity, vertex_weights)
+        return BuiltGraph.of_knn(found, graph, setting, None, self.knn.n_jobs)
 
     def affinity(self, setting: Setting, constraints: Constraints) -> sp.csr_array:  # noqa: ARG002
-        matrix = self.make(setting).affinity
-        return matrix if self.chosen is None else matrix[self.chosen][:, self.chosen]
+        matrix = knn_graph(self.distances, _with_setting(self.knn, setting)).affinity
+        return matrix if self.rows is None else matrix[self.rows][:, self.rows]
 
-    def sample(self, chosen: np.ndarray) -> DistanceGraphs:
-        """The same for some of the points. Of a sparse matrix, which may know too few of their distances, the whole stays."""
+    def sample(self, rows: np.ndarray) -> Distances:
+        """Of a sparse matrix, which may know too few of their distances, the whole stays."""
         if sp.issparse(self.distances):
-            return replace(self, chosen=chosen)
-        return DistanceGraphs(self.distances[np.ix_(chosen, chosen)], self.knn)
+            return replace(self, rows=rows)
+        return Distances(self.distances[np.ix_(rows, rows)], self.knn)
 
+    def released(self, knn: KnnSettings) -> Distances:
+        return Distances(None, knn)
 
-def with_setting(knn: KnnSettings, setting: Setting) -> KnnSettings:
-    return replace(knn, n_neighbors=setting.n_neighbors, symmetrize=setting.symmetrize, diffusion=setting.diffusion)
+    def weights_to(self, built: BuiltGraph, X_new: Any) -> sp.csr_array:
+        rows = check_rows(X_new)
+        _check_columns(rows, built.graph.n_vertices)
+        return known_affinity(rows, built.setting.n_neighbors)
+
+    def extended(self, *_: Any) -> tuple[Distances, BuiltGraph]:
+        raise ValueError(
+            "New points of a model that was fitted to distances are not supported by update. predict takes their distances "
+            "to the others. Or fit again to all distances; tightcut.align numbers the new clusters like the old ones."
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class GivenGraph:
+class Similarities:
     """A graph that is taken as it is, whatever the setting."""
 
     matrix: Any
+
+    n_scalable: ClassVar[int] = 0
 
     @property
     def n_points(self) -> int:
         return int(self.matrix.shape[0])
 
+    def build(self, setting: Setting, constraints: Constraints, vertex_weights: Any) -> BuiltGraph:  # noqa: ARG002
+        return BuiltGraph(Graph.from_affinity(self.matrix, vertex_weights), setting)
+
     def affinity(self, setting: Setting, constraints: Constraints) -> Any:  # noqa: ARG002
         return self.matrix
 
-    def sample(self, chosen: np.ndarray) -> GivenGraph:
-        return GivenGraph(self.matrix[chosen][:, chosen])
+    def sample(self, rows: np.ndarray) -> Similarities:
+        return Similarities(self.matrix[rows][:, rows])
+
+    def released(self, knn: KnnSettings) -> Similarities:  # noqa: ARG002
+        return Similarities(None)
+
+    def weights_to(self, built: BuiltGraph, X_new: Any) -> sp.csr_array:
+        rows = read_matrix(X_new, ensure_non_negative=True)
+        _check_columns(rows, built.graph.n_vertices)
+        return sp.csr_array(rows)
+
+    def extended(self, built: BuiltGraph, X_new: Any, vertex_weights: Any) -> tuple[Similarities, BuiltGraph]:
+        rows = read_matrix(X_new, ensure_non_negative=True, input_name="X_new")
+        n_old, n_new = built.graph.n_vertices, rows.shape[0]
+        if rows.shape[1] != n_old + n_new:
+            raise ValueError(
+                f"X_new must hold the similarities of {n_new} new points to {n_old} old ones and to each other, shape "
+                f"({n_new}, {n_old + n_new}); it has shape {rows.shape}."
+            )
+        rows = sp.csr_array(rows)
+        to_old = rows[:, :n_old]
+        grown = sp.csr_array(sp.block_array([[built.graph.weights, to_old.T], [to_old, rows[:, n_old:]]], format="csr"))
+        graph = Graph.from_affinity(grown, _all_weights(built, vertex_weights, n_new))
+        return Similarities(None), BuiltGraph(graph, built.setting)
+
+
+def _with_setting(knn: KnnSettings, setting: Setting) -> KnnSettings:
+    return replace(knn, n_neighbors=setting.n_neighbors, symmetrize=setting.symmetrize, diffusion=setting.diffusion)
+
+
+def _all_weights(built: BuiltGraph, given: Any, n_new: int) -> Any:
+    """Vertex weights of old and new points; `given` by name, or for the new ones."""
+    if isinstance(given, str):
+        return given
+    weights = np.asarray(given, dtype=np.float64)
+    if weights.shape != (n_new,):
+        raise ValueError(f"vertex_weights must have one entry per new point, {n_new}; got shape {weights.shape}.")
+    return np.append(built.graph.vertex_weights, weights)
+
+
+def _stacked(old: Points, new: Points) -> Points:
+    return sp.csr_array(sp.vstack([old, new])) if sp.issparse(old) else np.concatenate([old, new])
+
+
+def _check_columns(rows: Any, n_points: int) -> None:
+    if rows.shape[1] != n_points:
+        raise ValueError(f"X has {rows.shape[1]} features, and the model was fitted to {n_points}.")

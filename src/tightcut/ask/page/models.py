@@ -15,12 +15,14 @@ from tightcut.files.sources import Source as Origin
 
 if TYPE_CHECKING:
     from tightcut.ask import Session
-    from tightcut.fitted.model import Model
+    from tightcut.fitted.state import FittedState
 
 WHO = "the saved model"
 
 
-def model_source(model: Model, path: Path, ids: Sequence[str], fields: dict[str, Any], images: Sequence[str]) -> Source:
+def model_source(
+    model: FittedState, path: Path, ids: Sequence[str], fields: dict[str, Any], images: Sequence[str]
+) -> Source:
     """What a person is asked about: the points of the model, or its graph where it was made of one.
 
     Parameters
@@ -32,7 +34,7 @@ def model_source(model: Model, path: Path, ids: Sequence[str], fields: dict[str,
     images : sequence of str
         A folder of pictures named like the rows, or HEIGHTxWIDTH for rows of pixels.
     """
-    points = model._training_points  # noqa: SLF001
+    points = model.points
     things = Things(list(ids), fields=dict(list(fields.items())[:FIELDS_SHOWN]))
     shape = pixel_shape(images)
     if shape is not None and points is not None:
@@ -42,18 +44,18 @@ def model_source(model: Model, path: Path, ids: Sequence[str], fields: dict[str,
     else:
         things = with_images(things, images, Origin.of(path))
     if points is None:
-        return Source(path.stem, model.affinity_matrix_, things, "precomputed")
+        return Source(path.stem, model.graph.weights, things, "precomputed")
     return Source(path.stem, points, things)
 
 
-def found_named_groups(session: Session, model: Model) -> None:
+def found_named_groups(session: Session, model: FittedState) -> None:
     """Put one typical member of each cluster with a name into a group of that name, in a session that is new."""
-    if session.n_actions_ or not model.names_:
+    if session.n_actions_ or not model.names:
         return
-    weights, labels = model.affinity_matrix_, model.labels_
+    weights, labels = model.graph.weights, model.labels
     sources = np.repeat(np.arange(len(labels)), np.diff(weights.indptr))
     own = labels[sources] == labels[weights.indices]
     inside = np.bincount(sources[own], weights.data[own], len(labels))
-    for cluster, name in sorted(model.names_.items()):
+    for cluster, name in sorted(model.names.items()):
         members = np.flatnonzero(labels == cluster)
         session.move(int(members[inside[members].argmax()]), name, who=WHO)

@@ -1,0 +1,101 @@
+"""`fit`: from what the user gives to a fitted model."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from tightcut.clustering.cluster import as_generator, cluster
+from tightcut.clustering.result import warn_if_lopsided
+from tightcut.fitted.parameters import Parameters
+from tightcut.fitted.state import FittedState
+from tightcut.problem import Constraints
+from tightcut.problem.gather import gather_constraints
+from tightcut.problem.graph import Graph
+from tightcut.progress import ProgressLine
+from tightcut.selection.candidates import TuningProblem
+from tightcut.selection.select import select
+from tightcut.selection.sources import graph_source
+from tightcut.utils.interruption import interruptible
+from tightcut.utils.warning import warn
+
+
+def fit(
+    X: Any, parameters: Parameters, y: Any = None, *, vertex_weights: Any = None, init: Any = None, **knowledge: Any
+) -> FittedState:
+    """Build the graph, choose what is "auto", and cut it; the keywords are those of `COSC.fit`."""
+    parameters.check()
+    weights = parameters.vertex_weights if vertex_weights is None else vertex_weights
+    progress = ProgressLine() if parameters.verbose else None
+    seed = seed_of(parameters.random_state)
+    seed = as_generator(seed) if isinstance(seed, np.random.RandomState) else seed
+    with interruptible():
+        affinity = "precomputed" if parameters.is_precomputed else "knn"
+        source = graph_source(X, affinity, parameters.knn, progress)
+        check_ignored(y, source.n_points)
+        known = gather_constraints(source.n_points, **knowledge)
+        chosen = select(
+            TuningProblem(source, known, 0, weights, parameters.max_violations),
+            parameters.wanted,
+            parameters.n_clusters,
+            np.random.default_rng(seed).spawn(1)[0],
+            by_the_paper=parameters.method == "paper",
+            n_jobs=parameters.n_jobs,
+        )
+    built, choice = chosen.built, chosen.choice
+    if parameters.graph.connect:
+        warn_if_disconnected(built.graph)
+    if progress is not None:
+        progress.say(choice.reason)
+    result = cluster(
+        built.graph,
+        known,
+        chosen.n_clusters,
+        max_violations=parameters.max_violations,
+        method=parameters.method,
+        effort=parameters.effort,
+        influence=choice.setting.influence,
+        init=init,
+        n_jobs=parameters.n_jobs,
+        random_state=seed,
+        progress=progress,
+        device=parameters.device,
+    )
+    warn_if_lopsided(built.graph, result.labels, known)
+    n_ids = int(result.labels.max()) + 1
+    kept = source.released(parameters.knn)
+    return FittedState(parameters, kept, built, choice, known, result, chosen.n_clusters_reason, n_ids)
+
+
+def check_ignored(y: Any, n_samples: int) -> None:
+    """Refuse pairs, or whatever is not about the samples, in the place of `y`, where they would have no effect."""
+    known = isinstance(y, Constraints)
+    if known or (hasattr(y, "__len__") and not sp.issparse(y) and len(y) != n_samples):
+        said = "constraints" if known else f"{len(y)} entries for {n_samples} samples"
+        raise ValueError(
+            f"y, the second argument of fit, has no effect, and holds {said}. Name what you know: must_link=pairs, "
+            "cannot_link=pairs, partial_labels=labels or constraints=constraints."
+        )
+
+
+def seed_of(random_state: Any) -> Any:
+    """scikit-learn's meaning of None (numpy's global state); all else as `tightcut.cluster` takes it."""
+    if isinstance(random_state, Integral) and random_state < 0:
+        raise ValueError(f"random_state must be a whole number >= 0, a generator or None; got {random_state}.")
+    if isinstance(random_state, (Integral, np.random.Generator)):
+        return random_state
+    from sklearn.utils import check_random_state
+
+    return check_random_state(random_state)
+
+
+def warn_if_disconnected(graph: Graph) -> None:
+    count, _ = graph.components()
+    if count > 1:
+        warn(
+            f"The affinity graph has {count} connected components, so the cut may be 0 and say nothing about the data. "
+            "Add edges that join them."
+        )
