@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help ask demo test quick test-oldest lint format bench docs wheel clean clean-kernels
+.PHONY: help ask demo test quick test-oldest lint format bench reproduce docs wheel clean clean-kernels
 
 # This list: each target with the line of comment above it.
 help:
@@ -47,6 +47,10 @@ format: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.two_clusters
 	$(BIN)/python -m benchmarks.many_clusters
+
+# The paper's experiments into docs/results, about an hour; goes on where it was interrupted.
+reproduce: $(VENV)/.dev
+	$(BIN)/python -m experiments --output docs/results --jobs 2 --cache build/graphs
 
 # Build docs/_build/html/index.html; a warning is an error.
 docs: $(VENV)/.docs

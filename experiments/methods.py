@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha1
-from inspect import signature
 from typing import Any
 
-from tightcut.exceptions import InconsistentConstraintsError
-from tightcut.experiments._problems import Problem, read_names
-from tightcut.problem import Constraints
+from experiments.problems import Problem
+from tightcut import Constraints, InconsistentConstraintsError
 
-FEWEST = {"max_violations": "fewest"}  # violate as few pairs as possible where not all can be satisfied
+FEWEST: dict[str, Any] = {"max_violations": "fewest"}  # violate as few pairs as possible where not all can be satisfied
 
 
 @dataclass(frozen=True)
@@ -61,29 +58,17 @@ class Method:
         return estimator.set_params(**self.otherwise).fit(X, **pairs).labels_
 
     def fingerprint(self, *more: Any) -> str:
-        """Eight characters that change with those parameters of the method that are not its defaults."""
-        kind = type(self.estimator)
-        defaults = {name: repr(parameter.default) for name, parameter in signature(kind).parameters.items()}
-        own = {name: repr(value) for name, value in self.estimator.get_params(deep=False).items()}
-        changed = sorted((name, value) for name, value in own.items() if value != defaults.get(name))
-        adapt = getattr(self.adapt, "__qualname__", repr(self.adapt))
-        otherwise = () if self.otherwise is None else (self.otherwise,)
-        parts = repr((kind.__qualname__, changed, self.beliefs, adapt, *otherwise, *more))
-        # Addresses in memory are not parameters.
-        return sha1(re.sub(r" at 0x[0-9a-f]+", "", parts).encode(), usedforsecurity=False).hexdigest()[:8]
+        """Eight characters that change with the method, its parameters, and whatever else is given."""
+        own = sorted(self.estimator.get_params(deep=False).items())
+        adapt = getattr(self.adapt, "__qualname__", None)
+        parts = repr((type(self.estimator).__qualname__, own, self.beliefs, adapt, self.otherwise, more))
+        return sha1(parts.encode(), usedforsecurity=False).hexdigest()[:8]
 
 
 def default_methods() -> dict[str, Any]:
-    """COSC and the methods it is compared with, in the order of the figures.
-
-    Examples
-    --------
-    >>> from tightcut.experiments import default_methods
-    >>> list(default_methods())
-    ['COSC', 'SL', 'CSP', 'CCSR', 'SCLC', 'FAST-GE', 'PCKMeans']
-    """
-    from tightcut.estimator import COSC
-    from tightcut.experiments.rivals import CCSR, CSP, SCLC, FastGE, PCKMeans, SpectralLearning
+    """COSC and the methods it is compared with, in the order of the figures."""
+    from tightcut import COSC
+    from tightcut.rivals import CCSR, CSP, SCLC, FastGE, PCKMeans, SpectralLearning
 
     return {
         "COSC": COSC(influence=0),
@@ -96,7 +81,23 @@ def default_methods() -> dict[str, Any]:
     }
 
 
-def read_methods(methods: Mapping[str, Any] | Sequence[str]) -> dict[str, Method]:
-    """Names of `default_methods`, or a mapping from names to estimators, as methods."""
-    chosen = read_names(methods, default_methods(), "method")
-    return {name: method if isinstance(method, Method) else Method(method) for name, method in chosen.items()}
+def expected_wrong_pairs(constraints: Constraints, noise: float) -> dict[str, Any]:
+    return {"max_violations": noise * constraints.n_pairs}
+
+
+def expected_wrong_belief(constraints: Constraints, noise: float) -> dict[str, Any]:
+    """A pair of belief b is wrong with probability (1 - b) / 2."""
+    beliefs = constraints.must_link_belief, constraints.cannot_link_belief
+    expected = sum(float((belief * (1 - belief) / 2).sum()) for belief in beliefs)
+    return {"max_violations": expected if noise else 0.0}
+
+
+def noise_methods() -> dict[str, Any]:
+    """Three answers to wrong pairs."""
+    from tightcut import COSC
+
+    return {
+        "hard": Method(COSC(influence=0, **FEWEST)),
+        "soft": Method(COSC(influence=0), adapt=expected_wrong_pairs, otherwise=FEWEST),
+        "weighted": Method(COSC(influence=0), beliefs=True, adapt=expected_wrong_belief, otherwise=FEWEST),
+    }

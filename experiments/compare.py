@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.stats
 
 MEASURES = ("error", "cut", "cut_if_satisfied", "violated")
@@ -16,17 +17,9 @@ NEGLIGIBLE = 1e-3
 def compare(table: Any, reference: str = "COSC") -> Any:
     """Wins, ties and losses of a method against every other, over the numbers of pairs of each dataset.
 
-    Parameters
-    ----------
-    table : pandas.DataFrame
-        What `run` returns.
-    reference : str, default="COSC"
-
-    Returns
-    -------
-    pandas.DataFrame
-        dataset, rival, measure, wins, ties, losses. Measures are `error`, `cut`, `violated` and `cut_if_satisfied`,
-        the cut over those trials in which the rival satisfies all pairs; smaller is better in all.
+    The table is what `run` returns; the result has dataset, rival, measure, wins, ties, losses. Measures are `error`,
+    `cut`, `violated` and `cut_if_satisfied`, the cut over those trials in which the rival satisfies all pairs; smaller
+    is better in all.
 
     Notes
     -----
@@ -35,8 +28,6 @@ def compare(table: Any, reference: str = "COSC") -> Any:
     than 0.001. Cuts are compared where both have found the same number of clusters. A number of pairs without a trial
     that both have finished counts for nothing.
     """
-    import pandas as pd
-
     finished = table[table["status"] == "ok"]
     ours, theirs = finished[finished["method"] == reference], finished[finished["method"] != reference]
     both = theirs.merge(ours, on=["dataset", "n_pairs", "noise", "trial"], suffixes=("_rival", ""))

@@ -1,62 +1,48 @@
-"""Cells, and the record of finished ones: a CSV file to which each is appended, in one piece, when it is done."""
+"""Cells, and the record of finished ones: a CSV file that grows by a line with every cell."""
 
 from __future__ import annotations
 
 import csv
 import io
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tightcut.utils.atomic import replaced
-from tightcut.utils.extras import required
-
 Row = dict[str, Any]
 
+STAMP = ("version", "commit", "graph")
 COLUMNS = (
     *("dataset", "method", "n_pairs", "fraction", "noise", "trial"),
     *("error", "cut", "violated_must", "violated_cannot", "violated", "ari", "nmi", "n_clusters"),
     *("seconds", "status", "message", "setting"),
+    *STAMP,
 )
 WHOLE = ("n_pairs", "trial", "n_clusters")
-TEXT = ("dataset", "method", "status", "message", "setting")
+TEXT = ("dataset", "method", "status", "message", "setting", *STAMP)
 
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """One fit.
-
-    Parameters
-    ----------
-    dataset, method : str
-    pairs : float
-        A whole number of random pairs; or, between 0 and 1, a fraction of the points, with all pairs among them.
-    noise : float
-        Share of the pairs whose kind is wrong.
-    trial : int
-    setting : str
-        Fingerprint of the method's parameters, the graph and the seed: results of another setting do not count.
-    """
+    """One fit."""
 
     dataset: str
     method: str
-    pairs: float
-    noise: float
+    pairs: float  # a whole number of random pairs; below 1, a fraction of the points, with all pairs among them
+    noise: float  # share of the pairs whose kind is wrong
     trial: int
-    setting: str = ""
 
     @classmethod
     def from_row(cls, row: Row) -> Cell:
         pairs = row["n_pairs"] if row["fraction"] is None else row["fraction"]
-        return cls(row["dataset"], row["method"], pairs, row["noise"], row["trial"], row["setting"])
+        return cls(row["dataset"], row["method"], pairs, row["noise"], row["trial"])
 
     @property
-    def columns(self) -> dict[str, Any]:
+    def columns(self) -> Row:
         """What the cell contributes to its row."""
-        names = ("dataset", "method", "n_pairs", "fraction", "noise", "trial", "setting")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in ("dataset", "method", "n_pairs", "fraction", "noise", "trial")}
 
     @property
     def fraction(self) -> float | None:
@@ -72,23 +58,28 @@ class Cell:
 
 
 class Record:
-    """Finished cells, in memory and, if there is a path, on disk.
+    """Finished cells, in memory and, if there is a path, on disk. Only one run at a time may write to a file.
 
-    Rows are appended by a single write and flushed to the disk; a line that a crash has cut short is dropped when the
-    record is opened again. Only one run at a time may write to a file.
+    A row is appended by a single write and flushed to the disk; a line that a crash has cut short is left out when the
+    record is opened again.
     """
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path
-        self.rows: dict[Cell, Row] = {}
-        if path is None:
-            return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists() and path.stat().st_size:
-            self.rows = {Cell.from_row(row): row for row in read_rows(path)}
-            os.truncate(path, path.read_bytes().rfind(b"\n") + 1)
-        else:
-            path.write_text(_lines([], header=True))
+        exists = path is not None and path.exists() and path.stat().st_size > 0
+        self.rows: dict[Cell, Row] = {Cell.from_row(row): row for row in read_rows(path)} if path and exists else {}
+
+    def set_aside(self, stale: Callable[[Row], bool]) -> str:
+        """Drop rows that do not belong with those to come; what to say about it. The file stays beside it as it was."""
+        current = {cell: row for cell, row in self.rows.items() if not stale(row)}
+        n_stale = len(self.rows) - len(current)
+        if n_stale == 0:
+            return ""
+        self.rows = current
+        text = f"{n_stale} rows of another version, graph or setting do not count"
+        if self.path is None:
+            return text
+        return f"{text}; they are kept in {shutil.copyfile(self.path, f'{self.path}.old')}"
 
     def add(self, cell: Cell, row: Row) -> None:
         self.rows[cell] = row
@@ -97,22 +88,23 @@ class Record:
                 file.write(_lines([row]).encode())
                 os.fsync(file.fileno())
 
-    def tidy(self) -> None:
-        """Rewrite the file in order, with only the latest setting of each cell."""
+    def save(self) -> None:
+        """Write the file whole, in order; it appears at once or not at all."""
         if self.path is None:
             return
-        latest = {replace(cell, setting=""): row for cell, row in self.rows.items()}
-        with replaced(self.path) as stream:
-            stream.write(_lines((latest[cell] for cell in sorted(latest)), header=True))
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = self.path.with_name(f"{self.path.name}.tmp")
+        temporary.write_text(_lines((self.rows[cell] for cell in sorted(self.rows)), header=True))
+        temporary.replace(self.path)
 
 
 def read_rows(path: Path) -> list[Row]:
-    """The rows of a record, without a last line that a crash has cut short."""
+    """The rows of a record, without a last line that a crash has cut short; those of 0.6.0 and before have no stamp."""
     text = path.read_text()
     reader = csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1]))
-    if tuple(reader.fieldnames or ()) != COLUMNS:
+    if tuple(reader.fieldnames or ()) not in (COLUMNS, COLUMNS[: -len(STAMP)]):
         raise ValueError(f"{path} is not a record of experiments: its columns are {reader.fieldnames}.")
-    return [{column: _value(column, text) for column, text in row.items()} for row in reader]
+    return [{column: _value(column, row.get(column, "")) for column in COLUMNS} for row in reader]
 
 
 def read_table(path: str | os.PathLike[str]) -> Any:
@@ -121,7 +113,8 @@ def read_table(path: str | os.PathLike[str]) -> Any:
 
 
 def as_table(rows: Iterable[Row]) -> Any:
-    pd = required("pandas", "A table of experiments", "frames")
+    import pandas as pd
+
     table = pd.DataFrame([[row.get(column) for column in COLUMNS] for row in rows], columns=list(COLUMNS))
     return table.astype({column: "Int64" if column in WHOLE else "float64" for column in COLUMNS if column not in TEXT})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,8 @@ import scipy.sparse as sp
 from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_scalar
 
-from tightcut.experiments.rivals._base import ConstrainedClusterer
-from tightcut.experiments.rivals._spectral import belief_matrices
 from tightcut.problem import Constraints
+from tightcut.rivals._base import ConstrainedClusterer, belief_matrices
 
 DEFAULT_PRICE = 0.3
 
@@ -25,24 +24,18 @@ class PCKMeans(ConstrainedClusterer):
     n_clusters : int, default=2
     violation_cost : float, optional
         Price w of a violated pair of belief 1. By default 0.3 times the mean squared distance of the points to their
-        mean, so that the result does not depend on the unit of the features; the paper leaves w to the user. Dearer
-        pairs are violated less, but single points are then torn from their neighbours and the error rises.
+        mean, which does not depend on the unit of the features; the paper leaves w to the user.
     n_init : int, default=10
         Runs, of which the one with the least objective counts.
     max_iter : int, default=300
-        Iterations per run.
     random_state : int, RandomState or None, default=None
         Order of the assignments, and seeds where must-links give too few.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-    objective_ : float
-    n_iter_ : int
-        Iterations of the best run.
-    history_ : tuple of float
-        Objective of the best run after each iteration; it never rises.
+    objective_, n_iter_, history_ : float, int and tuple of float
+        The best run's objective, iterations, and objective after each of them, which never rises.
 
     Notes
     -----
@@ -50,12 +43,11 @@ class PCKMeans(ConstrainedClusterer):
               + w \sum_{cannot} q_{ij} [l_i = l_j]
 
     Seeds are the means of the largest sets of must-linked points, as many as there are up to `n_clusters`; the others
-    are drawn from the points far from the seeds (by squared distance, as in k-means++; the paper perturbs the global
-    mean). Then, in turn: every point in random order moves to its cheapest cluster, given the present labels of its
-    partners; centres move to their means. Points without pairs do not influence each other and move together.
+    are drawn as in k-means++ (the paper perturbs the global mean). Then, in turn: every point in random order moves to
+    its cheapest cluster, given the present labels of its partners; centres move to their means.
 
-    *Beliefs* are used. *Cost*: as k-means, plus a Python loop over the points that have pairs; 10^5 points are fine.
-    *Limits*: clusters are convex in the features; pairs move only the points they name, and the centres a little.
+    *Beliefs* are used. *Cost*: as k-means, plus a Python loop over the points that have pairs. *Limits*: clusters are
+    convex in the features; pairs move only the points they name, and the centres a little.
 
     References
     ----------
@@ -79,8 +71,6 @@ class PCKMeans(ConstrainedClusterer):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_scalar(self.n_init, "n_init", Integral, min_val=1)
-        check_scalar(self.max_iter, "max_iter", Integral, min_val=1)
         if self.violation_cost is not None:
             check_scalar(self.violation_cost, "violation_cost", Real, min_val=0)
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 from sklearn.utils import check_scalar
 
-from tightcut.experiments.rivals._base import GraphClusterer
-from tightcut.experiments.rivals._spectral import belief_matrices, kmeans_labels, normalized_affinity
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
+from tightcut.rivals._base import GraphClusterer, belief_matrices, kmeans_labels, normalized_affinity
 
 NULL_TOLERANCE = 1e-10
-DENSE_MATRICES = 6
 
 
 class CSP(GraphClusterer):
@@ -23,24 +21,20 @@ class CSP(GraphClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
     beta : float in [0, 1), optional
-        How much must be satisfied: :math:`u^T Q u > \beta \, \mathrm{vol} \, \lambda` for the relaxed indicator u
-        with :math:`u^T D u = \mathrm{vol}` and the (k - 1)-th largest eigenvalue :math:`\lambda` of
-        :math:`\bar Q`, up to which a solution exists. By default the choice of the paper's experiments,
-        0.5 + 0.4 m / n^2 with m the number of nonzero entries of Q; see the limits below.
+        How much must be satisfied, as a share of the (k - 1)-th largest eigenvalue of :math:`\bar Q`, up to which a
+        solution exists. By default the choice of the paper's experiments, 0.5 + 0.4 m / n^2 with m the number of
+        nonzero entries of Q; see the limits below.
     max_points : int, default=3000
         Refuse more points than this, because the eigenproblem is dense.
-    affinity, n_neighbors, random_state
+    n_clusters, affinity, n_neighbors, random_state
         As in `tightcut.COSC`.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
     vectors_ : ndarray of shape (n_samples, m)
         The chosen v, unit length, by increasing cost; m = n_clusters - 1, or fewer where fewer are feasible.
     eigenvalues_ : ndarray of shape (m,)
-        Their :math:`\lambda > 0`.
     beta_ : float
         The paper's :math:`\beta`, the bound itself.
 
@@ -58,20 +52,15 @@ class CSP(GraphClusterer):
     by one minus their cost and the rows of :math:`D^{-1/2} V` clustered by k-means. Without constraints this is the
     plain spectral relaxation.
 
-    The right-hand matrix is indefinite. Instead of a general (QZ) solver we eliminate the null space of
-    :math:`\bar L` by a Schur complement, after which two symmetric eigenproblems give all :math:`1/\lambda` exactly.
-
     *Beliefs* are used. *Cost*: dense symmetric eigenproblems, O(n^3) time and six matrices of n^2 numbers; an error
     beyond `max_points` (0.4 GiB at 3,000 points, 219 GiB at 70,000). *Limits*: :math:`\bar Q` weighs pairs by inverse
-    degrees, and on a nearest-neighbour graph the default bound is met by vectors concentrated on few points of low
-    degree. Signs survive that, k-means does not: for more than two clusters try `beta=0.1` (digits with 500 pairs:
-    error 0.04 instead of 0.89).
+    degrees, and on a nearest-neighbour graph the default bound is met by vectors concentrated on few points. Signs
+    survive that, k-means does not: for more than two clusters try `beta=0.1` (digits, 500 pairs: error 0.04, not 0.89).
 
     References
     ----------
     X. Wang and I. Davidson, "Flexible Constrained Spectral Clustering", KDD 2010.
-    X. Wang, B. Qian and I. Davidson, "On Constrained Spectral Clustering and Its Applications", Data Mining and
-    Knowledge Discovery 28, 2014.
+    X. Wang, B. Qian and I. Davidson, "On Constrained Spectral Clustering and Its Applications", DMKD 28, 2014.
     """
 
     def __init__(
@@ -90,7 +79,6 @@ class CSP(GraphClusterer):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_scalar(self.max_points, "max_points", Integral, min_val=1)
         if self.beta is not None:
             check_scalar(self.beta, "beta", Real, min_val=0, max_val=1, include_boundaries="left")
 
@@ -98,9 +86,8 @@ class CSP(GraphClusterer):
         n = data.n_vertices
         if n > self.max_points:
             raise ValueError(
-                f"CSP solves a dense eigenproblem: {n} points need about {DENSE_MATRICES * 8 * n**2 / 2**30:.1f} GiB "
-                f"and O(n^3) time, beyond max_points={self.max_points}. Raise max_points if you have both, or use "
-                "another method, such as tightcut.experiments.FastGE."
+                f"CSP solves a dense eigenproblem: {n} points need about {48 * n**2 / 2**30:.1f} GiB and O(n^3) time, "
+                f"beyond max_points={self.max_points}. Raise it if you have both, or use another, such as FastGE."
             )
         degrees = data.vertex_weights
         laplacian = np.eye(n) - normalized_affinity(data.weights, degrees).toarray()
@@ -121,8 +108,8 @@ class CSP(GraphClusterer):
             values, vectors = feasible_eigenvectors(laplacian, target)
             if len(values) == 0:
                 raise ValueError(
-                    f"The trivial vector satisfies the constraints to the degree {self.beta_ / data.volume:g} already "
-                    f"and no other one does (beta={share:g}); raise beta, or add cannot-links."
+                    f"Only the trivial vector satisfies the constraints to the degree {self.beta_ / data.volume:g} "
+                    f"(beta={share:g}); raise beta, or add cannot-links."
                 )
             cost = np.einsum("ij,ij->j", vectors, laplacian @ vectors)
             best = np.argsort(cost, kind="stable")[:n_vectors]
@@ -137,9 +124,9 @@ class CSP(GraphClusterer):
 def feasible_eigenvectors(laplacian: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """All solutions of laplacian v = lambda target v with lambda > 0, unit length, for a semi-definite Laplacian.
 
-    Split v into its parts in the null space Z and the range R of the Laplacian. The null rows of the equation give
-    z = -(T_zz)^+ T_zr r, and what is left, S r = (1/lambda) diag(l) r with the Schur complement S, is symmetric and
-    definite.
+    The target is indefinite, and the papers use a general (QZ) solver. Split v into its parts in the null space Z and
+    the range R of the Laplacian: the null rows of the equation give z = -(T_zz)^+ T_zr r, and what is left,
+    S r = (1/lambda) diag(l) r with the Schur complement S, is symmetric and definite.
     """
     values, basis = scipy.linalg.eigh(laplacian)
     null = int(np.searchsorted(values, NULL_TOLERANCE))

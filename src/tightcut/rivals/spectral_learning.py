@@ -6,10 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
-from tightcut.experiments.rivals._base import GraphClusterer
-from tightcut.experiments.rivals._spectral import kmeans_labels, largest_eigenvectors, pair_matrix
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
+from tightcut.rivals._base import GraphClusterer, kmeans_labels, largest_eigenvectors, pair_matrix
 
 
 class SpectralLearning(GraphClusterer):
@@ -22,7 +21,6 @@ class SpectralLearning(GraphClusterer):
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
     embedding_ : ndarray of shape (n_samples, n_clusters)
         The eigenvectors, before their rows are scaled to length 1.
     eigenvalues_ : ndarray of shape (n_clusters,)

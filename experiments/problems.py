@@ -6,12 +6,7 @@ folder, reading it runs no code.
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import tempfile
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,15 +16,10 @@ from zlib import crc32
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut import __version__
-from tightcut.datasets import Dataset, load, sample_constraints, sample_constraints_among
-from tightcut.experiments._record import Cell
-from tightcut.metrics import read_labels
-from tightcut.neighbors import knn_affinity
-from tightcut.problem import Constraints
-from tightcut.utils.atomic import replaced
-
-REMOVE_AT_END_OF_INPUT = "import shutil, sys; sys.stdin.read(); shutil.rmtree(sys.argv[1], ignore_errors=True)"
+from experiments.record import Cell
+from experiments.stamp import checksum, commit
+from tightcut import Constraints, __version__, knn_affinity
+from tightcut.datasets import load, sample_constraints, sample_constraints_among
 
 SMALLEST_BELIEF = 0.01
 
@@ -42,40 +32,36 @@ class Problem(NamedTuple):
     affinity: sp.csr_array
 
 
-def read_names(given: Mapping[str, Any] | Sequence[str], known: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """A mapping as it is; for a sequence of names, what is known by them."""
-    if isinstance(given, str):
-        raise TypeError(f"{kind}s must be a list of names or a mapping; for one {kind}, give [{given!r}].")
-    if isinstance(given, Mapping):
-        return dict(given)
-    missing = [name for name in given if name not in known]
-    if missing:
-        raise ValueError(f"Unknown {kind} {missing[0]!r}; there are {', '.join(known)}. Others: give a mapping.")
-    return {name: known[name] for name in given}
+class Prepared(NamedTuple):
+    """A problem in a file, with checksums of its points and classes, and of its graph."""
+
+    path: Path
+    data: str
+    graph: str
 
 
-def prepare(name: str, source: Any, n_neighbors: int, folder: Path) -> str:
-    """Load a dataset, build its graph and save both in the folder, unless they are there; return the file's name.
-
-    A source is a name of `tightcut.datasets`, a function without arguments, a `Dataset`, (X, y) or (X, y, affinity).
-    """
+def prepare(name: str, source: Any, n_neighbors: int, folder: Path) -> Prepared:
+    """Load a dataset and save it with its graph in the folder, unless they are there."""
     import joblib
 
     X, y, affinity = _read(source)
-    digest = joblib.hash((X, y, affinity, n_neighbors, __version__))[:12]
+    data = joblib.hash((X, y))[:12]
+    digest = joblib.hash((data, affinity, n_neighbors, __version__, commit()))[:12]
     path = folder / f"{''.join(c if c.isalnum() else '_' for c in name)}-{digest}.npz"
-    if not is_zipfile(path):  # absent, cut short, or something else
+    if not is_zipfile(path):  # absent, or something else
         with warnings.catch_warnings():
             # Bridges between components are part of the protocol, the same for every method.
             warnings.filterwarnings("ignore", message=".*connected components")
             graph = knn_affinity(X, n_neighbors) if affinity is None else affinity
-        with replaced(path, "wb") as file:
+        temporary = path.with_suffix(".tmp")
+        with temporary.open("wb") as file:
             np.savez(file, X=X, y=y, data=graph.data, indices=graph.indices, indptr=graph.indptr)
-    return str(path)
+        temporary.replace(path)
+    return Prepared(path, data, checksum(open_problem(path).affinity))
 
 
 @lru_cache(maxsize=1)
-def open_problem(path: str) -> Problem:
+def open_problem(path: Path) -> Problem:
     """A prepared problem; cells come dataset by dataset, so the last one is kept."""
     with np.load(path, allow_pickle=False) as arrays:
         X, y, *parts = (arrays[key] for key in ("X", "y", "data", "indices", "indptr"))
@@ -110,24 +96,20 @@ def add_noise(known: Constraints, noise: float, rng: np.random.Generator) -> Con
     return Constraints.from_pairs(known.n_points, pairs[same], pairs[~same], belief[same], belief[~same])
 
 
-@contextmanager
-def temporary_folder() -> Iterator[Path]:
-    """A folder that goes at the end, even if this process is killed.
+def standardized(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """A dataset with features of mean 0 and deviation 1; a constant feature becomes 0."""
+    from sklearn.preprocessing import StandardScaler
 
-    Another process waits for the end of its input, which comes when we close it or die, and removes the folder.
-    """
-    folder = tempfile.mkdtemp(prefix="tightcut-")
-    command = [sys.executable, "-I", "-S", "-c", REMOVE_AT_END_OF_INPUT, folder]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True):  # noqa: S603 (our own interpreter)
-        yield Path(folder)
+    dataset = load(name)
+    return StandardScaler().fit_transform(dataset.X.astype(np.float64)), dataset.y
 
 
 def _read(source: Any) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Points, classes and perhaps a graph: from a name of `tightcut.datasets`, a function, (X, y) or (X, y, affinity)."""
     if isinstance(source, str):
-        source = load(source)
-    elif callable(source):
-        source = source()
-    X, y, affinity = (source.X, source.y, None) if isinstance(source, Dataset) else (*source, None)[:3]
+        dataset = load(source)
+        source = dataset.X, dataset.y
+    X, y, affinity = (*(source() if callable(source) else source), None)[:3]
     X, y = np.asarray(X), np.asarray(y)
     if X.ndim != 2 or y.shape != X.shape[:1]:
         raise ValueError(f"A dataset is X of shape (n, n_features) and y of shape (n,); got {X.shape} and {y.shape}.")
@@ -136,4 +118,4 @@ def _read(source: Any) -> tuple[np.ndarray, np.ndarray, Any]:
         raise ValueError(f"The affinity of {len(y)} points must have the shape {(len(y),) * 2}; got {affinity.shape}.")
     # Bytes of images are exact in single precision, where neighbours are found twice as fast.
     single = X.dtype in (np.uint8, np.float16, np.float32)
-    return X.astype(np.float32 if single else np.float64, copy=False), read_labels(y, "y"), affinity
+    return X.astype(np.float32 if single else np.float64, copy=False), np.unique(y, return_inverse=True)[1], affinity

@@ -6,23 +6,20 @@ There are ten trials, as in the paper, and fewer where a method is slow: see eac
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
+from matplotlib.figure import Figure
 
-from tightcut.experiments._methods import FEWEST, Method, default_methods
-from tightcut.problem import Constraints
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from experiments.figures import plot_measures, plot_noise
+from experiments.methods import default_methods, noise_methods
+from experiments.pictures import Picture, picture_of_toy, picture_of_tradeoff
+from experiments.problems import standardized
 
 GRAPH_METHODS = ("COSC", "SL", "CSP", "CCSR", "SCLC", "FAST-GE")
 ANSWERS_TO_NOISE = ("hard", "soft", "weighted")
 SMALL = ("sonar", "breast_cancer", "heart", "diabetis")
-PICTURE_PAIRS = 80
-PICTURE_SEED = 0
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ class Study:
     """A named study of the project.
 
     Either a grid of cells (`plans`, and `quick` ones on data that need no download), whose figures `draw` makes from
-    the table; or a single picture, for which `picture` returns a table and a figure.
+    the table; or a single picture, for which `picture` returns a table, its graph and a figure.
     """
 
     title: str
@@ -49,7 +46,7 @@ class Study:
     plans: tuple[Plan, ...] = ()
     quick: tuple[Plan, ...] = ()
     draw: Callable[[Any], dict[str, Figure]] = field(default=lambda _table: {})
-    picture: Callable[[bool], tuple[Any, Figure]] | None = None
+    picture: Callable[[bool], Picture] | None = None
     standardize: bool = False
     methods: Callable[[], dict[str, Any]] = default_methods
 
@@ -67,95 +64,14 @@ class Study:
         return table.sort_values(["dataset", "method"], key=place, kind="stable")
 
 
-def standardized(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """A dataset with features of mean 0 and deviation 1; a constant feature becomes 0."""
-    from sklearn.preprocessing import StandardScaler
-
-    from tightcut.datasets import load
-
-    dataset = load(name)
-    return StandardScaler().fit_transform(dataset.X.astype(np.float64)), dataset.y
-
-
-def expected_wrong_pairs(constraints: Constraints, noise: float) -> dict[str, Any]:
-    return {"max_violations": noise * constraints.n_pairs}
-
-
-def expected_wrong_belief(constraints: Constraints, noise: float) -> dict[str, Any]:
-    """A pair of belief b is wrong with probability (1 - b) / 2."""
-    belief = np.concatenate([constraints.must_link_belief, constraints.cannot_link_belief])
-    return {"max_violations": float((belief * (1 - belief) / 2).sum()) if noise else 0.0}
-
-
-def noise_methods() -> dict[str, Any]:
-    from tightcut.estimator import COSC
-
-    return {
-        "hard": Method(COSC(max_violations="fewest", influence=0)),
-        "soft": Method(COSC(influence=0), adapt=expected_wrong_pairs, otherwise=FEWEST),
-        "weighted": Method(COSC(influence=0), beliefs=True, adapt=expected_wrong_belief, otherwise=FEWEST),
-    }
-
-
 def draw_measures(table: Any) -> dict[str, Figure]:
-    from tightcut.experiments.figures import plot_measures
-
     finished = table[table["status"] == "ok"]
     order = [name for name in default_methods() if name in set(table["method"])]
     return {name: plot_measures(table, name, methods=order) for name in dict.fromkeys(finished["dataset"])}
 
 
 def draw_noise(table: Any) -> dict[str, Figure]:
-    from tightcut.experiments.figures import plot_noise
-
     return {"error": plot_noise(table, methods=list(noise_methods()))}
-
-
-def draw_tradeoff(quick: bool) -> tuple[Any, Figure]:  # noqa: FBT001 (a flag that `reproduce` passes on)
-    """Every trade-off between cut and violated pairs, with the clustering error."""
-    import pandas as pd
-
-    from tightcut import Graph, datasets, knn_affinity, tradeoff_path
-    from tightcut.metrics import clustering_error
-    from tightcut.plots import new_figure, plot_tradeoff
-
-    dataset = datasets.load("wdbc" if quick else "sonar")
-    graph = Graph.from_affinity(knn_affinity(dataset.X))
-    constraints = datasets.sample_constraints(dataset.y, PICTURE_PAIRS, PICTURE_SEED)
-    path = tradeoff_path(graph, constraints, random_state=PICTURE_SEED, effort=0.3 if quick else 1.0)
-    table = pd.DataFrame(
-        [(result.n_violations, result.cut, clustering_error(dataset.y, result.labels)) for result in path],
-        columns=["violated_pairs", "cut", "error"],
-    )
-    figure = new_figure(figsize=(5.4, 3.8))
-    plot_tradeoff(path, dataset.y, ax=figure.add_subplot())
-    return table, figure
-
-
-def draw_toy(quick: bool) -> tuple[Any, Figure]:  # noqa: FBT001
-    """The truth, three clusters without constraints, and three with."""
-    import pandas as pd
-
-    from tightcut import COSC, datasets, metrics
-    from tightcut.plots import plot_partitions
-    from tightcut.selection.graph_config import PAPER
-
-    toy = datasets.load_gaussian_toy()
-    X, y = toy.X, toy.y
-    known = datasets.sample_constraints(y, PICTURE_PAIRS, PICTURE_SEED)
-    effort = 0.3 if quick else 1.0
-    model = COSC(n_clusters=toy.n_classes, random_state=PICTURE_SEED, effort=effort, **asdict(PAPER))
-    constrained = f"{PICTURE_PAIRS} pairs"
-    partitions = {
-        "truth": y,
-        "unconstrained": model.fit_predict(X),
-        constrained: model.fit_predict(X, must_link=known.must_link, cannot_link=known.cannot_link),
-    }
-    table = pd.DataFrame({"clustering": list(partitions)})
-    table["cut"] = [metrics.normalized_cut(model.affinity_matrix_, labels) for labels in partitions.values()]
-    table["error"] = [metrics.clustering_error(y, labels) for labels in partitions.values()]
-    table["violated"] = [metrics.violated_fractions(known, labels).all for labels in partitions.values()]
-    return table, plot_partitions(X, partitions, {constrained: known})
 
 
 STUDIES: dict[str, Study] = {
@@ -215,11 +131,11 @@ STUDIES: dict[str, Study] = {
     "tradeoff": Study(
         "Cut and error against violations",
         "Sonar with 80 pairs: the whole trade-off from no violated pair to the unconstrained cut.",
-        picture=draw_tradeoff,
+        picture=picture_of_tradeoff,
     ),
     "toy": Study(
         "The multi-way toy",
         "Three Gaussians: the truth, three clusters without constraints, and three with 80 random pairs.",
-        picture=draw_toy,
+        picture=picture_of_toy,
     ),
 }

@@ -6,21 +6,21 @@ import csv
 import json
 import os
 from collections.abc import Callable, Iterable
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from tightcut.experiments._record import read_table
-from tightcut.experiments._studies import STUDIES
-from tightcut.experiments._summary import compare, unfinished
-from tightcut.utils.display import counted
+import pandas as pd
+
+from experiments.compare import compare, unfinished
+from experiments.record import STAMP, read_table
+from experiments.studies import STUDIES
 
 INTRODUCTION = """\
 # Results
 
-Written by `tightcut.experiments`; no number is typed by hand. `tightcut reproduce NAME --output docs/results` makes a \
-table, its figures and this page again, and goes on where it was interrupted (from Python: \
-`tightcut.experiments.reproduce`). The data are those of `tightcut.datasets`.
+Written by the folder `experiments/` of the repository; no number is typed by hand. `make reproduce` makes all tables, \
+figures and this page again, and goes on where it was interrupted; `python -m experiments NAME --output docs/results` \
+does one study. The data are those of `tightcut.datasets`.
 
 *Error* is by majority vote, *cut* the normalized cut of all clusters. All methods see the same graph and the same \
 pairs. Lines in the figures are means over the trials, bands one standard deviation.
@@ -48,6 +48,7 @@ def write_index(folder: str | os.PathLike[str]) -> Path:
         if all((folder / f"{name}.{kind}").exists() for kind in ("csv", "json")):
             facts = json.loads((folder / f"{name}.json").read_text())
             versions = ", ".join(f"{package} {number}" for package, number in facts["versions"].items())
+            versions += "".join(f", commit {commit}" for commit in facts.get("commits", []))
             about = f"{MINIATURE if facts['quick'] else ''}{study.about}\n"
             parts += [f"## {study.title}\n", about, *SECTIONS[name](folder, name)]
             parts += [
@@ -122,15 +123,13 @@ def published_section(folder: Path, name: str) -> list[str]:
 
 def published(dataset: str, fraction: float) -> list[tuple[str, float]]:
     """Methods and their published adjusted Rand indices."""
-    with (files("tightcut.experiments") / "published.csv").open() as file:
+    with Path(__file__).with_name("published.csv").open() as file:
         rows = [row for row in csv.DictReader(file) if row["dataset"] == dataset]
     return [(row["method"], float(row["ari"])) for row in rows if abs(float(row["pairs"][:-1]) / 100 - fraction) < 1e-9]
 
 
 def picture_section(folder: Path, name: str) -> list[str]:
-    import pandas as pd
-
-    table = pd.read_csv(folder / f"{name}.csv")
+    table = pd.read_csv(folder / f"{name}.csv").drop(columns=list(STAMP), errors="ignore")
     lines = [f"![{STUDIES[name].title}]({name}.png)\n"]
     if "violated_pairs" in table:
         best = table.loc[table["error"].idxmin()]
@@ -219,6 +218,10 @@ def time_lines(table: Any) -> list[str]:
     rows = [[name, *("-" if value != value else f"{value:.2g}" for value in row)] for name, row in seconds.iterrows()]
     heading = "Median seconds per fit, given the graph (a hint: the machine may have had other work):\n"
     return [heading, *markdown(["dataset", *seconds.columns], rows)]
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def markdown(header: Iterable[Any], rows: Iterable[Iterable[Any]]) -> list[str]:

@@ -8,10 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from tightcut.experiments.rivals._base import GraphClusterer
-from tightcut.experiments.rivals._spectral import laplacian, largest_eigenvectors
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
+from tightcut.rivals._base import GraphClusterer, laplacian, largest_eigenvectors
 
 
 class SCLC(GraphClusterer):
@@ -19,8 +18,7 @@ class SCLC(GraphClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        2, or 1 for a single cluster; more are an error.
+    n_clusters : {1, 2}, default=2
     balanced : bool, default=True
         Keep the condition f^T D 1 = 0 of the spectral relaxation. False drops it where a cannot-link excludes constant
         vectors anyway: usually better with many pairs, sometimes a cluster of a few points where there are few.
@@ -29,8 +27,6 @@ class SCLC(GraphClusterer):
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        1 where the indicator is positive.
     indicator_ : ndarray of shape (n_samples,)
         The minimiser f, with :math:`f^T D f = 1`.
     cost_ : float
@@ -41,17 +37,14 @@ class SCLC(GraphClusterer):
     .. math:: \min_f \frac{f^T L f}{f^T D f} \quad \text{s.t.} \quad f^T D 1 = 0, \;
               f_p = f_q \; (must), \; f_p = -f_q \; (cannot).
 
-    All constraints are linear and homogeneous. Those on pairs are solved for: with f = S g, one column of S per set of
-    linked points and entries of 1 and -1 by colour, a pencil :math:`(S^T L S, S^T D S)` with one linear constraint is
-    left, whose right-hand matrix is diagonal. The paper iterates with the projected power method; Lanczos on the same
-    projected matrix has the same limit and needs fewer products.
+    Pairs are solved for: with f = S g, one column of S per set of linked points and entries of 1 and -1 by colour, a
+    pencil :math:`(S^T L S, S^T D S)` with one linear constraint is left. The paper iterates with the projected power
+    method; Lanczos on the same projected matrix has the same limit and needs fewer products.
 
-    The clusters are the *signs* of f, which satisfy every pair whose values are not 0, unlike a threshold chosen by
-    the normalized cut. Where all points hang together through pairs, f is given by them whatever `balanced` says.
-    Where linked points contradict each other f is 0; they follow the sign of their neighbours' weighted mean.
-
-    *Beliefs* are ignored: constraints are hard. *Cost*: one sparse eigenproblem. *Limits*: two clusters; opposite
-    values for cannot-links together with f^T D 1 = 0 favour clusters of equal volume (the COSC paper, Section 6).
+    The clusters are the *signs* of f, which satisfy every pair whose values are not 0. Where linked points contradict
+    each other f is 0; they follow the sign of their neighbours' weighted mean. *Beliefs* are ignored. *Cost*: one
+    eigenproblem. *Limits*: two clusters; opposite values for cannot-links together with f^T D 1 = 0 favour clusters of
+    equal volume (the COSC paper, Section 6).
 
     References
     ----------
@@ -74,9 +67,7 @@ class SCLC(GraphClusterer):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.n_clusters > 2:
-            raise ValueError(
-                f"SCLC tells clusters by the sign of f: n_clusters must be at most 2; got {self.n_clusters}."
-            )
+            raise ValueError(f"SCLC clusters by the sign of f: n_clusters must be at most 2; got {self.n_clusters}.")
 
     def _partition(self, data: Graph, constraints: Constraints, rng: np.random.Generator) -> np.ndarray:
         degrees = data.vertex_weights

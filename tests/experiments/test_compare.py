@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
-from tightcut.experiments import compare
-from tightcut.experiments._pages import extent, statement
+from experiments.compare import compare
+from experiments.page import extent, statement
 
 
 def rows(method, n_pairs, errors, cuts=None, violated=0.0, n_clusters=2, status="ok"):

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 import scipy.linalg
-from sklearn.utils import check_scalar
 
-from tightcut.experiments.rivals._base import GraphClusterer
-from tightcut.experiments.rivals._spectral import kmeans_labels, largest_eigenvectors, normalized_affinity
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
+from tightcut.rivals._base import GraphClusterer, kmeans_labels, largest_eigenvectors, normalized_affinity
+from tightcut.utils.extras import required
 
 
 class CCSR(GraphClusterer):
@@ -20,15 +18,13 @@ class CCSR(GraphClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
     n_components : int, default=15
         Eigenvectors m to build the embedding from; the paper uses 15. At least `n_clusters` are taken.
-    affinity, n_neighbors, random_state
+    n_clusters, affinity, n_neighbors, random_state
         As in `tightcut.COSC`.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
     eigenvectors_ : ndarray of shape (n_samples, m)
         The smoothest eigenvectors Y of the normalized Laplacian, scaled by the root of n_samples.
     metric_ : ndarray of shape (m, m)
@@ -36,7 +32,6 @@ class CCSR(GraphClusterer):
     embedding_ : ndarray of shape (n_samples, m)
         Y M^(1/2), what k-means clusters.
     objective_ : float
-        The sum of squares at M.
 
     Notes
     -----
@@ -47,12 +42,10 @@ class CCSR(GraphClusterer):
     .. math:: \min_{M \succeq 0} \sum_i (y_i^T M y_i - 1)^2 + \sum_{must} (y_i^T M y_j - 1)^2
               + \sum_{cannot} (y_i^T M y_j)^2.
 
-    This is a quadratic in the m(m + 1)/2 entries of M, so the semidefinite program does not grow with the data.
-
-    *Beliefs* are ignored. *Cost*: m eigenvectors, O(n m^4) to set up, then an interior-point solve of O(m^6): seconds
-    at m = 15, minutes at m = 50. *Limits*: must-linked points that no m smooth vectors bring together stay apart.
-    Without cannot-links all points may meet in one; without any pair M is not determined at all, and plain spectral
-    clustering with the first `n_clusters` eigenvectors takes its place.
+    *Beliefs* are ignored. *Cost*: m eigenvectors, O(n m^4) to set up, then an interior-point solve of O(m^6), whatever
+    the number of points: seconds at m = 15, minutes at m = 50. *Limits*: must-linked points that no m smooth vectors
+    bring together stay apart. Without cannot-links all points may meet in one; without any pair M is not determined,
+    and plain spectral clustering with the first `n_clusters` eigenvectors takes its place.
 
     References
     ----------
@@ -71,23 +64,17 @@ class CCSR(GraphClusterer):
         super().__init__(n_clusters, affinity=affinity, n_neighbors=n_neighbors, random_state=random_state)
         self.n_components = n_components
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_scalar(self.n_components, "n_components", Integral, min_val=1)
-
     def _partition(self, data: Graph, constraints: Constraints, rng: np.random.Generator) -> np.ndarray:
         count = max(self.n_clusters, self.n_components)
         _, vectors = largest_eigenvectors(normalized_affinity(data.weights, data.vertex_weights), count, rng)
         self.eigenvectors_ = vectors * np.sqrt(data.n_vertices)
         design, wanted = pair_equations(self.eigenvectors_, constraints)
         size = self.eigenvectors_.shape[1]
-        if constraints.is_empty:
-            self.metric_ = np.diag((np.arange(size) < self.n_clusters).astype(np.float64))
-        else:
-            self.metric_ = fit_metric(design, wanted, size)
+        plain = np.diag((np.arange(size) < self.n_clusters).astype(np.float64))
+        self.metric_ = plain if constraints.is_empty else fit_metric(design, wanted, size)
         residual = design @ symmetric_vector(self.metric_) - wanted
         self.objective_ = float(residual @ residual)
-        self.embedding_ = self.eigenvectors_ @ square_root(self.metric_)
+        self.embedding_ = self.eigenvectors_ @ positive_power(self.metric_, 0.5)
         return kmeans_labels(self.embedding_, self.n_clusters, rng)
 
 
@@ -112,10 +99,7 @@ def symmetric_vector(matrix: np.ndarray) -> np.ndarray:
 
 def fit_metric(design: np.ndarray, wanted: np.ndarray, size: int) -> np.ndarray:
     """The positive semidefinite matrix of least squared error."""
-    try:
-        import cvxpy as cp
-    except ImportError as error:
-        raise ImportError('CCSR needs cvxpy and clarabel: pip install "tightcut[rivals]"') from error
+    cp = required("cvxpy", "CCSR", "rivals")
     # Only R and Q^T b of a QR factorisation matter: the program does not grow with the number of points.
     q, r = scipy.linalg.qr(design, mode="economic")
     metric = cp.Variable((size, size), PSD=True)
@@ -125,10 +109,10 @@ def fit_metric(design: np.ndarray, wanted: np.ndarray, size: int) -> np.ndarray:
     problem.solve(solver=cp.CLARABEL)
     if metric.value is None:
         raise RuntimeError(f"The semidefinite program of CCSR ended with status {problem.status!r}.")
-    values, vectors = scipy.linalg.eigh((metric.value + metric.value.T) / 2)
-    return (vectors * np.maximum(values, 0)) @ vectors.T
+    return positive_power((metric.value + metric.value.T) / 2, 1)
 
 
-def square_root(matrix: np.ndarray) -> np.ndarray:
+def positive_power(matrix: np.ndarray, exponent: float) -> np.ndarray:
+    """A power of a symmetric matrix, with negative eigenvalues taken for 0."""
     values, vectors = scipy.linalg.eigh(matrix)
-    return (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
+    return (vectors * np.maximum(values, 0) ** exponent) @ vectors.T
