@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
+from tightcut._support.sparse import to_csr
 from tightcut.model import Model
 
 
@@ -148,7 +150,7 @@ pairs as possible.
         validate_data(self, X, skip_check_array=True)  # sets n_features_in_ and feature_names_in_
 
     def _checked(self, X: Any, **options: Any) -> Any:
-        return validate_data(self, X, reset=False, **options)
+        return validate_data(self, to_csr(X) if sp.issparse(X) else X, reset=False, **options)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

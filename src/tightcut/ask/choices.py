@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tightcut._support.display import counted
+from tightcut._support.sparse import to_csr
 from tightcut.ask.records import PAIR_CHOICES, Question
 from tightcut.neighbors.points import check_mask, check_size
 
@@ -21,7 +22,7 @@ def check_data(X: Any, affinity: str) -> Any:
         raise ValueError(f'affinity must be "knn" or "precomputed"; got {affinity!r}.')
     check_mask(X)
     if sp.issparse(X):
-        X = sp.csr_array(X)
+        X = to_csr(X)
         if affinity == "knn":
             X = X.toarray()
     else:

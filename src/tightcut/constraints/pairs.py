@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from tightcut._support.sparse import check_sparse
+
 MOST_POINTS = math.isqrt(2**63 - 1)
 
 
@@ -238,6 +240,7 @@ def _read_sparse(matrix: Any, n_points: int, name: str) -> tuple[np.ndarray, np.
         )
     if matrix.dtype.kind not in "biuf":
         raise ValueError(f"{name}: a sparse matrix of pairs must hold real numbers; got dtype {matrix.dtype}.")
+    check_sparse(matrix, name)
     entries = matrix.tocoo()
     stored = entries.data != 0
     pairs = np.stack([entries.row[stored], entries.col[stored]], axis=1).astype(np.int64)

@@ -7,11 +7,13 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state, check_scalar
 from sklearn.utils.validation import check_non_negative, validate_data
 
 from tightcut._support.choices import check_choice
+from tightcut._support.sparse import to_csr
 from tightcut.constraints import Constraints
 from tightcut.graph import Graph
 from tightcut.neighbors import knn_affinity
@@ -78,6 +80,7 @@ class GraphClusterer(ConstrainedClusterer):
     def _read(self, X: Any) -> Graph:
         if self.affinity == "knn":
             return Graph.from_affinity(knn_affinity(super()._read(X), self.n_neighbors))
+        X = to_csr(X) if sp.issparse(X) else X
         affinity = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2)
         check_non_negative(affinity, type(self).__name__)
         return Graph.from_affinity(affinity)
