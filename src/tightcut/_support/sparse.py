@@ -50,8 +50,7 @@ def check_sparse(matrix: Any, name: str = "X") -> None:
         _same_length((*ends, matrix.data), name)
         _check_coordinates(ends, matrix.shape, name)
     elif matrix.format == "dok":
-        ends = np.array(list(matrix.keys()), dtype=object).reshape(-1, 2).T
-        _check_coordinates(tuple(ends), matrix.shape, name)
+        _check_coordinates(_columns(list(matrix.keys())), matrix.shape, name)
     elif matrix.format == "lil":
         _check_lists(matrix, name)
     else:
@@ -102,8 +101,7 @@ def _check_lists(matrix: Any, name: str) -> None:
     if [len(row) for row in rows] != [len(row) for row in values] or len(rows) != matrix.shape[0]:
         raise ValueError(f"The rows of {name} do not have one value for each column that they name. {REMEDY}")
     ends = [(row, column) for row, columns in enumerate(rows) for column in columns if not 0 <= column < width]
-    if ends:
-        _check_coordinates(tuple(np.array(ends, dtype=object).T), matrix.shape, name)
+    _check_coordinates(_columns(ends), matrix.shape, name)
 
 
 def _check_diagonals(matrix: Any, name: str) -> None:
@@ -137,6 +135,11 @@ def _check_range(
     if least >= 1 and most == count:
         hint = "If yours start at 1, subtract 1 from all of them."
     raise ValueError(f"{where}, and its shape is {shape}: {AXES[axis]}s count from 0 to {shape[axis] - 1}. {hint}")
+
+
+def _columns(places: list[tuple[int, int]]) -> tuple[np.ndarray, ...]:
+    """Rows and columns of places, as Python's numbers of any size."""
+    return tuple(np.array(places, dtype=object).reshape(-1, 2).T)
 
 
 def _whole_numbers(matrix: Any, parts: tuple[str, ...], name: str) -> tuple[np.ndarray, ...]:
