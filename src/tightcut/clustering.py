@@ -14,6 +14,7 @@ from tightcut._support.interruption import interruptible
 from tightcut._support.rounding import BELIEF_ROUNDING
 from tightcut.alignment import align
 from tightcut.constraints import Constraints
+from tightcut.constraints.pairs import to_array
 from tightcut.constraints.sources import missing
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.gpu.device import resolve_device
@@ -264,7 +265,10 @@ def check_number(name: str, value: Any, expected: str = "a number >= 0") -> None
 
 
 def check_init(init: Any, graph: Graph, n_clusters: int) -> np.ndarray:
-    labels = read_labels(init, graph, "init")
+    labels, given = read_labels(init, graph, "init"), to_array(init)
+    largest = max((value for value in given.tolist() if isinstance(value, int)), default=0)
+    if largest >= 2**63 - n_clusters:
+        raise ValueError(f"init holds the number {largest}, and clusters are numbered in 64 bits; use smaller numbers.")
     if labels.max() >= n_clusters:
         raise ValueError(f"init has {labels.max() + 1} clusters, more than n_clusters={n_clusters}.")
     return labels
@@ -272,7 +276,7 @@ def check_init(init: Any, graph: Graph, n_clusters: int) -> np.ndarray:
 
 def read_labels(labels: Any, graph: Graph, name: str = "labels") -> np.ndarray:
     """Labels of all vertices, numbered by first appearance."""
-    values = np.asarray(labels)
+    values = to_array(labels)
     if values.shape != (graph.n_vertices,):
         raise ValueError(
             f"{name} must hold one label per point, shape ({graph.n_vertices},); got shape {values.shape}."
