@@ -10,6 +10,7 @@ from uuid import uuid4
 import numpy as np
 import scipy.sparse as sp
 
+from tightcut._support.atomic import resolved
 from tightcut._support.choices import check_choice, check_count
 from tightcut._support.extras import required
 from tightcut.distributed.edges import COLUMNS, MOST_VERTICES
@@ -174,7 +175,7 @@ def knn_edges(
 
 
 def _empty_folder(folder: str | Path) -> Path:
-    target = Path(folder).resolve()
+    target = resolved(Path(folder))
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise FileExistsError(17, "The edges need a folder of their own, empty or new", str(folder))
     target.mkdir(parents=True, exist_ok=True)

@@ -9,6 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
+from tightcut._support.atomic import resolved
 from tightcut._support.png import COLOUR_TYPES, png
 from tightcut.files import InputError
 
@@ -102,7 +103,7 @@ def files_named(names: Iterable[str], folder: Path) -> list[Path | None]:
 
     Only files that lie in the folder are found, whatever the names say.
     """
-    root = folder.resolve()
+    root = resolved(folder)
     found: dict[str, Path] = {}
     for path in sorted(root.rglob("*")):
         if path.suffix.lower() in MEDIA_TYPES and path.is_file() and path.resolve().is_relative_to(root):
