@@ -13,6 +13,7 @@ from tightcut.ask.page.showing import called, group_label, in_words
 from tightcut.ask.page.things import Things
 from tightcut.ask.protocol import AnySession
 from tightcut.ask.records import Question
+from tightcut.files.cells import is_whole
 
 SHADES = " .:-=+*#%@"
 ABREAST = 4  # groups beside each other
@@ -54,7 +55,7 @@ def _choice(question: Question, text: str) -> Any:
         return PAIR_KEYS[text.lower()]
     if not text:
         return "unsure"
-    if not text.isdecimal():
+    if not is_whole(text):
         return called(text, question.groups)
     if int(text) > len(question.groups):
         raise ValueError(f"There is no group {text}: {PICK_HELP}.")
