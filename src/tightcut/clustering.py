@@ -267,7 +267,7 @@ def check_number(name: str, value: Any, expected: str = "a number >= 0") -> None
 def check_init(init: Any, graph: Graph, n_clusters: int) -> np.ndarray:
     labels, given = read_labels(init, graph, "init"), to_array(init)
     largest = max((value for value in given.tolist() if isinstance(value, int)), default=0)
-    if largest >= 2**63 - n_clusters:
+    if largest >= 2**62:  # clusters of updates get further numbers
         raise ValueError(f"init holds the number {largest}, and clusters are numbered in 64 bits; use smaller numbers.")
     if labels.max() >= n_clusters:
         raise ValueError(f"init has {labels.max() + 1} clusters, more than n_clusters={n_clusters}.")

@@ -42,7 +42,7 @@ class Rows:
     def of_model(cls, model: Model) -> Rows:
         """As saved by the command line; for a model made in Python, row numbers and the names of the features."""
         noted = vars(model).get("_rows")
-        if noted is None:
+        if noted is None or len(noted["ids"]) != len(model.labels_):  # rows were added in Python
             names = getattr(model, "feature_names_in_", None)
             columns = None if names is None else tuple(map(str, names))
             return cls([str(row) for row in range(len(model.labels_))], columns=columns)

@@ -19,9 +19,10 @@ from tightcut.inputs import check_is_fitted, gather_constraints, seed_of
 from tightcut.relaxation.objective import normalized_cut
 from tightcut.result import ClusteringResult
 from tightcut.search.release import satisfied
-from tightcut.updates.archive import ArchiveError, read_archive, write_archive
+from tightcut.updates.archive import ArchiveError, damage_reported, read_archive, write_archive
 from tightcut.updates.changes import Changes, list_changes
 from tightcut.updates.growth import Growth, for_all_points, grown, on_more_points
+from tightcut.updates.loaded import check_parameters, checked_state
 from tightcut.updates.local import Effort, Situation, settle
 
 if TYPE_CHECKING:
@@ -266,11 +267,12 @@ class UpdateMixin:
             raise ArchiveError(
                 f"{path} has parameters that this version of tightcut does not know: {error}."
             ) from error
-        for name, value in state.items():
-            if not _is_state(name) or hasattr(cls, name):
-                raise ArchiveError(f"{path} is damaged: a model has no attribute {name!r}.")
-            setattr(model, name, value)
-        model._check_loaded(path)
+        with damage_reported(path):
+            check_parameters(parameters)
+            for name, value in checked_state(state).items():
+                if not _is_state(name) or hasattr(cls, name):
+                    raise ValueError(f"a model has no attribute {name!r:.40}")
+                setattr(model, name, value)
         return model
 
     def _begin(self, result: ClusteringResult) -> None:
@@ -326,21 +328,8 @@ class UpdateMixin:
         self._note_violations(constraints.violations(labels))
         for name in ("history_", "hierarchy_"):  # of the fit
             vars(self).pop(name, None)
-
-    def _check_loaded(self, path: Any) -> None:
-        """Refuse parts that do not fit together, before a compiled kernel reads them."""
-        try:
-            n, points = len(self.labels_), self._training_points
-            lengths = {self.constraints_.n_points, len(self.vertex_weights_), *self.affinity_matrix_.shape}
-            if points is not None:
-                lengths |= {points.shape[0], *(() if self._scales is None else self._scales.shape)}
-            integers = self.labels_.ndim == 1 and self.labels_.dtype.kind == "i" and self.labels_.min() >= 0
-            consistent = lengths == {n} and integers and int(self.labels_.max()) < self._n_ids
-            consistent = consistent and self.affinity_matrix_.data.dtype == np.float64 and isinstance(self.names_, dict)
-        except (AttributeError, TypeError, ValueError):
-            consistent = False
-        if not consistent:
-            raise ArchiveError(f"{path} is damaged: its parts do not fit together. Save the model again.")
+        if "_rows" in vars(self) and len(self._rows["ids"]) != len(labels):
+            del self._rows  # new rows have no identifiers
 
 
 def _is_state(name: str) -> bool:
