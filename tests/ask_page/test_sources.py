@@ -159,6 +159,12 @@ def test_the_terminal_knows_groups_by_what_it_calls_them(desk):
     assert "Undone: the last answer." in written
 
 
+def test_a_name_in_digits_of_another_script_is_a_name(desk):
+    waiting = iter(["\N{ARABIC-INDIC DIGIT ONE}", "q"])
+    converse(desk.session, desk.things, lambda _: next(waiting), [].append, "pick")
+    assert [group.name for group in desk.session.groups][-1] == "\N{ARABIC-INDIC DIGIT ONE}"
+
+
 def test_the_command_in_the_terminal(tmp_path, monkeypatch, capsys):
     pytest.importorskip("click")
     from tightcut.cli import main

@@ -15,6 +15,7 @@ from tightcut.gpu.device import resolve_device
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.objective import normalized_cut
+from tightcut.problem.pairs import to_array
 from tightcut.problem.sources import missing
 from tightcut.relaxation.paper import PaperSettings, paper_bipartition, paper_partitions
 from tightcut.search.canonical import in_canonical_order
@@ -264,7 +265,10 @@ def check_number(name: str, value: Any, expected: str = "a number >= 0") -> None
 
 
 def check_init(init: Any, graph: Graph, n_clusters: int) -> np.ndarray:
-    labels = read_labels(init, graph, "init")
+    labels, given = read_labels(init, graph, "init"), to_array(init)
+    largest = max((value for value in given.tolist() if isinstance(value, int)), default=0)
+    if largest >= 2**62:  # clusters of updates get further numbers
+        raise ValueError(f"init holds the number {largest}, and clusters are numbered in 64 bits; use smaller numbers.")
     if labels.max() >= n_clusters:
         raise ValueError(f"init has {labels.max() + 1} clusters, more than n_clusters={n_clusters}.")
     return labels
@@ -272,7 +276,7 @@ def check_init(init: Any, graph: Graph, n_clusters: int) -> np.ndarray:
 
 def read_labels(labels: Any, graph: Graph, name: str = "labels") -> np.ndarray:
     """Labels of all vertices, numbered by first appearance."""
-    values = np.asarray(labels)
+    values = to_array(labels)
     if values.shape != (graph.n_vertices,):
         raise ValueError(
             f"{name} must hold one label per point, shape ({graph.n_vertices},); got shape {values.shape}."

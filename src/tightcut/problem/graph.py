@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from tightcut.utils.display import html_view
+from tightcut.utils.sparse import to_csr
 
 CACHED_LIMIT = 50_000  # vertices
 SYMMETRY_TOLERANCE = 1e-6
@@ -157,8 +158,8 @@ def without_diagonal(matrix: sp.csr_array) -> sp.csr_array:
 
 def validate_affinity(affinity: Any) -> sp.csr_array:
     """Check an affinity matrix and return it as a clean symmetric csr_array (a copy, never a view)."""
-    matrix = sp.csr_array(affinity) if sp.issparse(affinity) else _dense_to_sparse(affinity)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+    matrix = to_csr(affinity, "The affinity matrix") if sp.issparse(affinity) else _dense_to_sparse(affinity)
+    if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"An affinity matrix must be square; this one has shape {matrix.shape}.")
     if np.iscomplexobj(matrix):
         raise ValueError("An affinity matrix must be real; this one holds complex numbers.")

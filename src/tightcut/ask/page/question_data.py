@@ -145,7 +145,7 @@ def with_images(things: Things, images: Sequence[str], path: Origin, names: list
 
 
 def pixel_shape(images: Sequence[str]) -> tuple[int, int] | None:
-    match = re.fullmatch(r"([1-9]\d{0,4})x([1-9]\d{0,4})", images[0]) if images else None
+    match = re.fullmatch(r"([1-9][0-9]{0,4})x([1-9][0-9]{0,4})", images[0]) if images else None
     return None if match is None else (int(match[1]), int(match[2]))
 
 
