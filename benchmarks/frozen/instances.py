@@ -10,7 +10,7 @@ from benchmarks.instances import reference
 
 STATES = (0, 1)
 BUNDLED = ("iris", "wine", "wdbc", "digits")  # these come with scikit-learn; the others from TIGHTCUT_DATA
-SMALL = (*BUNDLED, "breast_cancer", "heart", "diabetis", "sonar", "ionosphere")
+SMALL = (*BUNDLED, "breast_cancer", "heart", "diabetis", "sonar", "ionosphere")  # all that they are used for is quick
 RANDOM_PAIRS = {
     "digits": (200, 1000),
     "usps": (500,),
@@ -97,6 +97,9 @@ def _clustered() -> Iterator[Instance]:
         ("iris", "RandomState", {"n_pairs": 30, "state": "legacy"}),
     ]:
         yield Instance("cluster", dataset, label, settings, dataset in SMALL)
+    for dataset, k in [("letter", 8), ("letter", 2), ("spam", 2)]:  # so many points that starts come in batches
+        settings = {"n_pairs": 500, "effort": 0.3, "k": k}
+        yield Instance("cluster", dataset, f"500, k {k}, effort 0.3", settings)
     for dataset, n_pairs in [("heart", 80), ("sonar", 40), ("wine", 60)]:
         yield Instance("paper", dataset, str(n_pairs), {"n_pairs": n_pairs, "method": "paper"})
     yield from _soft()
@@ -145,6 +148,8 @@ def _graphs() -> Iterator[Instance]:
     ]:
         settings = {"n_pairs": n_pairs, "n_units": n_units}
         yield Instance("cluster_graph", dataset, f"{n_pairs}, {n_units} units", settings, quick)
+    settings = {"n_pairs": 100, "n_units": 400, "weighted": False}  # the seed decides between equal weights
+    yield Instance("cluster_graph", "digits", "100, equal weights", settings)
 
 
 def _fitted() -> Iterator[Instance]:
@@ -164,6 +169,7 @@ def _fitted() -> Iterator[Instance]:
     for state in (*STATES, "generator"):
         settings = {"n_pairs": 100, "state": state, "effort": 0}
         yield Instance("chosen", "digits", f"100, effort 0, state {state}", settings)
+    yield Instance("chosen", "letter", "500, effort 0", {"n_pairs": 500, "effort": 0})
     yield Instance("auto_k", "digits", "effort 0", {"n_pairs": 0, "effort": 0})
     yield Instance("chosen", "wine", "distances", {"n_pairs": 60, "form": "distances"})
     yield Instance("chosen", "wine", "similarities", {"n_pairs": 60, "form": "similarities"})
@@ -188,6 +194,7 @@ def _continued() -> Iterator[Instance]:
     ]:
         yield Instance("update", "wine", label, {"n_pairs": 40, **settings})
     settings = {"n_pairs": 60, "full": True, "keep": "none", "effort": 0}
+    yield Instance("update", "letter", "effort 0", {"n_pairs": 200, "effort": 0})
     yield Instance("update", "digits", "full, keep none, effort 0", settings)
 
 

@@ -108,12 +108,13 @@ def _neighbours(dataset: str, *, sparse: bool = False, **settings: Any) -> Task:
     return run
 
 
-def _cluster_graph(dataset: str, *, n_pairs: int, n_units: int) -> Task:
+def _cluster_graph(dataset: str, *, n_pairs: int, n_units: int, weighted: bool = True) -> Task:
     import dask
     import pandas as pd
 
     X, y = points(dataset)
     w = sp.triu(_affinity(X), 1, format="coo")
+    w = w if weighted else sp.coo_array((np.ones(w.nnz), (w.row, w.col)), shape=w.shape)
     folder = tempfile.TemporaryDirectory()
     for part in np.array_split(np.arange(w.nnz), 3):
         edges = pd.DataFrame({"i": w.row[part], "j": w.col[part], "weight": w.data[part]})

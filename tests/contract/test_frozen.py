@@ -1,8 +1,9 @@
 """What 0.6.0 saved and answered is still read, and gives the same: models, journals, and what commands print as JSON.
 
 The files are in `tests/data`, and `tests/data/make.py` says how they were made. Whole numbers, labels and texts must be equal,
-other numbers up to 1e-9. The points have few digits and the cuts compared are far apart, so that neither the version of
-numpy nor the BLAS decides between them.
+other numbers up to 1e-9 (the progress of a session, which is found by iteration, up to 1e-6). The points have few digits and
+the cuts compared are far apart, so that neither the version of numpy nor the BLAS decides between them: the files were made
+with numpy 2.4, and numpy 1.26 with the other oldest versions gives the same.
 """
 
 import json

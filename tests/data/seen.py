@@ -18,7 +18,7 @@ import numpy as np
 from data.saved import graph, points, resolution_session, unseen, working_folder, write_parquet
 
 PROSE = ("settings_reason", "description", "message")
-PRECISION = 1e-9
+PRECISION = {"progress": 1e-6}  # of the rest 1e-9; the progress of a session is found by iteration, to 1e-8
 
 
 # fmt: off
@@ -232,9 +232,10 @@ def differences(before, now, place="", key=""):
         ]
     if isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
         pairs = enumerate(zip(before, now, strict=True))
-        return [one for row, (a, b) in pairs for one in differences(a, b, f"{place}/{row}")]
+        return [one for row, (a, b) in pairs for one in differences(a, b, f"{place}/{row}", key)]
     if isinstance(before, float) and isinstance(now, (int, float)) and not isinstance(now, bool):
-        same = math.isclose(before, now, rel_tol=PRECISION, abs_tol=PRECISION)
+        precision = PRECISION.get(key, 1e-9)
+        same = math.isclose(before, now, rel_tol=precision, abs_tol=precision)
     else:
         same = type(before) is type(now) and before == now
     return [] if same else [f"{place}: {now!r}, not {before!r}"]
