@@ -150,6 +150,8 @@ def _graphs() -> Iterator[Instance]:
         yield Instance("cluster_graph", dataset, f"{n_pairs}, {n_units} units", settings, quick)
     settings = {"n_pairs": 100, "n_units": 400, "weighted": False}  # the seed decides between equal weights
     yield Instance("cluster_graph", "digits", "100, equal weights", settings)
+    settings = {"n_pairs": 0, "n_units": 900, "effort": 0}
+    yield Instance("cluster_graph", "digits", "900 units, effort 0", settings)
 
 
 def _fitted() -> Iterator[Instance]:

@@ -108,7 +108,7 @@ def _neighbours(dataset: str, *, sparse: bool = False, **settings: Any) -> Task:
     return run
 
 
-def _cluster_graph(dataset: str, *, n_pairs: int, n_units: int, weighted: bool = True) -> Task:
+def _cluster_graph(dataset: str, *, n_pairs: int, n_units: int, weighted: bool = True, **settings: Any) -> Task:
     import dask
     import pandas as pd
 
@@ -120,7 +120,7 @@ def _cluster_graph(dataset: str, *, n_pairs: int, n_units: int, weighted: bool =
         edges = pd.DataFrame({"i": w.row[part], "j": w.col[part], "weight": w.data[part]})
         edges.to_parquet(Path(folder.name, f"{part[0]:09d}.parquet"))
     known = _pairs(y, n_pairs)
-    settings = {"n_units": n_units, "partition_size": w.nnz // 2, "random_state": 0, "n_jobs": 1}
+    settings |= {"n_units": n_units, "partition_size": w.nnz // 2, "random_state": 0, "n_jobs": 1}
 
     def run() -> Found:
         with dask.config.set(scheduler="threads"):
