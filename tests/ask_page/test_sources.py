@@ -36,9 +36,9 @@ def test_a_table(folder):
 def test_differing_fields():
     things = Things(["a", "b"], fields={"town": ["Ulm", "Ulm"], "age": ["30", "80"], "job": ["cook", "smith"]})
     assert things.differing(0, 1) == [1, 2]
-    close = Things(["a", "b", "c"], fields={"age": [30.0, 31.0, 90.0]})
-    assert close.differing(0, 1) == []
-    assert close.differing(0, 2) == [0]
+    numbers = Things(["a", "b", "c"], fields={"taxes": ["5000000", "5400000", "90000000"], "age": [30.0, 30.0, 31.0]})
+    assert numbers.differing(0, 1) == [0]  # close to each other, and not the same
+    assert numbers.differing(0, 2) == [0, 1]
 
 
 def test_long_texts_are_shown_as_texts(folder):

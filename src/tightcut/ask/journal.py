@@ -17,6 +17,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from tightcut.ask.choices import check_data
 from tightcut.ask.events import check_event, check_header
 from tightcut.constraints import Constraints
 
@@ -141,7 +142,13 @@ def read_events(path: Any) -> list[Event]:
     return events
 
 
-def read_constraints(path: Any, n_points: int | None = None) -> Constraints:
+def identify(X: Any, affinity: str = "knn") -> Event:
+    """What the first line of a journal says of its data, points or with "precomputed" similarities."""
+    X = check_data(X, affinity)
+    return {"rows": int(X.shape[0]), "fingerprint": fingerprint(X)}
+
+
+def read_constraints(path: Any, n_points: int | None = None, X: Any = None, affinity: str = "knn") -> Constraints:
     """The answers of a journal that can be true together, as must-links and cannot-links.
 
     Contradictions are settled by the answers alone; a `Session` also uses the data.
@@ -151,7 +158,11 @@ def read_constraints(path: Any, n_points: int | None = None) -> Constraints:
     path : path-like
         A journal that a `Session` has written.
     n_points : int, optional
-        Number of points of the data; a journal of other data is refused.
+        Number of points of the data; a journal about another number is refused.
+    X : array-like, optional
+        The data; a journal of other data is refused.
+    affinity : {"knn", "precomputed"}
+        What X is, as in `Session`.
     """
     from tightcut.ask.evidence import believed_constraints, gather
     from tightcut.ask.history import effective_answers, named_groups
@@ -163,6 +174,8 @@ def read_constraints(path: Any, n_points: int | None = None) -> Constraints:
     rows = int(header["rows"])
     if n_points is not None and n_points != rows:
         raise ValueError(f"{path} holds answers about {rows} points; the data have {n_points}.")
+    if X is not None:
+        _check_data(header, identify(X, affinity), Path(path))
     evidence = gather(effective_answers(events), header["anchor"], named_groups(events)[1])
     return believed_constraints(evidence, weigh(evidence), rows)
 
@@ -252,6 +265,7 @@ def _check_data(header: Event, expected: Event, path: Path) -> None:
         )
     if header.get("fingerprint") != expected["fingerprint"]:
         raise ValueError(
-            f"{path} holds answers about other data: as many rows, other values. "
-            "Give the data it was written for, in the same order, or another path."
+            f"{path} holds answers about other data: as many rows, but other values, columns or order. Give the data as "
+            "they were when the questions were asked, or another path. Where rows have names, the pairs that the page of "
+            "tightcut ask writes (Pairs, CSV) hold in any order."
         )

@@ -18,7 +18,7 @@ from tightcut.ask.contradictions import find_contradictions
 from tightcut.ask.evidence import COMPARE, believed_constraints, judge, truth_of
 from tightcut.ask.galleries import doubtful_rows, typical_members, typical_rows
 from tightcut.ask.history import answer_event, largest, numbered, to_answer, undoing
-from tightcut.ask.journal import Event, Journal, fingerprint, now
+from tightcut.ask.journal import Event, Journal, identify, now
 from tightcut.ask.landscape import survey
 from tightcut.ask.planning import Item, Planner
 from tightcut.ask.progress import measure
@@ -93,7 +93,7 @@ class Session(State):
         self._X = choices.check_data(X, affinity)
         self.n_clusters = choices.check_n_clusters(n_clusters, self._X.shape[0])
         self.affinity, self.n_neighbors, self.n_jobs = affinity, n_neighbors, n_jobs
-        self._journal = Journal(answers, {"rows": int(self._X.shape[0]), "fingerprint": fingerprint(self._X)})
+        self._journal = Journal(answers, identify(self._X, affinity))
         seed = int(self._journal.header.get("seed", choices.read_seed(random_state)))
         self._landscape = survey(self._X, self.n_clusters, affinity, n_neighbors, seed, n_jobs)
         # Group 0 begins with the point of the largest degree.

@@ -126,13 +126,13 @@ def _model_source(model: Model, data: str, options: dict[str, Any]) -> Source:
 def _check_before_the_page(source: Source, journal: Path | None, n_clusters: int | str) -> None:
     """Refuse data that cannot be asked about, and a journal of other data, before a page is opened."""
     from tightcut.ask.choices import check_data
-    from tightcut.ask.journal import Journal, fingerprint
+    from tightcut.ask.journal import Journal, identify
 
     X = check_data(source.X, source.affinity)
     if n_clusters != "auto" and int(n_clusters) > X.shape[0]:
         raise ValueError(f"{n_clusters:,} clusters need at least that many points; there are {X.shape[0]:,}.")
     if journal is not None and journal.exists():
-        Journal(journal, {"rows": int(X.shape[0]), "fingerprint": fingerprint(X)})
+        Journal(journal, identify(X, source.affinity))
 
 
 def _session(source: Source, journal: Path | None, options: dict[str, Any], model: Model | None) -> Session:

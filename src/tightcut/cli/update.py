@@ -132,7 +132,7 @@ def _updated(
     judgements = None if pairs is None or answers is not None else read_pairs(pairs, options["decimal"])
     data, points = (None, None) if new is None else read_new(new, model, old, options, console)
     rows = old.with_new(data)
-    known = _constraints(judgements, answers, rows, len(old.ids))
+    known = _constraints(judgements, answers, rows, model)
     try:
         with console.warnings_as_notes():
             model.update(points, constraints=known, keep=keep, full=full)
@@ -148,7 +148,7 @@ def _updated(
     return rows, [] if answers is None else _take_names(model, answers, console)
 
 
-def _constraints(judgements: Judgements | None, answers: Path | None, rows: Rows, n_old: int) -> Constraints | None:
+def _constraints(judgements: Judgements | None, answers: Path | None, rows: Rows, model: Model) -> Constraints | None:
     from tightcut import Constraints
     from tightcut.files import InputError
 
@@ -157,7 +157,9 @@ def _constraints(judgements: Judgements | None, answers: Path | None, rows: Rows
     if answers is None:
         return None
     try:
-        known = Constraints.from_answers(answers, n_old)
+        points = model._training_points  # noqa: SLF001
+        X, affinity = (model.affinity_matrix_, "precomputed") if points is None else (points, "knn")
+        known = Constraints.from_answers(answers, X.shape[0], X=X, affinity=affinity)
     except (OSError, ValueError) as error:
         raise InputError(str(error)) from error
     return Constraints.from_pairs(
