@@ -14,14 +14,13 @@ from tightcut.files.cells import is_missing
 from tightcut.files.errors import listed
 from tightcut.files.tables import first_places
 from tightcut.resolution.columns import Columns, Source, read_source
-from tightcut.resolution.edges import Roles, find_roles, find_sides, merge_scores, read_probabilities
+from tightcut.resolution.edges import BETWEEN, Roles, find_roles, find_sides, merge_scores, read_probabilities
 from tightcut.resolution.identifiers import IdColumn, id_column, number_ids
 from tightcut.resolution.keys import distinct
 from tightcut.resolution.result import Resolution, ScoredPairs, spell
 from tightcut.resolution.rules import Named, Rules
 
 VALUE_NAMES = {"groups": ("group", "groups", "source"), "labels": ("label", "labels", "cluster", "name")}
-BETWEEN = "-__-"  # how splink writes a dataset and an id as one
 
 
 def resolve(
