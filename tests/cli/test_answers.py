@@ -1,10 +1,13 @@
 """The answers of `tightcut ask` where pairs are taken: of these rows, in this order, or not at all."""
 
+import json
+
 import numpy as np
 import pytest
 
 from tightcut import Constraints
 from tightcut.ask import Session
+from tightcut.files import DataOptions, read_data
 
 TRUTH = np.repeat([0, 1], 30)
 OTHER = "holds answers about other data: as many rows, but other values, columns or order"
@@ -81,3 +84,31 @@ def test_where_a_table_is_needed_a_journal_is_named_as_what_it_is(run, command):
     assert code == 1
     assert "answers.jsonl holds the answers of tightcut ask" in err
     assert "--constraints" in err
+
+
+FLOWERS = "length,width,{}\n" + "".join(f"{i / 7:.3f},{(i * i % 31) / 5:.1f},{i // 20}\n" for i in range(60))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["class", "Target", "y"])
+def test_a_column_that_looks_like_the_answer_is_named(run, folder, name):
+    (folder / "flowers.csv").write_text(FLOWERS.format(name))
+    code, out, err = run("cluster flowers.csv -k 3")
+    assert code == 0
+    assert err.count(f"Note: Column '{name}' looks like the answer") == 1
+    assert f"--drop {name}\n" in err
+    assert f"columns   3, with '{name}', which looks like the answer (--drop leaves it out)\n" in out
+    assert json.loads(run("cluster flowers.csv -k 3 --json")[1])["columns_like_the_answer"] == [name]
+    for choice in (f"--drop {name}", f"--labels {name}", f"--columns length,width,{name}"):  # told, or asked for
+        code, out, err = run(f"cluster flowers.csv -k 3 {choice}")
+        assert code == 0
+        assert "looks like the answer" not in out + err
+
+
+def test_columns_that_only_have_such_a_name(folder):
+    rows = [(i / 7, i % 7, i, i / 3, i % 3) for i in range(60)]
+    text = "".join(",".join(map(str, row)) + "\n" for row in rows)
+    (folder / "points.csv").write_text("x,y,label,target,kind\n" + text)
+    assert read_data("points.csv").suspects == ()  # y stands beside x; the others count rows, or measure
+    (folder / "words.csv").write_text("x,species\n1,ape\n2,bat\n4,ape\n5,bat\n")
+    assert read_data("words.csv", DataOptions(encode=("species",))).suspects == ("species",)

@@ -60,6 +60,13 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
             run_commands(text, capsys)
 
 
+@pytest.mark.parametrize("page", [README, *PAGES], ids=name)
+def test_no_page_cross_validates_without_shuffling(page):
+    """The rows of scikit-learn's own tables are sorted by class: a fold would be a class that the others do not have."""
+    for language, text in blocks(page):
+        assert language != "python" or not re.search(r"cv=\d|KFold\((?![^)]*shuffle=True)", text)
+
+
 @pytest.mark.slow
 def test_bertopic_takes_the_clusterer_of_the_page(tmp_path, monkeypatch):
     """Not a dependency of the tests, since it brings PyTorch along; with embeddings at hand it works without:

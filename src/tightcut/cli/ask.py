@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 )
 @opt.option("--columns", multiple=True, metavar="COL,...", help="Columns to cluster by; repeatable.")
 @opt.option("--drop", multiple=True, metavar="COL,...", help="Columns to leave out; repeatable.")
+@opt.decimal_option
 @opt.choice("--missing", "error mean", "Where values are missing: stop, or fill in the mean of the column.")
 @opt.choice("--kind", "pick pair", "Ask which group a thing belongs to, or whether two things belong together.")
 @page_options
@@ -85,7 +86,7 @@ def _source(data: str, options: dict[str, Any], console: Console) -> Source:
             f"{data} is a directory. DATA holds numbers to cluster by, such as features of pictures in a table or an NPY "
             f"file; to show the pictures in {data} as well: tightcut ask DATA --images {data}"
         )
-    reading = replace(reading_options(options), suggest=("drop", "missing mean"))
+    reading = replace(reading_options(options), suggest=("drop", "missing mean", "decimal"))
     source = read_source(data, reading, show=options["show"], images=options["images"])
     for note in source.notes:
         console.note(f"Note: {note}")
@@ -99,8 +100,8 @@ def _model(data: str, options: dict[str, Any]) -> Model | None:
 
     if Path(data).suffix.lower() != SUFFIX:
         return None
-    for name in ("id", "columns", "drop"):
-        if options[name]:
+    for name, unused in {"id": None, "columns": (), "drop": (), "decimal": "."}.items():
+        if options[name] != unused:
             raise click.UsageError(f"--{name} cannot be used with a model, whose rows and columns are fixed.")
     return read_model(Path(data))
 

@@ -84,10 +84,10 @@ class Resolution:
         --------
         >>> from tightcut import resolve
         >>> resolve([("ann", "anna", 0.9)]).with_records(["bob"]).clusters
-            id  cluster
-           ann        0
-          anna        0
-           bob        1
+           id  cluster
+          ann        0
+         anna        0
+          bob        1
         """
         if not len(ids):
             return self
