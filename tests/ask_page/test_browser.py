@@ -370,7 +370,7 @@ def test_a_dead_server_loses_nothing(window, desk, answers, kit):
 
 
 @pytest.mark.parametrize("waiting", [False, True])
-def test_an_old_page_finds_the_new_one(window, desk, answers, kit, waiting):
+def test_an_old_page_finds_the_new_one(window, desk, kit, waiting):
     """A new run has another token: the page of the one before says so, and leads on once the new page is open."""
     first = kit.serve(desk)
     old = window(first.address + "#pair")

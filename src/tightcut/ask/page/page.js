@@ -180,17 +180,17 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
 
   function unreachable() {
     state.dead = true;
-    if (state.replaced) { replaced(); return; }
     const kept = state.hello?.journal ? `Every answer that was accepted is in ${state.hello.journal}. ` : "Answers were kept in its memory only: if it has ended, they are lost. Next time, name a file for them with --answers. ";
+    if (state.replaced) { replaced(kept); return; }
     const waiting = state.pending ? "Your last action has not been accepted yet; it is sent again as soon as tightcut answers. " : "";
     banner(`tightcut does not answer. ${kept}${waiting}If it has ended, start it again with the same command and use the new address.`);
   }
 
   // This page has the token of a run that has ended, and will never be answered again.
-  function replaced() {
-    const repeat = state.pending ? "Your last action was not accepted; repeat it there." : "All your answers were accepted.";
+  function replaced(kept) {
+    const repeat = state.pending ? "Your last action was not accepted; repeat it there. " : "";
     const next = newestPage();
-    const words = `tightcut was started anew, and this page belongs to the run before. ${repeat} `;
+    const words = `tightcut was started anew, and this page belongs to the run before. ${kept}${repeat}`;
     if (next) banner(words, h("a", { href: next + location.hash, text: "Go on with the new page" }));
     else banner(`${words}Go on at the address that it has printed.`);
   }

@@ -29,7 +29,7 @@ STATIC = {
     "page.js": ("page.js", "text/javascript"),
     "page.css": ("page.css", "text/css"),
 }
-OTHER_TOKEN = (
+NOT_FOUND = (
     "Not found: the address needs the token that tightcut ask has printed. A page of an earlier run has the token of that run: "
     "open the new address."
 )
@@ -90,7 +90,7 @@ def make_app(desk: Desk, token: str, port: int) -> Starlette:
         if problem is not None:
             response = Response(problem, 403, media_type="text/plain")
         elif not secrets.compare_digest(request.path_params["token"].encode(), token.encode()):
-            response = Response(OTHER_TOKEN, 404, {"Tightcut-Replaced": "yes"}, media_type="text/plain")
+            response = Response(NOT_FOUND, 404, {"Tightcut-Replaced": "yes"}, media_type="text/plain")
         else:
             response = await _respond(desk, request, request.path_params["rest"])
         response.headers.update(HEADERS)
