@@ -154,7 +154,7 @@ def other_values(content, rng):
     array = np.lib.format.read_array(io.BytesIO(entries[name]))
     kind = rng.integers(8)
     if kind < 4 and array.size:
-        value = [-1, 0, 1, 12, 13, 10**6, -(10**9), 2**31 - 1, np.nan, np.inf, 1e300, 5e-324][rng.integers(12)]
+        value = [-1, 0, 1, 12, 13, 10**6, -(10**9), 2**31 - 1, np.nan, np.inf, 1e15, 1e-15][rng.integers(12)]
         with np.errstate(invalid="ignore"):
             array.flat[rng.integers(array.size)] = (
                 value if array.dtype.kind == "f" else np.nan_to_num(value, posinf=7) % 2**31

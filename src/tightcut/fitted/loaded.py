@@ -25,6 +25,7 @@ REQUIRED = (
     "n_clusters_reason_", "n_features_in_", "choice_", "_training_points", "_view", "_scales", "_plain_affinity",
 )  # fmt: skip
 MOST_THREADS = 2**31
+LONGEST_WALK, MOST_EFFORT = 10_000, 1e6  # beyond them an update would not end
 WORDS = {
     "criterion": ("ncut", "rcut"),
     "affinity": ("knn", "precomputed"),
@@ -40,7 +41,7 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
         _require(value is None or isinstance(value, bool | int | float | str), f"parameter {name}")
         _require(value in WORDS.get(name, (value,)), f"parameter {name}")
     if "effort" in parameters:
-        _require(_is_number(parameters["effort"], least=0), "parameter effort")
+        _require(_is_number(parameters["effort"], least=0) and parameters["effort"] <= MOST_EFFORT, "parameter effort")
     threads = parameters.get("n_jobs")
     _require(threads is None or (_is_whole(threads, -MOST_THREADS) and 0 != threads < MOST_THREADS), "parameter n_jobs")
 
@@ -139,6 +140,7 @@ def _is_setting(setting: Any) -> bool:
         and _is_whole(setting.n_neighbors, 1)
         and setting.symmetrize in SYMMETRIZE
         and _is_whole(setting.diffusion)
+        and setting.diffusion <= LONGEST_WALK
         and _is_number(setting.influence, least=0)
     )
 
