@@ -173,6 +173,8 @@ def _fitted() -> Iterator[Instance]:
         yield Instance("chosen", "digits", f"100, effort 0, state {state}", settings)
     yield Instance("chosen", "letter", "500, effort 0", {"n_pairs": 500, "effort": 0})
     yield Instance("auto_k", "digits", "effort 0", {"n_pairs": 0, "effort": 0})
+    # Clusters of so many points are counted on a sample.
+    yield Instance("auto_k", "spam", "100, effort 0", {"n_pairs": 100, "effort": 0})
     yield Instance("chosen", "wine", "distances", {"n_pairs": 60, "form": "distances"})
     yield Instance("chosen", "wine", "similarities", {"n_pairs": 60, "form": "similarities"})
     yield Instance("chosen", "digits", "sparse", {"n_pairs": 200, "form": "sparse"})
