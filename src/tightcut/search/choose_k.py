@@ -18,6 +18,7 @@ from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.graph import Graph
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.feasibility import conflict_graph, find_clique, find_colouring
+from tightcut.search.magnitudes import scaled_graph
 
 MAX_CLUSTERS = 20
 DENSE_LIMIT = 500
@@ -242,19 +243,21 @@ def smallest_eigenvalues(graph: Graph, count: int) -> np.ndarray:
     """The smallest eigenvalues of the pencil (Laplacian, vertex weights), in ascending order."""
     if graph.n_edges == 0:
         return np.zeros(count)  # Lanczos does not begin with a matrix of zeros
+    graph, exponent = scaled_graph(graph)
     n, scale = graph.n_vertices, 1 / np.sqrt(graph.vertex_weights)
     stiffness = graph.degrees * scale**2
     if n <= max(DENSE_LIMIT, 2 * count):
         dense = -scale[:, None] * graph.weights.toarray() * scale
         dense[np.diag_indices(n)] += stiffness
-        return np.maximum(scipy.linalg.eigh(dense, eigvals_only=True, subset_by_index=[0, count - 1]), 0)
+        values = scipy.linalg.eigh(dense, eigvals_only=True, subset_by_index=[0, count - 1])
+        return np.ldexp(np.maximum(values, 0), exponent)
     # Lanczos converges fastest at the largest end, so the spectrum is turned around.
     top = 2 * float(stiffness.max())
     laplacian = sp.diags_array(stiffness) - sp.diags_array(scale) @ graph.weights @ sp.diags_array(scale)
     turned = sp.csr_array(sp.eye_array(n) * top - laplacian)
     start = np.random.default_rng(0).normal(size=n)
     values = eigsh(turned, k=count, which="LA", tol=1e-6, v0=start, return_eigenvectors=False)
-    return np.maximum(top - np.sort(values)[::-1], 0)
+    return np.ldexp(np.maximum(top - np.sort(values)[::-1], 0), exponent)
 
 
 def _fewest_clusters(merged: Graph, pairs: Constraints) -> tuple[int, str]:
