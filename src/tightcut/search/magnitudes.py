@@ -1,12 +1,12 @@
 """Weights and beliefs in a range in which no product or ratio of the search overflows or underflows.
 
 Every search begins here. Multiplying all edge weights, or all vertex weights, by a power of two rounds nothing and changes no
-comparison between two clusterings, so the largest of each is brought near 1. What is smaller than :math:`2^{-300}` (about
-1e-90) of the largest is raised to that, and a belief below :math:`2^{-100}` (about 1e-30) to that. The search then cannot
+comparison between two clusterings, so the largest of each is brought near 1. What is smaller than :math:`2^{-200}` (about
+1e-60) of the largest is raised to that, and a belief below :math:`2^{-100}` (about 1e-30) to that. The search then cannot
 tell such edges, vertices or pairs from somewhat larger ones, and among clusterings that differ in nothing else it may return
 any. Constraints hold as they always do, and whoever reports a cut or violated belief measures it with the weights given.
 
-Ordinary weights, the largest between :math:`2^{-64}` and :math:`2^{64}` and none below :math:`2^{-300}` of it, are left as
+Ordinary weights, the largest between :math:`2^{-32}` and :math:`2^{32}` and none below :math:`2^{-200}` of it, are left as
 they are.
 """
 
@@ -21,8 +21,8 @@ from tightcut.constraints import Constraints
 from tightcut.graph import Graph
 from tightcut.search.options import Progress
 
-ORDINARY = 64  # powers of two between 1 and the largest number, up to which nothing is multiplied
-SPAN = 300  # powers of two between the smallest and the largest number
+ORDINARY = 32  # powers of two between 1 and the largest number, up to which nothing is multiplied
+SPAN = 200  # powers of two between the smallest and the largest number
 LEAST_BELIEF = 2.0**-100  # of 10^9 such pairs the sum is still far below what the rounding of beliefs allows
 
 
@@ -36,7 +36,7 @@ class Scaled:
     >>> from tightcut import Constraints, Graph
     >>> far = Graph.from_affinity(np.array([[0, 3e40, 0], [3e40, 0, 1e-200], [0, 1e-200, 0]]))
     >>> scaled = Scaled.of(far, Constraints.from_pairs(3, [(0, 1)], must_link_belief=1e-300))
-    >>> bool(scaled.graph.weights.max() < 1), bool(scaled.graph.weights.data.min() == 2.0**-300)
+    >>> bool(scaled.graph.weights.max() < 1), bool(scaled.graph.weights.data.min() == 2.0**-200)
     (True, True)
     >>> scaled.constraints.must_link_belief.tolist() == [2.0**-100]
     True
@@ -69,24 +69,22 @@ class Scaled:
 def scaled_graph(graph: Graph) -> tuple[Graph, int]:
     """The graph with weights in range, and the power of two that its cuts are to be multiplied by. O(arcs)."""
     w = graph.weights
-    data, of_edges = _in_range(w.data)
-    vertex_weights, of_vertices = _in_range(graph.vertex_weights)
+    data, of_edges = _in_range(w.data, 0)
+    vertex_weights, of_vertices = _in_range(graph.vertex_weights, of_edges)
     if data is w.data and vertex_weights is graph.vertex_weights:
         return graph, 0
     weights = sp.csr_array((data, w.indices, w.indptr), shape=w.shape)
     return Graph(weights, vertex_weights), of_vertices - of_edges
 
 
-def _in_range(values: np.ndarray) -> tuple[np.ndarray, int]:
-    """Values times a power of two, with the smallest of them raised; the same array where all are in range."""
+def _in_range(values: np.ndarray, exponent: int) -> tuple[np.ndarray, int]:
+    """Values times a power of two, the given one if that will do, with the smallest raised; the same array if in range."""
     if len(values) == 0:
-        return values, 0
-    largest = values.max()
-    exponent = -int(np.frexp(largest)[1])
-    if abs(exponent) <= ORDINARY:
-        exponent = 0
-    # A subnormal number loses no bit here: it is divided only where the largest is above 2^64, and then it is raised.
-    least = np.ldexp(1.0, int(np.frexp(largest)[1]) + exponent - SPAN)
-    if exponent == 0 and values.min() >= least:
-        return values, 0
-    return np.maximum(np.ldexp(values, exponent), least), exponent
+        return values, exponent
+    size = int(np.frexp(values.max())[1])
+    if abs(size + exponent) > ORDINARY:
+        exponent = -size
+    least = 2.0 ** (size + exponent - SPAN)
+    # Where dividing rounds, to a subnormal number or to 0, the result is below the least.
+    scaled = np.ldexp(values, exponent) if exponent else values
+    return (scaled if scaled.min() >= least else np.maximum(scaled, least)), exponent
