@@ -121,6 +121,6 @@ def _assert_result(found, graph, known, k):
     assert_labels(found.labels, k, all_used=True)
     assert math.isfinite(found.cut)
     assert found.cut >= 0
-    assert all(value >= 0 for value in found.history or ())
+    assert all(0 <= value < math.inf for value in found.history or ())
     own = known.violations(found.labels)
     assert (found.violations.belief, found.violations.n_violations) == (own.belief, own.n_violations)

@@ -159,7 +159,8 @@ def bipartition(
     options.report("polish", len(chosen), len(chosen), best[0])
     side = units.lift(best[1]) > 0
     # The search has no ratio for a side that is lighter than the rounding error of the whole.
-    return Bipartition(side, normalized_cut(graph, side.astype(np.int64)), history)
+    cut = normalized_cut(graph, side.astype(np.int64))
+    return Bipartition(side, cut, history if np.isfinite(history[0]) else (cut,))
 
 
 def reduce_to_units(graph: Graph, constraints: Constraints) -> SignedContraction:
