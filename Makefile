@@ -3,10 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help ask demo test quick test-oldest lint format bench docs wheel clean clean-kernels
+.PHONY: help ask demo test quick fuzz test-oldest lint format bench docs wheel clean clean-kernels
 
 help:
-	@echo "make demo | ask | test | quick | test-oldest | lint | format | bench | docs | wheel | clean | clean-kernels"
+	@echo "make demo | ask | test | quick | fuzz | test-oldest | lint | format | bench | docs | wheel | clean | clean-kernels"
 
 # Ask yourself about handwritten digits, in a local page.
 ask: $(VENV)/.ask
@@ -21,6 +21,10 @@ test: lint
 # Under a minute once the kernels are compiled: all but the tests that are marked slow.
 quick: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto -m "not slow"
+
+# An hour of new problems for the compiled kernels, with bounds checks; SEED=7 for a seed of your own.
+fuzz: $(VENV)/.dev
+	$(BIN)/python tests/fuzz --seconds 3600 $(if $(SEED),--seed $(SEED))
 
 # With the oldest versions that pyproject.toml promises, in an environment of their own.
 test-oldest:
@@ -55,7 +59,7 @@ wheel:
 	$(VENV)-wheel/bin/python .ci/ten_lines.py
 
 clean:
-	rm -rf $(VENV) $(VENV)-oldest $(VENV)-wheel build dist docs/_build docs/api docs/gallery .pytest_cache .hypothesis .ruff_cache .mypy_cache
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-wheel build dist docs/_build docs/api docs/gallery .pytest_cache .hypothesis .fuzz .ruff_cache .mypy_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # To see what compiling costs; an edit in a kernel needs no cleaning.

@@ -5,7 +5,7 @@ infinite numbers or NaN is not promised.
 """
 
 import numpy as np
-from numbers_to_try import (
+from fuzz.draw import (
     any_numbers,
     assert_labels,
     assert_numbered,
@@ -34,7 +34,9 @@ def assert_bounds_are_checked():
         kernels.relation_inside(indptr, beyond, np.ones(1), np.zeros(1, np.int32))
     except IndexError:
         return
-    raise AssertionError("The kernels were compiled without bounds checks; set NUMBA_BOUNDSCHECK=1 before numba is imported.")
+    raise AssertionError(
+        "The kernels were compiled without bounds checks; set NUMBA_BOUNDSCHECK=1 before numba is imported."
+    )
 
 
 def checks(*names):
@@ -115,7 +117,10 @@ def coarsening(rng):
     assert set(sign.tolist()) <= {-1, 1}
     start, members = kernels.members_of(unit, int(unit.max()) + 1)
     assert sorted(members.tolist()) == list(range(n))
-    for merged in (kernels.contract(*arcs, unit, start, members), kernels.contract_signed(*arcs, unit, sign, start, members)):
+    for merged in (
+        kernels.contract(*arcs, unit, start, members),
+        kernels.contract_signed(*arcs, unit, sign, start, members),
+    ):
         assert_labels(merged[1], len(start) - 1)
         assert len(merged[1]) == merged[0][-1] == len(merged[2])
     assert_numbered(kernels.connected_regions(*arcs[:2], rng.integers(3, size=n)))
@@ -215,10 +220,14 @@ def _block(rng, n):
     indptr, indices, weights = graph(rng, n)
     first, last = np.sort(rng.integers(n + 1, size=2))
     arcs = slice(indptr[first], indptr[last])
-    return (indptr[first : last + 1].astype(np.int64) - indptr[first], indices[arcs].copy(), weights[arcs].copy()), int(first)
+    return (indptr[first : last + 1].astype(np.int64) - indptr[first], indices[arcs].copy(), weights[arcs].copy()), int(
+        first
+    )
 
 
-@checks("join_components", "improve_components", "solve_components", "solve_parts", "bound_components", "resolve_components")
+@checks(
+    "join_components", "improve_components", "solve_components", "solve_parts", "bound_components", "resolve_components"
+)
 def resolving(rng):
     sizes = [size(rng, 16) for _ in range(rng.integers(1, 4))]
     n, starts = sum(sizes), np.append(0, np.cumsum(sizes)).astype(np.int32)
@@ -229,7 +238,10 @@ def resolving(rng):
     matrix[upper | upper.T] = -np.inf
     n_groups = int(rng.integers(1, 5))
     member = np.argwhere(rng.random((n, n_groups)) < rng.choice([0, 0.2]))
-    groups = np.append(0, np.cumsum(np.bincount(member[:, 0], minlength=n))).astype(np.int32), member[:, 1].astype(np.int32)
+    groups = (
+        np.append(0, np.cumsum(np.bincount(member[:, 0], minlength=n))).astype(np.int32),
+        member[:, 1].astype(np.int32),
+    )
     exact = int(rng.choice([0, 6, 20]))
     own, _, _ = kernels.resolve_components(starts, *csr(matrix), *groups, n_groups, exact, 500)
     assert_labels(own, int(max(sizes)))
@@ -251,13 +263,15 @@ def splitting(rng):
 
 @checks("grow_trees", "average_votes")
 def trees(rng):
-    m, d, n_groups = size(rng), size(rng, 5), size(rng, 4)
+    m, d, n_groups = size(rng), int(rng.integers(1, 6)), int(rng.integers(1, 5))
     with np.errstate(all="ignore"):
         X = any_numbers(rng, m * d).reshape(m, d).astype(np.float32)
     kept = rng.random((3, m)) < 0.7
     kept[:, 0] = True
     group = rng.integers(n_groups, size=m).astype(np.int32)
-    feature, child, threshold, value = kernels.grow_trees(X, group, n_groups, kept, int(rng.integers(1, d + 1)), seed(rng))
+    feature, child, threshold, value = kernels.grow_trees(
+        X, group, n_groups, kept, int(rng.integers(1, d + 1)), seed(rng)
+    )
     assert_labels(child.ravel(), 2 * m)
     assert feature.max() < d
     kernels.average_votes(X, feature, child, threshold, value, rng.random((3, m)) < 0.7)
@@ -265,7 +279,7 @@ def trees(rng):
 
 @checks("pair_half_squares", "sparse_pair_half_squares", "sparse_nearest", "update_lists", "replace_worst")
 def nearest(rng):
-    n, d = size(rng), size(rng, 5)
+    n, d = size(rng), int(rng.integers(1, 6))
     k = int(rng.integers(1, n + 1))
     points = any_numbers(rng, n * d).reshape(n, d)
     rows, candidates = rng.integers(n, size=n), rng.integers(n, size=(n, k))

@@ -7,11 +7,13 @@ cut, measured with the numbers given; no warning.
 import math
 
 import numpy as np
-from numbers_to_try import HIGHEST, LOWEST, assert_labels, clusters, positive, size, symmetric
+from fuzz.draw import HIGHEST, LOWEST, assert_labels, clusters, positive, size, symmetric
 
 from tightcut import Constraints, Graph, cluster, tradeoff_path
 from tightcut.audit import audit
 from tightcut.exceptions import InconsistentConstraintsError
+from tightcut.search.choose_k import choose_n_clusters
+from tightcut.search.partition import refine_labels
 
 CHECKS = {}
 MOST_POINTS = 14
@@ -60,7 +62,10 @@ def clustering(rng):
     if made is None:
         return
     graph, known = made
-    k, limit = clusters(rng, graph.n_vertices), [0, 0, 1, "fewest", float(positive(rng, 1, LOWEST, 1)[0])][rng.integers(5)]
+    k, limit = (
+        clusters(rng, graph.n_vertices),
+        [0, 0, 1, "fewest", float(positive(rng, 1, LOWEST, 1)[0])][rng.integers(5)],
+    )
     settings = {"effort": float(rng.choice([0, 0, 0.3])), "influence": float(rng.choice([0, 0, 1]))}
     try:
         found = cluster(graph, known, k, max_violations=limit, n_jobs=1, random_state=0, progress=_progress, **settings)
@@ -110,6 +115,39 @@ def prices(rng):
     present = np.append(np.arange(k), rng.integers(k, size=graph.n_vertices - k))
     found = audit(graph, known, present, n_solved=1, effort=0.0, n_jobs=1)
     assert all(math.isfinite(row.price) for row in found)
+
+
+@check
+def refinement(rng):
+    made = problem(rng)
+    if made is None:
+        return
+    graph, known = made
+    n = graph.n_vertices
+    k = clusters(rng, n)
+    present = np.append(np.arange(k), rng.integers(k, size=n - k))
+    held = known.select(*(_holds(known, present)))
+    found = refine_labels(graph, held, present, np.random.default_rng(0))
+    assert_labels(found, k, all_used=True)
+    assert held.violations(found).n_violations == 0
+
+
+@check
+def number_of_clusters(rng):
+    made = problem(rng)
+    if made is None:
+        return
+    try:
+        found = choose_n_clusters(*made)
+    except InconsistentConstraintsError:
+        return
+    assert 2 <= found.n_clusters <= made[0].n_vertices
+    assert found.eigenvalues is None or np.isfinite(found.eigenvalues).all()
+
+
+def _holds(known, labels):
+    must, cannot = known.must_link, known.cannot_link
+    return labels[must[:, 0]] == labels[must[:, 1]], labels[cannot[:, 0]] != labels[cannot[:, 1]]
 
 
 def _progress(stage, done, total, best):

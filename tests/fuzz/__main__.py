@@ -1,17 +1,17 @@
 """Fuzz the compiled kernels and the searches on top of them, with numba's bounds checks.
 
-    python tests/fuzz/fuzz.py --seconds 3600
-    python tests/fuzz/fuzz.py --seed 7 --problem 123        # what a find says to run
+    python tests/fuzz --seconds 3600
+    python tests/fuzz --seed 7 --problem 123        # what a find says to run
 
 Problem i of a seed is always the same. Problems run in a process of their own, so that a crash or a loop without end is a
-find like any other. Ends with status 1 and a way to repeat it at the first find.
+find like any other. Ends with status 1 and a way to repeat it at the first find. Code with bounds checks has a folder of its
+own, `.fuzz`: it would be taken for code without, and the other way round.
 """
 
 import argparse
 import os
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import traceback
@@ -20,6 +20,7 @@ from itertools import count
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+CACHE = HERE.parents[1] / ".fuzz"
 PATIENCE = 300  # seconds for a problem and for compiling what it needs
 
 
@@ -30,7 +31,6 @@ def parsed(arguments=None):
     parser.add_argument("--seconds", type=float, help="stop after so long")
     parser.add_argument("--problem", type=int, help="only this one")
     parser.add_argument("--only", nargs="*", help="names of checks; all by default")
-    parser.add_argument("--cache", default=str(Path(tempfile.gettempdir()) / f"tightcut-fuzz-{os.getuid()}"))
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
@@ -39,9 +39,8 @@ def main():
     options = parsed()
     if options.child:
         return run(options)
-    # Code with bounds checks would otherwise be taken for code without, and the other way round.
-    environment = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": options.cache, "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-X", "faulthandler", __file__, "--child", "--seed", str(options.seed), *sys.argv[1:]]
+    environment = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(CACHE), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-X", "faulthandler", str(HERE), "--child", "--seed", str(options.seed), *sys.argv[1:]]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ | environment)
     number, check, done, began = None, "", 0, time.monotonic()
     alarm = threading.Timer(PATIENCE, child.kill)
@@ -59,17 +58,18 @@ def main():
         return 0
     how = f"did not end in {PATIENCE} s, or was killed" if status == -9 else f"ended with status {status}"
     only = f" --only {' '.join(options.only)}" if options.only else ""
-    print(f"seed {options.seed}: problem {number} ({check}) {how}, after {done - 1:,} without a find; to repeat it:")
-    print(f"  {Path(sys.executable).name} tests/fuzz/fuzz.py --seed {options.seed} --problem {number}{only}")
+    print(
+        f"seed {options.seed}: problem {number} ({check}) {how}, after {max(done - 1, 0):,} without a find; to repeat it:"
+    )
+    print(f"  {Path(sys.executable).name} tests/fuzz --seed {options.seed} --problem {number}{only}")
     return 1
 
 
 def run(options):
     """Problems one after the other; the number of each is written before it begins, and `-1 end` at the end."""
-    sys.path.insert(0, str(HERE))
-    import kernel_checks
+    sys.path.insert(0, str(HERE.parent))
     import numpy as np
-    import search_checks
+    from fuzz import kernel_checks, search_checks
 
     kernel_checks.assert_bounds_are_checked()
     checks = {check.__name__: check for check in kernel_checks.CHECKS.values()} | search_checks.CHECKS

@@ -7,8 +7,9 @@ BROKEN = (np.inf, -np.inf, np.nan, 0.0, -1.0)
 
 
 def size(rng, most=24):
-    """One in three is 1, 2 or 3."""
-    return int(rng.integers(1, 4) if rng.random() < 1 / 3 else rng.integers(1, most + 1))
+    """One in three is 1, 2 or 3; one in thirty may be four times as large as the others."""
+    kind = rng.random()
+    return int(rng.integers(1, 4 if kind < 1 / 3 else most + 1 if kind < 0.97 else 4 * most + 1))
 
 
 def clusters(rng, n):
