@@ -4,6 +4,8 @@ Promised: no index out of bounds, an end, and labels and numbers of units within
 infinite numbers or NaN is not promised.
 """
 
+from itertools import pairwise
+
 import numpy as np
 from fuzz.draw import (
     any_numbers,
@@ -232,7 +234,7 @@ def resolving(rng):
     sizes = [size(rng, 16) for _ in range(rng.integers(1, 4))]
     n, starts = sum(sizes), np.append(0, np.cumsum(sizes)).astype(np.int32)
     matrix = np.zeros((n, n))
-    for first, last in zip(starts[:-1], starts[1:], strict=True):
+    for first, last in pairwise(starts):
         matrix[first:last, first:last] = symmetric(rng, last - first, any_numbers, signed=True)
     upper = np.triu(rng.random((n, n)) < 0.05, 1) & (matrix != 0)
     matrix[upper | upper.T] = -np.inf
@@ -245,7 +247,7 @@ def resolving(rng):
     exact = int(rng.choice([0, 6, 20]))
     own, _, _ = kernels.resolve_components(starts, *csr(matrix), *groups, n_groups, exact, 500)
     assert_labels(own, int(max(sizes)))
-    for first, last in zip(starts[:-1], starts[1:], strict=True):
+    for first, last in pairwise(starts):
         assert_labels(own[first:last], last - first)
 
 

@@ -12,6 +12,7 @@ from fuzz.draw import HIGHEST, LOWEST, assert_labels, clusters, positive, size, 
 from tightcut import Constraints, Graph, cluster, tradeoff_path
 from tightcut.audit import audit
 from tightcut.exceptions import InconsistentConstraintsError
+from tightcut.relaxation.objective import normalized_cut
 from tightcut.search.choose_k import choose_n_clusters
 from tightcut.search.partition import refine_labels
 
@@ -38,7 +39,8 @@ def problem(rng):
     try:
         graph = Graph.from_affinity(symmetric(rng, n, weights), vertex_weights)
     except ValueError as error:
-        assert "overflow" in str(error), error
+        if "overflow" not in str(error):
+            raise
         return None
     return graph, constraints(rng, n)
 
@@ -69,8 +71,7 @@ def clustering(rng):
     settings = {"effort": float(rng.choice([0, 0, 0.3])), "influence": float(rng.choice([0, 0, 1]))}
     try:
         found = cluster(graph, known, k, max_violations=limit, n_jobs=1, random_state=0, progress=_progress, **settings)
-    except InconsistentConstraintsError as error:
-        assert str(error)
+    except InconsistentConstraintsError:
         return
     _assert_result(found, graph, known, k)
     if limit == 0:
@@ -157,8 +158,8 @@ def _progress(stage, done, total, best):
 
 def _assert_result(found, graph, known, k):
     assert_labels(found.labels, k, all_used=True)
-    assert math.isfinite(found.cut)
-    assert found.cut >= 0
+    assert 0 <= found.cut < math.inf
+    assert found.cut == normalized_cut(graph, found.labels)
     assert all(0 <= value < math.inf for value in found.history or ())
     own = known.violations(found.labels)
     assert (found.violations.belief, found.violations.n_violations) == (own.belief, own.n_violations)

@@ -1,13 +1,13 @@
 """Weights and beliefs in a range in which no product or ratio of the search overflows or underflows.
 
 Every search begins here. Multiplying all edge weights, or all vertex weights, by a power of two rounds nothing and changes no
-comparison between two clusterings, so the largest of each is brought near 1. What is smaller than :math:`2^{-200}` (about
-1e-60) of the largest is raised to that, and a belief below :math:`2^{-100}` (about 1e-30) to that. The search then cannot
-tell such edges, vertices or pairs from somewhat larger ones, and among clusterings that differ in nothing else it may return
-any. Constraints hold as they always do, and whoever reports a cut or violated belief measures it with the weights given.
+comparison between two clusterings, so the largest of each is brought near 1. Three things are then raised: what is below
+:math:`2^{-300}` (about 1e-90) of the largest, a vertex weight below :math:`2^{-100}` (about 1e-30) of the weight of its edges,
+and a belief below :math:`2^{-100}`. The search cannot tell such edges, vertices or pairs from somewhat larger ones, and among
+clusterings that differ in nothing else it may return any. Constraints hold as they always do, and whoever reports a cut or
+violated belief measures it with the numbers given.
 
-Ordinary weights, the largest between :math:`2^{-32}` and :math:`2^{32}` and none below :math:`2^{-200}` of it, are left as
-they are.
+Ordinary weights, the largest between :math:`2^{-32}` and :math:`2^{32}` and none to be raised, are left as they are.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from tightcut.graph import Graph
 from tightcut.search.options import Progress
 
 ORDINARY = 32  # powers of two between 1 and the largest number, up to which nothing is multiplied
-SPAN = 200  # powers of two between the smallest and the largest number
+SPAN = 300  # powers of two between the smallest and the largest number
+LARGEST_RATIO = 2.0**100  # of the weight of a vertex's edges to its own weight
 LEAST_BELIEF = 2.0**-100  # of 10^9 such pairs the sum is still far below what the rounding of beliefs allows
 
 
@@ -36,7 +37,7 @@ class Scaled:
     >>> from tightcut import Constraints, Graph
     >>> far = Graph.from_affinity(np.array([[0, 3e40, 0], [3e40, 0, 1e-200], [0, 1e-200, 0]]))
     >>> scaled = Scaled.of(far, Constraints.from_pairs(3, [(0, 1)], must_link_belief=1e-300))
-    >>> bool(scaled.graph.weights.max() < 1), bool(scaled.graph.weights.data.min() == 2.0**-200)
+    >>> bool(scaled.graph.weights.max() < 1), bool(scaled.graph.weights.data.min() == 2.0**-300)
     (True, True)
     >>> scaled.constraints.must_link_belief.tolist() == [2.0**-100]
     True
@@ -71,6 +72,9 @@ def scaled_graph(graph: Graph) -> tuple[Graph, int]:
     w = graph.weights
     data, of_edges = _in_range(w.data, 0)
     vertex_weights, of_vertices = _in_range(graph.vertex_weights, of_edges)
+    least = np.ldexp(graph.degrees, of_edges) / LARGEST_RATIO
+    if (vertex_weights < least).any():
+        vertex_weights = np.maximum(vertex_weights, least)
     if data is w.data and vertex_weights is graph.vertex_weights:
         return graph, 0
     weights = sp.csr_array((data, w.indices, w.indptr), shape=w.shape)
