@@ -10,7 +10,7 @@ from tightcut import Constraints, Graph, cluster, tradeoff_path
 from tightcut import _kernels as kernels
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.relaxation.objective import normalized_cut
-from tightcut.search.choose_k import smallest_eigenvalues
+from tightcut.search.choose_k import choose_n_clusters, smallest_eigenvalues
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.magnitudes import SPAN, Scaled, scaled_graph
 from tightcut.search.many_clusters import Prices
@@ -134,3 +134,10 @@ def test_eigenvalues_are_those_of_the_weights_given():
     assert smallest_eigenvalues(random_graph(2, "ones", 2.0**200), 4) == pytest.approx(plain * 2.0**200)
     tiny = smallest_eigenvalues(random_graph(2, "degree", 1e-90), 4)
     assert tiny == pytest.approx(smallest_eigenvalues(random_graph(2), 4))
+
+
+def test_a_number_of_clusters_where_an_eigenvalue_is_far_above_the_others():
+    """The ratio of two gaps overflowed."""
+    path = np.diag([1.0, 1.0, 1.0], 1)
+    graph = Graph.from_affinity((path + path.T) * 1e99, [1e-100, 1e100, 1e100, 1e100])
+    assert choose_n_clusters(graph, Constraints.from_pairs(4)).n_clusters >= 2

@@ -212,9 +212,10 @@ def _by_eigengap(merged: Graph, at_least: int, why: str, most: int) -> ClusterCo
     reason = f"The eigengap (of square roots) after {k} is {gaps[k - 1]:.3g}"
     if len(others):
         rival = int(others[np.argmax(gaps[others - 1])])
-        ratio = gaps[k - 1] / max(gaps[rival - 1], 1e-300)
-        sure = "clearly the largest" if ratio > 2 else "the largest" if ratio > 1.25 else "but that is not certain"
-        reason += f", {sure}: after {rival} it is {gaps[rival - 1]:.3g}"
+        largest, second = gaps[k - 1], gaps[rival - 1]
+        clear = largest > 1.25 * second
+        sure = "clearly the largest" if largest > 2 * second else "the largest" if clear else "but that is not certain"
+        reason += f", {sure}: after {rival} it is {second:.3g}"
     if at_least < k == most < count:
         warn(
             f'n_clusters="auto" chose {k}, the largest number it tried; there may be more clusters. Give n_clusters if you '
