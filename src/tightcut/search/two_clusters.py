@@ -11,6 +11,7 @@ from tightcut import _kernels as kernels
 from tightcut.constraints import Constraints
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.graph import Graph
+from tightcut.relaxation.objective import normalized_cut
 from tightcut.search.levels import SHRINKS, coarsen, coarsest, uncoarsen
 from tightcut.search.options import SearchOptions
 from tightcut.search.polish import polish
@@ -156,7 +157,9 @@ def bipartition(
         if not history or polished[0] < best[0]:
             best, history = polished, steps
     options.report("polish", len(chosen), len(chosen), best[0])
-    return Bipartition(units.lift(best[1]) > 0, best[0], history)
+    side = units.lift(best[1]) > 0
+    # The search has no ratio for a side that is lighter than the rounding error of the whole.
+    return Bipartition(side, normalized_cut(graph, side.astype(np.int64)), history)
 
 
 def reduce_to_units(graph: Graph, constraints: Constraints) -> SignedContraction:
