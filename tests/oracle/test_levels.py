@@ -556,9 +556,9 @@ def plain_partition(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("k", [8, 40])
+@pytest.mark.parametrize("k", [8, 60])
 def test_a_move_does_not_renew_all_its_relations(plain_partition, monkeypatch, k):
-    """With 8 clusters the kernel keeps tables, with 40 it does not; a point has 39 relations."""
+    """With 8 clusters the kernel keeps tables, with 60 it does not; a point has 39 relations."""
     calls = {"_best_move": 0, "_move": 0, "tabulate": 0}
     for name in calls:
         function = getattr(plain_partition, name)
@@ -576,7 +576,7 @@ def test_a_move_does_not_renew_all_its_relations(plain_partition, monkeypatch, k
     assert calls["_best_move"] < 39 / 2 * calls["_move"]
 
 
-@pytest.mark.parametrize("k", [2, 3, 4, 8])
+@pytest.mark.parametrize("k", [2, 3, 8, 24])
 @pytest.mark.parametrize("seed", range(5))
 def test_refinement_beside_many_relations_never_raises_what_it_minimises(k, seed):
     """With tables (few clusters) and without; single moves lower the result at most a little."""

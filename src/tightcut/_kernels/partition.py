@@ -324,7 +324,7 @@ def refine_partition(
     """
     n, n_arcs, n_relations = len(labels), indptr[-1], rel_indptr[-1]
     leaving, volume, ratio, count = np.empty(k), np.empty(k), np.empty(k), np.empty(k, np.int64)
-    rows = n if n_arcs < n_relations and 2 * n * k <= n_arcs + n_relations else 1
+    rows = n if n_arcs < n_relations and n * k <= n_arcs + n_relations else 1
     towards, clash, key = np.empty((rows, k)), np.empty((rows, k)), np.empty(n)
     heap, place = np.empty(n, np.int32), np.empty(n, np.int32)
     touched, origin = np.empty(n, np.int32), np.empty(n, np.int32)
