@@ -556,6 +556,7 @@ def plain_partition(monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:divide by zero")  # a bound for the last vertex of a cluster, which cannot move
 @pytest.mark.parametrize("k", [8, 60])
 def test_a_move_does_not_renew_all_its_relations(plain_partition, monkeypatch, k):
     """With 8 clusters the kernel keeps tables, with 60 it does not; a point has 39 relations."""
