@@ -35,8 +35,8 @@ from benchmarks.instances import (
 )
 from tightcut import Constraints, Graph, cluster
 from tightcut.datasets import load
-from tightcut.experiments import FastGE
 from tightcut.metrics import normalized_cut
+from tightcut.rivals import FastGE
 from tightcut.warmup import warmup
 
 COMMAND = "python -m benchmarks.versus"

@@ -4,7 +4,7 @@ Rivals side by side
 
 Seven methods see the same points, the same graph and the same eighty pairs; what each of them violates is marked.
 
-The methods of the paper's comparison, and two others, live in :mod:`tightcut.experiments` with the interface of
+The methods of the paper's comparison, and two others, live in :mod:`tightcut.rivals` with the interface of
 :class:`tightcut.COSC`. None of them promises to satisfy the constraints; SCLC, which ties its eigenvector to them, often
 does. This is one draw of the pairs, chosen to show differences; means over many draws are among the :doc:`/results`.
 """
@@ -15,9 +15,9 @@ import matplotlib.pyplot as plt
 
 from tightcut import COSC, Constraints
 from tightcut.datasets import load_two_moons, sample_constraints
-from tightcut.experiments import CCSR, CSP, SCLC, FastGE, PCKMeans, SpectralLearning
 from tightcut.metrics import clustering_error
 from tightcut.plots import plot_clusters
+from tightcut.rivals import CCSR, CSP, SCLC, FastGE, PCKMeans, SpectralLearning
 
 moons = load_two_moons(400, random_state=0)
 pairs = sample_constraints(moons.y, 80, random_state=1)

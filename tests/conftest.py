@@ -17,11 +17,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 # Files and tests that take seconds; elsewhere they are marked where they stand.
 SLOW = (
-    "src/tightcut/experiments/",
+    "experiments/",
     "tests/cli/test_cluster.py",
     "tests/cli/test_files_of_new_users.py::test_files_that_work",
     "tests/cli/test_neighbours.py",
-    "tests/cli/test_reproduce.py",
     "tests/contract/test_demo.py",
     "tests/experiments/",
     "tests/rivals/",

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tightcut import Constraints
+from tightcut import Constraints, resolve
 from tightcut.ask import Session, simulate
 from tightcut.ask.journal.file import Journal, read_constraints
 
@@ -71,13 +71,23 @@ def test_other_data_are_refused_and_the_journal_is_untouched(written):
     assert path.read_bytes() == text
 
 
-@pytest.mark.parametrize("text", ["hello\nworld\n", "[1, 2]\n{}\n", '{"event": "data"}\n', "1,2,3\n4,5,6\n"])
+NO_JOURNALS = ["my notes", "\n", '{"format": 1, "event": "da', "1,2,3", "a\nb"]
+NO_JOURNALS += ["hello\nworld\n", "[1, 2]\n{}\n", '{"event": "data"}\n', "1,2,3\n4,5,6\n"]
+
+
+@pytest.mark.parametrize("text", NO_JOURNALS)
 def test_other_files_are_refused_and_untouched(blobs, tmp_path, text):
     path = tmp_path / "table.csv"
     path.write_text(text)
-    with pytest.raises(ValueError, match="journal"):
-        Session(blobs[0], answers=path)
+    for begin in (lambda: Session(blobs[0], answers=path), lambda: resolve([("a", "b", 0.9)]).session(path)):
+        with pytest.raises(ValueError, match="journal"):
+            begin()
     assert path.read_text() == text
+
+
+def test_what_is_no_file_is_refused(blobs, tmp_path):
+    with pytest.raises(ValueError, match="not a file"):
+        Session(blobs[0], answers=tmp_path)
 
 
 def test_a_newer_format_is_refused(written):
@@ -241,23 +251,3 @@ def test_deep_nesting(blobs, tmp_path, text):
     path.write_text(text)
     with pytest.raises(ValueError, match="not JSON"):
         Session(blobs[0], answers=path)
-
-
-@pytest.mark.parametrize("resumed", [False, True])
-def test_two_sessions_of_one_journal(blobs, tmp_path, resumed):
-    """The second to write is told so, and nothing that was acknowledged is lost."""
-    X, _ = blobs
-    path = tmp_path / "answers.jsonl"
-    if resumed:
-        with_answer = Session(X, answers=path, random_state=0)
-        with_answer.answer(with_answer.question(), "same")
-        with_answer.close()
-    first, second = (Session(X, answers=path, random_state=0) for _ in range(2))
-    first.answer(first.question(), "same")
-    for act in (lambda: second.answer(second.question(), "different"), lambda: second.name(0, "Anna")):
-        with pytest.raises(ValueError, match="Another session has written"):
-            act()
-    first.answer(first.question(), "different")
-    first.close()
-    second.close()
-    assert Session(X, answers=path).answers == first.answers

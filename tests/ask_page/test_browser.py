@@ -1,5 +1,6 @@
 """The page in a real browser. Without one these tests are skipped; TIGHTCUT_REQUIRE_BROWSER=1 makes that a failure."""
 
+import json
 import os
 import re
 import shutil
@@ -365,6 +366,63 @@ def test_a_dead_server_loses_nothing(window, desk, answers, kit):
     second = kit.serve(desk, int(port), token)
     page.wait_for_selector(".banner", state="hidden")
     wait_for_answers(page, 2)
+    assert [given.choice for given in desk.session.answers] == ["same", "different"]
+    second.stop()
+
+
+@pytest.mark.slow
+def test_a_lost_journal_is_told_before_the_next_answer(window, running, answers):
+    page, other = (window(running.address + "#pair") for _ in range(2))
+    press(page, "y")
+    answers.unlink()
+    for one in (page, other):
+        one.wait_for_selector(".banner:not([hidden])")
+        assert f"{answers} was deleted or moved. tightcut still has all answers" in one.locator(".banner").inner_text()
+    page.keyboard.press("n")
+    page.wait_for_function("() => document.querySelector('.notice').textContent.includes('deleted or moved')")
+    page.get_by_role("button", name="Write all answers to a new journal").click()
+    for one in (page, other):
+        one.wait_for_selector(".banner", state="hidden")
+    press(page, "n")
+    wait_for_answers(page, 2)
+    assert [json.loads(line)["choice"] for line in answers.read_text().splitlines()[1:]] == ["same", "different"]
+
+
+@pytest.mark.slow
+def test_two_servers_of_one_journal(window, running, answers, kit):
+    desk = kit.make_desk(answers)
+    second = kit.serve(desk)
+    one, other = (window(address + "#pair") for address in (running.address, second.address))
+    press(one, "y")
+    wait_for_answers(other, 1)
+    press(other, "n")
+    wait_for_answers(one, 2)
+    second.stop()
+    assert [given.choice for given in running.desk.session.answers] == ["same", "different"]
+
+
+@pytest.mark.parametrize("waiting", [False, True])
+def test_an_old_page_finds_the_new_one(window, desk, kit, waiting):
+    """A new run has another token: the page of the one before says so, and leads on once the new page is open."""
+    first = kit.serve(desk)
+    old = window(first.address + "#pair")
+    press(old, "y")
+    first.stop()
+    if waiting:
+        old.keyboard.press("n")
+        old.wait_for_selector(".banner:not([hidden])")
+    second = kit.serve(desk, int(re.search(r":(\d+)/", first.address)[1]))
+    banner = old.locator(".banner")
+    banner.get_by_text("started anew").wait_for(timeout=WAIT)
+    assert "Go on at the address that it has printed" in banner.inner_text()
+    assert ("Your last action was not accepted" in banner.inner_text()) == waiting
+    new = old.context.new_page()
+    new.goto(second.address)
+    new.wait_for_selector(".choices")
+    banner.get_by_role("link", name="Go on with the new page").click(timeout=WAIT)
+    old.wait_for_selector(".choices")
+    assert old.url == second.address + "#pair"
+    press(old, "n")
     assert [given.choice for given in desk.session.answers] == ["same", "different"]
     second.stop()
 

@@ -91,6 +91,14 @@ def test_without_the_token_there_is_nothing(client, path):
     assert client.post(path, json={}).status_code in {404, 405}
 
 
+def test_a_page_of_an_earlier_run_is_told_so(client):
+    """By a header that only tightcut sends, since another server on the port has no such address either."""
+    assert client.post("/earlier/look", json={}).headers["tightcut-replaced"] == "yes"
+    assert "open the new address" in client.get("/earlier/").text
+    assert "tightcut-replaced" not in client.get(f"/{TOKEN}/").headers
+    assert "tightcut-replaced" not in client.get(f"/{TOKEN}/nothing").headers
+
+
 @pytest.mark.parametrize("host", ["evil.example", f"evil.example:{PORT}", "127.0.0.1", f"127.0.0.1:{PORT + 1}", ""])
 def test_a_foreign_host_is_refused(client, host):
     assert client.get(f"/{TOKEN}/", headers={"host": host}).status_code == 403
@@ -223,11 +231,58 @@ def test_an_answer_that_cannot_be_written_does_not_count(client, desk, monkeypat
     def full(_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(desk.session._journal, "_write", full)
+    monkeypatch.setattr(os, "fsync", full)
     reply = answer(client, "same", question)
     assert reply.status_code == 507
-    assert "does not count" in reply.json()["error"]
+    assert "(No space left on device) and does not count. Free some space and repeat" in reply.json()["error"]
     assert desk.session.n_answers_ == 0
+    monkeypatch.undo()
+    assert answer(client, "same", question).json()["n_answers"] == 1
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_lost_journal_is_told_and_all_answers_are_written_to_another(client, desk, answers, kit, replaced):
+    answer(client, "same", ask(client))
+    question = ask(client)
+    if replaced:
+        answers.write_text("something else")
+    else:
+        answers.unlink()
+    for reply in (send(client, "look"), answer(client, "same", question)):
+        assert reply.status_code == 409
+        assert reply.json()["lost"]
+        assert str(answers) in reply.json()["error"]
+        assert "save_journal" not in reply.json()["error"]
+    assert desk.session.n_answers_ == 1
+    saved = send(client, "save").json()
+    new = answers.with_name("answers-2.jsonl") if replaced else answers
+    assert saved["journal"] == desk.journal == send(client, "hello").json()["journal"] == str(new)
+    assert str(new) in saved["notice"]
+    assert send(client, "look").status_code == 200
+    assert answer(client, "same", question).json()["n_answers"] == 2
+    assert "journal has all answers" in send(client, "save").json()["notice"]
+    assert replaced == (answers.read_text() == "something else")
+    kit.close(desk)
+    again = kit.make_desk(new)
+    assert again.session.answers == desk.session.answers
+    kit.close(again)
+
+
+def test_servers_of_one_journal_are_like_windows_of_one(client, desk, answers, kit):
+    other_desk = kit.make_desk(answers)
+    other = client_of(other_desk)
+    question = ask(client)
+    assert {**ask(other), "number": 0} == {**question, "number": 0}
+    before = send(other, "look").json()["version"]
+    answer(client, "same", question)
+    assert send(other, "look").json()["version"] > before
+    stale = answer(other, "different", question).json()
+    assert "already" in stale["notice"]
+    assert answer(other, "same", stale["question"]).json()["n_answers"] == 2
+    send(other, "name", group=0, name="left")
+    assert send(client, "view").json()["groups"][0]["name"] == "left"
+    assert desk.session.answers == other_desk.session.answers
+    kit.close(other_desk)
 
 
 def test_resume(client, desk, answers, kit):

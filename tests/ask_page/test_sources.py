@@ -33,12 +33,24 @@ def test_a_table(folder):
     assert "'job'" in source.notes[-1]
 
 
+def test_decimal_commas(folder):
+    path = folder / "commas.csv"
+    path.write_text("id;length;width;class\na;1,5;NA;0\nb;2,25;2,5;1\nc;3,0;3,5;1\n")
+    with pytest.raises(InputError, match="line 2, column 'length': '1,5' has a decimal comma. If all .* --decimal"):
+        read_source(str(path), DataOptions(missing="mean"))
+    source = read_source(str(path), DataOptions(missing="mean", decimal=","))
+    assert source.X.tolist() == [[1.5, 3, 0], [2.25, 2.5, 1], [3, 3.5, 1]]
+    assert source.things.describe(1)["fields"][0] == ["length", "2,25"]
+    path.write_text('id,x,address\na,1,"1,2"\nb,2,Ulm\n')
+    assert "'address'" in read_source(str(path)).notes[-1]  # one such cell makes no column of numbers
+
+
 def test_differing_fields():
     things = Things(["a", "b"], fields={"town": ["Ulm", "Ulm"], "age": ["30", "80"], "job": ["cook", "smith"]})
     assert things.differing(0, 1) == [1, 2]
-    close = Things(["a", "b", "c"], fields={"age": [30.0, 31.0, 90.0]})
-    assert close.differing(0, 1) == []
-    assert close.differing(0, 2) == [0]
+    numbers = Things(["a", "b", "c"], fields={"taxes": ["5000000", "5400000", "90000000"], "age": [30.0, 30.0, 31.0]})
+    assert numbers.differing(0, 1) == [0]  # close to each other, and not the same
+    assert numbers.differing(0, 2) == [0, 1]
 
 
 def test_long_texts_are_shown_as_texts(folder):
@@ -159,6 +171,12 @@ def test_the_terminal_knows_groups_by_what_it_calls_them(desk):
     assert "Undone: the last answer." in written
 
 
+def test_a_name_in_digits_of_another_script_is_a_name(desk):
+    waiting = iter(["\N{ARABIC-INDIC DIGIT ONE}", "q"])
+    converse(desk.session, desk.things, lambda _: next(waiting), [].append, "pick")
+    assert [group.name for group in desk.session.groups][-1] == "\N{ARABIC-INDIC DIGIT ONE}"
+
+
 def test_the_command_in_the_terminal(tmp_path, monkeypatch, capsys):
     pytest.importorskip("click")
     from tightcut.cli import main
@@ -173,6 +191,34 @@ def test_the_command_in_the_terminal(tmp_path, monkeypatch, capsys):
     assert main(["ask", "heaps.csv", "--console", "--kind", "pair"]) == 0
     assert "1 answer, " in capsys.readouterr().out
     assert (tmp_path / "heaps.answers.jsonl").exists()
+
+
+def test_the_command_leaves_no_answers_behind(tmp_path, monkeypatch, capsys):
+    """Notes of a person are no journal; a journal that is deleted while the command runs is written once more."""
+    pytest.importorskip("click")
+    from tightcut.cli import main
+
+    points = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [9, 9]], 30, axis=0)
+    np.savetxt(tmp_path / "heaps.csv", points, delimiter=",")
+    monkeypatch.chdir(tmp_path)
+    notes, journal = tmp_path / "notes.txt", tmp_path / "heaps.answers.jsonl"
+    notes.write_text("my notes")
+    assert main(["ask", "heaps.csv", "--console", "--answers", "notes.txt"]) == 1
+    assert "not a journal of answers" in capsys.readouterr().err
+    assert notes.read_text() == "my notes"
+    lines = iter(["y", "q"])
+
+    def read(_):
+        line = next(lines)
+        if line == "q":
+            journal.unlink()
+        return line
+
+    monkeypatch.setattr("builtins.input", read)
+    assert main(["ask", "heaps.csv", "--console", "--kind", "pair"]) == 0
+    error = capsys.readouterr().err
+    assert "was deleted or moved. All answers are in" in error
+    assert len(journal.read_text().splitlines()) == 2
 
 
 @pytest.mark.usefixtures("desk")

@@ -15,6 +15,14 @@ def test_messages(desk):
     assert "object" in reply_to(desk, "nonsense")["error"]
 
 
+def test_a_lost_journal_is_told(desk, answers):
+    answers.unlink()
+    reply = reply_to(desk, {"id": "1", "action": "look", "values": {}})
+    assert reply == {"id": "1", "error": f"The journal {answers} was deleted or moved.", "lost": True}
+    assert reply_to(desk, {"id": "2", "action": "save", "values": {}})["reply"]["journal"] == str(answers)
+    assert reply_to(desk, {"id": "3", "action": "look", "values": {}})["reply"]["version"] == 0
+
+
 def test_the_widget_is_the_page(desk):
     pytest.importorskip("anywidget")
     widget = make_widget(desk.session, desk.things)

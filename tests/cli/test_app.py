@@ -48,6 +48,9 @@ def test_usage_errors(run):
     code, _, err = run("clutser moons.csv")
     assert code == 2
     assert "No such command 'clutser'. Did you mean 'cluster'?" in err
+    assert (
+        "No such command 'reproduce'. The experiments are in the repository now: make reproduce" in run("reproduce")[2]
+    )
     code, _, err = run("moons.csv")
     assert code == 2
     assert "Did you mean: tightcut cluster moons.csv -k K" in err

@@ -1,4 +1,4 @@
-"""Restarts and experiments on a Dask cluster of two processes say what one process says."""
+"""Restarts on a Dask cluster of two processes say what one process says."""
 
 import os
 from operator import attrgetter
@@ -6,14 +6,12 @@ from unittest import mock
 
 import joblib
 import numpy as np
-import pandas as pd
 import pytest
 from joblib import Parallel, delayed
 from sklearn.datasets import make_blobs
 
 from tightcut import COSC, Graph, cluster, knn_affinity
 from tightcut.datasets import sample_constraints
-from tightcut.experiments import run
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.k_way import ManyClusters
 from tightcut.search.two_way import TwoClusters, reduce_to_units
@@ -109,15 +107,6 @@ def test_a_graph_is_sent_once_and_not_with_every_task(client, graph, blobs, kind
         edges = Parallel()(delayed(count_edges)(whole) for _ in range(6))
     assert edges == [count_edges(whole)] * 6
     assert [type(call.args[1]) for call in scatter.call_args_list] == [kind]
-
-
-def test_experiments(blobs):
-    methods = {"COSC": COSC(**(QUICK | {"random_state": None})), "unconstrained": COSC(effort=0)}
-    here = run(methods, {"blobs": blobs}, [20], trials=2)
-    with joblib.parallel_config("dask"):
-        there = run(methods, {"blobs": blobs}, [20], trials=2)
-    assert set(here["status"]) == {"ok"}
-    pd.testing.assert_frame_equal(there.drop(columns="seconds"), here.drop(columns="seconds"))
 
 
 def watched(owner, name):

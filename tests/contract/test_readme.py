@@ -23,7 +23,7 @@ def test_the_python_runs(capsys):
     namespace = {}
     for number, block in enumerate(blocks("python")):
         exec(compile(block, f"README.md block {number}", "exec"), namespace)
-    assert namespace["result"].n_violations == 0
+    assert namespace["model"].n_violations_ == 1
     assert namespace["path"][0].n_violations < namespace["path"][-1].n_violations
     assert "violated" in capsys.readouterr().out
 

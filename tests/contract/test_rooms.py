@@ -33,6 +33,7 @@ selection
 fitted
 metrics
 datasets
+rivals
 drawing
 plots
 report
@@ -42,7 +43,6 @@ ask
 resolution
 distributed
 warmup
-experiments
 cli demo __main__
 """
 FLOOR = {room: floor for floor, rooms in enumerate(ROOMS.split("\n")) for room in rooms.split()}
@@ -121,9 +121,9 @@ def long_functions():
 
 
 def deep_imports():
-    """Of modules that are not `tightcut` or `tightcut.room`, by examples and by code on documentation pages."""
+    """Of modules that are not `tightcut` or `tightcut.room`, by examples, experiments and code on documentation pages."""
     statement = re.compile(r"^(?:>>> |\.\.\. )?\s*(?:from|import) (tightcut[\w.]*)", re.MULTILINE)
-    pages = [ROOT / "README.md", *ROOT.glob("examples/*.py"), *ROOT.glob("docs/*.md")]
+    pages = [ROOT / "README.md", *ROOT.glob("examples/*.py"), *ROOT.glob("experiments/*.py"), *ROOT.glob("docs/*.md")]
     pages += [page for folder in ("howto", "pictures", "results") for page in ROOT.glob(f"docs/{folder}/*.[mp][dy]")]
     for page in pages:
         for name in statement.findall(page.read_text(encoding="utf-8")):
@@ -143,6 +143,21 @@ def test_no_relative_imports():
         if isinstance(node, ast.ImportFrom) and node.level > 0
     ]
     assert relative == []
+
+
+def test_the_package_knows_nothing_of_the_experiments():
+    statement = re.compile(r"^\s*(?:from|import) experiments\b", re.MULTILINE)
+    assert [file.name for file in PACKAGE.rglob("*.py") if statement.search(file.read_text(encoding="utf-8"))] == []
+
+
+@pytest.mark.skipif(not (ROOT / "experiments").exists(), reason="tests run outside the repository")
+def test_the_experiments_use_the_front_door():
+    modules = {file.stem: ast.parse(file.read_text(encoding="utf-8")) for file in ROOT.glob("experiments/*.py")}
+    rooms = {room(name) for tree in modules.values() for name, _ in imports(tree)}
+    public = {
+        room(home.removeprefix("tightcut.")) for home in tightcut._HOMES.values()
+    }  # of names such as tightcut.COSC
+    assert rooms - public <= {"rivals", "metrics", "datasets", "plots", "warmup"}
 
 
 def test_modules_can_be_imported_in_some_order():

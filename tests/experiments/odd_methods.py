@@ -49,6 +49,14 @@ class Sleeps(Odd):
         time.sleep(self.seconds)
 
 
+class Hoards(Odd):
+    def __init__(self, gigabytes=1.0):
+        self.gigabytes = gigabytes
+
+    def do(self, X, must_link, cannot_link):
+        np.ones(int(self.gigabytes * 2**27)).sum()
+
+
 class Remembers(Odd):
     """Saves what it was given."""
 

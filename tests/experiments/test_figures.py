@@ -7,7 +7,7 @@ import pytest
 matplotlib = pytest.importorskip("matplotlib")
 from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
 
-from tightcut.experiments.figures import plot_measures, plot_noise  # noqa: E402
+from experiments.figures import plot_measures, plot_noise  # noqa: E402
 
 METHODS = ["COSC", "SL", "CSP"]
 

@@ -1,13 +1,18 @@
 """Studies by name, in miniature."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
-from tightcut import datasets
-from tightcut.experiments import STUDIES, default_methods, read_table, reproduce
-
 pytest.importorskip("matplotlib")
+from experiments.methods import default_methods
+from experiments.record import read_table
+from experiments.reproduce import reproduce
+from experiments.stamp import REPOSITORY, commit
+from experiments.studies import STUDIES
+from tightcut import __version__, datasets
 
 
 @pytest.mark.slow
@@ -16,7 +21,8 @@ def test_a_miniature_of_pccc(tmp_path):
     assert table["status"].tolist() == ["ok", "ok"]
     assert len(read_table(tmp_path / "pccc.csv")) == 2
     page = (tmp_path / "index.md").read_text()
-    assert "made by `tightcut reproduce pccc --quick --trials 1`" in page
+    assert "made by `python -m experiments pccc --quick --trials 1`" in page
+    assert f"commit {commit()}; " in page
     assert "**A miniature**" in page
     (row,) = (line for line in page.splitlines() if line.startswith("| wdbc"))
     cosc = table.loc[table["method"] == "COSC", "ari"].item()
@@ -24,6 +30,7 @@ def test_a_miniature_of_pccc(tmp_path):
     assert row.endswith("PCCC 0.931 |")
     facts = json.loads((tmp_path / "pccc.json").read_text())
     assert set(facts["versions"]) >= {"tightcut", "python", "numpy"}
+    assert facts["commits"] == [commit()]
 
     (tmp_path / "pccc.json").write_text(json.dumps(facts | {"machine": "the one that did the work"}))
     reproduce("pccc", tmp_path, quick=True, trials=1)
@@ -51,7 +58,11 @@ def test_a_miniature_of_the_toy(tmp_path):
     assert table.loc["truth", "error"] == 0
     assert table.loc["80 pairs", "violated"] == 0
     assert table.loc["80 pairs", "error"] < table.loc["unconstrained", "error"]
-    assert "(toy.png)" in (tmp_path / "index.md").read_text()
+    assert set(table["version"]) == {__version__}
+    assert len(set(table["graph"])) == 1
+    page = (tmp_path / "index.md").read_text()
+    assert "(toy.png)" in page
+    assert "| clustering | cut | error | violated |\n" in page
 
 
 def test_studies_name_data_and_methods_that_exist():
@@ -65,3 +76,23 @@ def test_studies_name_data_and_methods_that_exist():
 def test_an_unknown_study(tmp_path):
     with pytest.raises(ValueError, match="Unknown study 'binery'; there are binary, multiway, noise, pccc"):
         reproduce("binery", tmp_path)
+
+
+@pytest.mark.slow
+def test_the_command(tmp_path):
+    def command(*arguments):
+        line = [sys.executable, "-m", "experiments", *arguments, "--quick", "-o", str(tmp_path)]
+        return subprocess.run(line, cwd=REPOSITORY, capture_output=True, text=True)
+
+    assert f"toy: 3 rows in {tmp_path / 'toy.csv'}" in command("toy").stdout
+    wrong = command("toys")
+    assert wrong.returncode == 2
+    assert "unknown study 'toys'; there are binary, multiway, noise, pccc, tradeoff, toy" in wrong.stderr
+
+
+def test_the_committed_tables_can_be_read():
+    """Those that 0.6.0 and before have made have no stamp."""
+    for name, study in STUDIES.items():
+        if study.picture is None:
+            table = read_table(REPOSITORY / "docs" / "results" / f"{name}.csv")
+            assert len(study.in_order(table)) > 100

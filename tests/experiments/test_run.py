@@ -2,18 +2,24 @@
 
 import pickle
 import re
+import sys
+from multiprocessing import active_children
 
 import numpy as np
 import pandas as pd
 import pytest
-from odd_methods import Crashes, Median, Raises, Remembers, RemembersGraph, Sleeps
+from odd_methods import Crashes, Hoards, Median, Raises, Remembers, RemembersGraph, Sleeps
 
-from tightcut import COSC, datasets, knn_affinity
-from tightcut.experiments import Method, PCKMeans, run, unfinished
-from tightcut.experiments._methods import FEWEST
-from tightcut.experiments._problems import draw_constraints, open_problem
-from tightcut.experiments._record import Cell
+from experiments.compare import unfinished
+from experiments.methods import FEWEST, Method, expected_wrong_pairs
+from experiments.problems import draw_constraints, open_problem
+from experiments.record import Cell
+from experiments.run import run
+from experiments.stamp import checksum, commit
+from experiments.worker import crew
+from tightcut import COSC, __version__, datasets, knn_affinity
 from tightcut.metrics import clustering_error, normalized_cut, violated_fractions
+from tightcut.rivals import PCKMeans
 
 QUICK = COSC(effort=0.3)
 
@@ -21,7 +27,7 @@ QUICK = COSC(effort=0.3)
 @pytest.mark.slow
 def test_rows_say_what_the_same_fit_says():
     iris = datasets.load_iris()
-    table = run({"COSC": QUICK, "PCKMeans": PCKMeans()}, ["iris"], [30], trials=1)
+    table = run({"COSC": QUICK, "PCKMeans": PCKMeans()}, {"iris": "iris"}, [30], trials=1)
     assert table["status"].tolist() == ["ok", "ok"]
     with pytest.warns(UserWarning, match="2 connected components"):
         affinity = knn_affinity(iris.X)
@@ -36,6 +42,7 @@ def test_rows_say_what_the_same_fit_says():
         0,
         3,
     )
+    assert (row["version"], row["commit"], row["graph"]) == (__version__, commit(), checksum(affinity))
     assert row["error"] == clustering_error(iris.y, labels)
     assert row["cut"] == pytest.approx(normalized_cut(affinity, labels))
     assert row["violated"] == violated_fractions(pairs, labels).all == 0
@@ -107,10 +114,6 @@ def test_fractions_of_the_points_and_a_graph_of_ones_own(blobs):
     )
 
 
-def more_violations(constraints, noise):
-    return {"max_violations": noise * constraints.n_pairs}
-
-
 def test_noise_is_exact_and_beliefs_tell_about_it(blobs):
     y = blobs[1]
     clean, wrong = (draw_constraints(y, Cell("blobs", "any", 200, noise, 3), seed=0) for noise in (0.0, 0.2))
@@ -125,11 +128,9 @@ def test_noise_is_exact_and_beliefs_tell_about_it(blobs):
 def test_parameters_and_beliefs_that_depend_on_the_cell(blobs):
     methods = {
         "hard": Method(COSC(effort=0.3, **FEWEST)),
-        "soft": Method(QUICK, adapt=more_violations, otherwise=FEWEST),
-        "weighted": Method(QUICK, beliefs=True, adapt=more_violations, otherwise=FEWEST),
+        "soft": Method(QUICK, adapt=expected_wrong_pairs, otherwise=FEWEST),
+        "weighted": Method(QUICK, beliefs=True, adapt=expected_wrong_pairs, otherwise=FEWEST),
     }
-    # Functions of this file exist in the other process by value, as those of a notebook do.
-    more_violations.__module__ = "__main__"
     table = run(methods, {"blobs": blobs}, [40], trials=1, noise=[0.1]).set_index("method")
     assert table["status"].tolist() == ["ok"] * 3
     assert table.loc["soft", "cut"] <= table.loc["hard", "cut"] + 1e-12
@@ -171,59 +172,38 @@ def test_what_lies_in_the_cache_is_not_run(blobs, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error", "message"),
+    ("arguments", "message"),
     [
-        ((["COSK"], ["iris"], [5]), ValueError, "Unknown method 'COSK'; there are COSC, SL, CSP"),
-        ((["COSC"], ["sona"], [5]), ValueError, "Unknown dataset 'sona'; there are sonar"),
-        ((["COSC"], ["iris"], [5.5]), ValueError, "n_pairs holds 5.5"),
-        (("COSC", ["iris"], [5]), TypeError, r"give \['COSC'\]"),
-        ((["COSC"], "iris", [5]), TypeError, r"give \['iris'\]"),
-        ((["COSC"], {"odd": (np.zeros((3, 2)), [0, 1])}, [1]), ValueError, r"got \(3, 2\) and \(2,\)"),
-        ((["COSC"], {"odd": (np.eye(3), [0, 1, 1], np.eye(2))}, [1]), ValueError, r"\(3, 3\); got \(2, 2\)"),
+        (({"iris": "sona"}, [5]), "'sona'"),
+        (({"iris": "iris"}, [5.5]), "n_pairs holds 5.5"),
+        (({"odd": (np.zeros((3, 2)), [0, 1])}, [1]), r"got \(3, 2\) and \(2,\)"),
+        (({"odd": (np.eye(3), [0, 1, 1], np.eye(2))}, [1]), r"\(3, 3\); got \(2, 2\)"),
     ],
 )
-def test_wrong_arguments(arguments, error, message):
-    with pytest.raises(error, match=message):
-        run(*arguments)
+def test_wrong_arguments(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        run({"COSC": QUICK}, *arguments)
 
 
-def test_a_worker_that_another_thread_has_just_taken(monkeypatch):
-    from tightcut.experiments import _worker
-    from tightcut.experiments._record import Cell
-
-    class Taken(list):
-        def __bool__(self):
-            return True  # as it was when it was asked
-
-    class Stub:
-        process = type("Process", (), {"poll": lambda _: None})()
-
-        def solve(self, *_task):
-            return {"status": "ok"}
-
-    monkeypatch.setattr(_worker, "_idle", Taken())
-    monkeypatch.setattr(_worker, "Worker", Stub)
-    _, row = _worker.solve_cell("", None, Cell("line", "Halves", 4, 0.0, 0), 0, None)
-    assert row["status"] == "ok"
-    assert len(_worker._idle) == 1
+def test_no_process_is_left(blobs, monkeypatch):
+    monkeypatch.setattr("experiments.run.crew", crew)
+    before = set(active_children())
+    table = run({"Median": Median()}, {"blobs": blobs}, [5], trials=3)
+    assert table["status"].tolist() == ["ok"] * 3
+    assert set(active_children()) <= before
 
 
 @pytest.mark.slow
-def test_no_process_is_left(blobs, monkeypatch):
-    from tightcut.experiments import _run, _worker
-
-    monkeypatch.setattr(_run, "close_idle_workers", _worker.close_idle_workers)
-    monkeypatch.setattr(_worker, "_idle", idle := [])
-    started = []
-    monkeypatch.setattr(_worker, "Worker", lambda worker=_worker.Worker: started.append(worker()) or started[-1])
-    run({"Median": Median()}, {"blobs": blobs}, [5], trials=3)
-    assert len(started) == 1
-    assert started[0].process.poll() is not None
-    assert idle == []
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits what a process allocates")
+def test_a_fit_that_allocates_too_much_is_recorded(blobs):
+    methods = {"Hoards": Hoards(gigabytes=3.0), "Modest": Hoards(gigabytes=0.1)}
+    table = run(methods, {"blobs": blobs}, [5], trials=1, memory_limit=2.0).set_index("method")
+    assert table["status"].to_dict() == {"Hoards": "too large", "Modest": "ok"}
+    assert table.loc["Hoards", "message"].startswith("more than 2.0 GiB")
 
 
 def test_progress_and_estimate(blobs, capsys):
     run({"Median": Median()}, {"blobs": blobs}, [5], trials=2, progress=True)
-    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("tightcut [")]
+    lines = capsys.readouterr().err.splitlines()
     assert re.search(r"1/2, about 0:00:\d+ left  blobs, Median, 5 pairs, trial 0", lines[0])
-    assert lines[-1].endswith("2/2  blobs, Median, 5 pairs, trial 1")
+    assert lines[-1] == "2/2  blobs, Median, 5 pairs, trial 1"

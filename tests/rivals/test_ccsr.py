@@ -5,8 +5,8 @@ import sys
 import numpy as np
 import pytest
 
-from tightcut.experiments import CCSR
-from tightcut.experiments.rivals.ccsr import pair_equations, symmetric_vector
+from tightcut.rivals import CCSR
+from tightcut.rivals.ccsr import pair_equations, symmetric_vector
 
 pytest.importorskip("cvxpy")
 

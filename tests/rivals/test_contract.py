@@ -8,7 +8,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tightcut import knn_affinity, metrics
 from tightcut.datasets import sample_constraints
-from tightcut.experiments import CCSR, CSP, SCLC, FastGE, PCKMeans, SpectralLearning
+from tightcut.rivals import CCSR, CSP, SCLC, FastGE, PCKMeans, SpectralLearning
 
 ALL = [SpectralLearning, CSP, CCSR, SCLC, FastGE, PCKMeans]
 ON_GRAPHS = [SpectralLearning, CSP, CCSR, SCLC, FastGE]

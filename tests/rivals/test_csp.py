@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from tightcut.experiments import CSP
+from tightcut.rivals import CSP
 
 
 def normalized(instance):

@@ -5,8 +5,8 @@ import pytest
 import scipy.linalg
 
 from tightcut import metrics
-from tightcut.experiments import FastGE
-from tightcut.experiments.rivals import fast_ge as module
+from tightcut.rivals import FastGE
+from tightcut.rivals import _base as module
 
 
 def two_laplacians(instance):

@@ -7,8 +7,8 @@ from sklearn.datasets import load_iris
 
 from tightcut import Constraints
 from tightcut.datasets import sample_constraints
-from tightcut.experiments import PCKMeans
-from tightcut.experiments.rivals.pckmeans import seed_centers
+from tightcut.rivals import PCKMeans
+from tightcut.rivals.pckmeans import seed_centers
 
 
 @pytest.fixture(scope="module")

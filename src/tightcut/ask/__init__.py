@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tightcut.ask.errors import LostJournalError, StaleQuestionError
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
 from tightcut.ask.session import Session
 from tightcut.ask.simulate import Round, simulate
@@ -14,7 +15,19 @@ from tightcut.ask.simulate import Round, simulate
 if TYPE_CHECKING:
     from tightcut.ask.page.items import Things
 
-__all__ = ["Answer", "Contradiction", "Group", "Progress", "Question", "Round", "Session", "Things", "simulate"]
+__all__ = [
+    "Answer",
+    "Contradiction",
+    "Group",
+    "LostJournalError",
+    "Progress",
+    "Question",
+    "Round",
+    "Session",
+    "StaleQuestionError",
+    "Things",
+    "simulate",
+]
 
 
 def __getattr__(name: str) -> Any:

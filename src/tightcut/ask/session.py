@@ -7,6 +7,8 @@ next question, however often and in whatever order they were read.
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
+from contextlib import suppress
 from threading import Thread
 from typing import Any
 
@@ -16,9 +18,10 @@ from tightcut.ask import validation as choices
 from tightcut.ask.beliefs.evidence import COMPARE, believed_constraints, judge, truth_of
 from tightcut.ask.beliefs.setup import survey
 from tightcut.ask.contradictions import find_contradictions
+from tightcut.ask.errors import LostJournalError
 from tightcut.ask.galleries import doubtful_rows, typical_members, typical_rows
-from tightcut.ask.journal.file import Event, Journal, fingerprint, now
-from tightcut.ask.journal.replay import answer_event, largest, numbered, to_answer, undoing
+from tightcut.ask.journal.file import Event, Journal, identify, now
+from tightcut.ask.journal.replay import answer_event, check_last, largest, numbered, to_answer, undoing
 from tightcut.ask.questions.choose import Placing
 from tightcut.ask.questions.placing import Item, Planner
 from tightcut.ask.questions.progress import measure
@@ -93,13 +96,16 @@ class Session(State):
         self._X = choices.check_data(X, affinity)
         self.n_clusters = choices.check_n_clusters(n_clusters, self._X.shape[0])
         self.affinity, self.n_neighbors, self.n_jobs = affinity, n_neighbors, n_jobs
-        self._journal = Journal(answers, {"rows": int(self._X.shape[0]), "fingerprint": fingerprint(self._X)})
+        self._journal = Journal(answers, identify(self._X, affinity))
         seed = int(self._journal.header.get("seed", choices.read_seed(random_state)))
         self._landscape = survey(self._X, self.n_clusters, affinity, n_neighbors, seed, n_jobs)
         # Group 0 begins with the point of the largest degree.
         self._journal.begin({"seed": seed, "anchor": self._landscape.hub})
+        begun = int(self._journal.header["seed"])
+        if begun != seed:  # another session began the journal during the survey
+            self._landscape = survey(self._X, self.n_clusters, affinity, n_neighbors, begun, n_jobs)
         self._issued = largest(self._journal.events, "number")
-        self._open: dict[tuple[str, int, int | None], int] = {}  # numbers of questions that wait for an answer
+        self._open = {}
 
     def __repr__(self) -> str:
         return f"Session({counted(self._landscape.n_points, 'point')}, {counted(self.n_answers_, 'answer')})"
@@ -125,12 +131,16 @@ class Session(State):
         choices.check_kind(kind)
         if not isinstance(n, numbers.Integral) or n < 1:
             raise ValueError(f"n must be a whole number >= 1; got {n!r}.")
+        with suppress(LostJournalError, OSError):  # the answer says so
+            self.refresh()
         plan = self._plan(int(n), kind)
         self._prepare([row for row, _, _ in plan])
         return [self._question(kind, *item) for item in plan]
 
     def answer(self, question: Question, choice: Any, *, who: str | None = None, seconds: float | None = None) -> None:
-        """Take an answer; when this returns, it is in the journal.
+        """Take an answer; when this returns, it is in the journal, on disk.
+
+        Several sessions may share a journal: what the others have answered is taken in first.
 
         Parameters
         ----------
@@ -142,15 +152,19 @@ class Session(State):
             Who answers.
         seconds : float, optional
             How long it took.
+
+        Raises
+        ------
+        StaleQuestionError
+            If the question was answered already, here or in another session.
+        LostJournalError
+            If the journal was deleted, moved or replaced; `save_journal` writes another.
+        OSError
+            If the answer could not be written, to a full disk for example. It does not count then; repeat it.
         """
         choices.check_question(question, self._landscape.n_points)
-        number = question.number
-        if any(event.get("number") == number and event["event"] == "answer" for event in self._journal.events):
-            raise ValueError(
-                f"Question {number} was answered already; use revise({number}, choice) to change the answer."
-            )
         self._record(
-            number,
+            lambda: choices.check_unanswered(question, self._journal.events),
             question.kind,
             question.first,
             question.second,
@@ -165,35 +179,30 @@ class Session(State):
         """Correct a point by hand: put it into a group (id or name), or into "none" of those there are."""
         row = choices.check_row(row, self._landscape.n_points)
         shown = [g.id for g in self.groups]
-        self._record(self._next_number(), "move", row, None, group, who=who, reason="moved by hand", shown=shown)
+        self._record(self._next_number, "move", row, None, group, who=who, reason="moved by hand", shown=shown)
 
     def revise(self, number: int, choice: Any, *, who: str | None = None) -> None:
         """Change an earlier answer. The journal keeps both."""
-        answer = numbered(self._answers, number)
-        others = [a for a in self._answers if a.number != number]
-        changed = self._event(
-            number,
-            answer.kind,
-            answer.first,
-            answer.second,
-            choice,
-            others,
-            who=who,
-            reason=answer.reason,
-            shown=list(answer.shown),
-        )
-        self._append({"event": "revise", "number": number, "time": now(), "answer": changed})
+
+        def event() -> Event:
+            answer = numbered(self._answers, number)
+            others = [a for a in self._answers if a.number != number]
+            details = {"who": who, "reason": answer.reason, "shown": list(answer.shown)}
+            changed = self._event(number, answer.kind, answer.first, answer.second, choice, others, **details)
+            return {"event": "revise", "number": number, "time": now(), "answer": changed}
+
+        self._append(event)
 
     def undo(self) -> Event:
         """Undo the last answer, correction, revision or name, and return its event."""
         line, event = undoing(self._journal.events)
-        self._append(line)
+        self._append(lambda: check_last(line, self._journal.events))
         return event
 
     def name(self, group: int, name: str) -> None:
         """Give a group a name. Two groups of the same name become one; answers that told them apart no longer count."""
-        group, name = self._group_id(group), choices.check_name(name)
-        self._append({"event": "name", "group": group, "name": name, "time": now()})
+        name = choices.check_name(name)
+        self._append(lambda: {"event": "name", "group": self._group_id(group), "name": name, "time": now()})
 
     # What is known
 
@@ -262,10 +271,16 @@ class Session(State):
 
     # How it works
 
-    def _record(self, number: int, kind: str, first: int, second: int | None, choice: Any, **details: Any) -> None:
-        event = self._event(number, kind, first, second, choice, self._answers, **details)
-        self._append({"event": "answer", **event})
-        self._issued = max(self._issued, number)
+    def _record(
+        self, number: Callable[[], int], kind: str, first: int, second: int | None, choice: Any, **details: Any
+    ) -> None:
+        def event() -> Event:
+            return {
+                "event": "answer",
+                **self._event(number(), kind, first, second, choice, self._answers, **details),
+            }
+
+        self._issued = max(self._issued, self._append(event)["number"])
         self._open.pop((kind, first, second), None)
 
     def _event(

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 
 from tightcut.ask.beliefs.evidence import gather
@@ -9,6 +14,7 @@ from tightcut.ask.beliefs.forecast import ForecastComparison, cut_from
 from tightcut.ask.beliefs.labels import columns_lead, labels_of
 from tightcut.ask.beliefs.mixture import Beliefs, believe
 from tightcut.ask.beliefs.setup import Landscape, View
+from tightcut.ask.errors import LostJournalError
 from tightcut.ask.journal.file import Event, Journal
 from tightcut.ask.journal.replay import effective_answers, largest, named_groups
 from tightcut.ask.records import Answer
@@ -20,6 +26,7 @@ class State:
     _journal: Journal
     _landscape: Landscape
     _issued: int
+    _open: dict[tuple[str, int, int | None], int]  # numbers of questions that wait for an answer
     _memo: tuple[list[Answer], dict[int, int], Beliefs] | None = None
     _labels: np.ndarray | None = None
     _answered: list[Answer] | None = None
@@ -67,9 +74,50 @@ class State:
             self._rivals = ForecastComparison(self._journal.header["anchor"], self._landscape)
         return self._rivals
 
-    def _append(self, event: Event) -> None:
-        self._journal.append(event)
+    def refresh(self) -> int:
+        """Take in what other sessions have written to the journal; returns the number of events.
+
+        `question` and everything that changes the session do so by themselves.
+        """
+        if self._journal.refresh():
+            self._take_in()
+        return len(self._journal.events)
+
+    def save_journal(self, path: Any = None) -> Path:
+        """Write everything that was answered to a new journal, and go on there.
+
+        For a session whose journal was deleted, moved or replaced (`LostJournalError`), and for one that has none.
+
+        Parameters
+        ----------
+        path : path-like, optional
+            A file that does not exist. By default the path of the journal or, if there is another file now, the same
+            name with a number.
+
+        Returns
+        -------
+        path : Path
+        """
+        with suppress(LostJournalError, OSError):
+            self.refresh()
+        return self._journal.save(path)
+
+    def _append(self, make: Callable[[], Event]) -> Event:
+        """Write the event that follows from the present state; from a later one where others have written meanwhile."""
+        try:
+            while not self._journal.append(event := make()):
+                self._take_in()
+            return event
+        finally:
+            self._labels = self._answered = None
+
+    def _take_in(self) -> None:
+        """Follow the journal after others have written to it."""
         self._labels = self._answered = None
+        events = self._journal.events
+        self._issued = max(self._issued, largest(events, "number"))
+        taken = {event.get("number") for event in events}
+        self._open = {item: number for item, number in self._open.items() if number not in taken}
 
     def _next_number(self) -> int:
         self._issued += 1

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from tightcut.ask.errors import StaleQuestionError
 from tightcut.ask.records import PAIR_CHOICES, Question
 from tightcut.neighbors.points import check_mask, check_size
 from tightcut.utils.display import counted
+from tightcut.utils.sparse import to_csr
 
 RESERVED = ("same", "different", "none", "unsure")
 
@@ -21,7 +24,7 @@ def check_data(X: Any, affinity: str) -> Any:
         raise ValueError(f'affinity must be "knn" or "precomputed"; got {affinity!r}.')
     check_mask(X)
     if sp.issparse(X):
-        X = sp.csr_array(X)
+        X = to_csr(X)
         if affinity == "knn":
             X = X.toarray()
     else:
@@ -80,6 +83,21 @@ def check_question(question: Any, n_points: int) -> Question:
     if question.kind == "pair" and check_row(question.second, n_points) == question.first:
         raise ValueError(f"A pair needs two different rows; got row {question.first} twice.")
     return question
+
+
+def check_unanswered(question: Question, events: Iterable[dict[str, Any]]) -> int:
+    """The number of a question that nobody has answered under it, here or in another session of the same journal."""
+    number = question.number
+    for event in events:
+        if event.get("number") == number and event["event"] == "answer":
+            if (event["kind"], event["first"], event["second"]) != (question.kind, question.first, question.second):
+                raise StaleQuestionError(
+                    f"Another session has answered a question with the number {number} meanwhile; ask question() again."
+                )
+            raise StaleQuestionError(
+                f"Question {number} was answered already; use revise({number}, choice) to change the answer."
+            )
+    return number
 
 
 def check_name(name: Any) -> str:

@@ -21,7 +21,7 @@ BAD_INPUT, INCONSISTENT = 1, 3
 
 # The module of each command, in the order of the help.
 COMMANDS = {"cluster": "cluster", "update": "update", "predict": "update"}
-COMMANDS |= {name: name for name in ("resolve", "ask", "check", "audit", "tradeoff", "evaluate", "reproduce")}
+COMMANDS |= {name: name for name in ("resolve", "ask", "check", "audit", "tradeoff", "evaluate")}
 COMMANDS |= dict.fromkeys(("datasets", "demo", "warmup", "info"), "misc")
 EPILOG = """\b
 Exit codes:
@@ -49,7 +49,9 @@ class LazyGroup(click.Group):
         name = args[0]
         if name in COMMANDS or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
-        if os.path.exists(name):  # noqa: PTH110 (pathlib costs more than the whole help)
+        if name == "reproduce":
+            hint = " The experiments are in the repository now: make reproduce"
+        elif os.path.exists(name):  # noqa: PTH110 (pathlib costs more than the whole help)
             hint = f" Did you mean: tightcut cluster {name} -k K"
         else:
             from tightcut.utils.validation import did_you_mean

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,6 +63,20 @@ def note_journal(journal: Path | None, console: Console) -> None:
     )
 
 
+def leave(session: AnySession, journal: str | None, console: Console) -> str | None:
+    """Close a session; returns where its answers are. Those of a lost journal are written to another."""
+    from tightcut.ask.errors import LostJournalError
+
+    try:
+        with suppress(OSError):  # what was answered is on disk already
+            session.refresh()
+    except LostJournalError as error:
+        journal = str(session.save_journal())
+        console.note(f"{error.problem} All answers are in {journal}.")
+    session.close()
+    return journal
+
+
 def serve_page(
     desk: Desk,
     begin: Callable[[], AnySession],
@@ -91,7 +106,9 @@ def serve_page(
         pass  # the way to end it
     finally:
         sock.close()
-    count = 0 if desk.session is None else desk.session.n_answers_
+    count = 0
+    if desk.session is not None:
+        count, desk.journal = desk.session.n_answers_, leave(desk.session, desk.journal, console)
     if desk.journal:
         given = counted(count, "answer is", "answers are")
         console.note(f"{given} in {desk.journal}; the same command continues.")

@@ -12,7 +12,7 @@ import click
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, printable
-from tightcut.cli._page import check_journal, check_packages, journal_of, note_journal, page_options, serve_page
+from tightcut.cli._page import check_journal, check_packages, journal_of, leave, note_journal, page_options, serve_page
 from tightcut.utils.display import counted
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 )
 @opt.option("--columns", multiple=True, metavar="COL,...", help="Columns to cluster by; repeatable.")
 @opt.option("--drop", multiple=True, metavar="COL,...", help="Columns to leave out; repeatable.")
+@opt.decimal_option
 @opt.choice("--missing", "error mean", "Where values are missing: stop, or fill in the mean of the column.")
 @opt.choice("--kind", "pick pair", "Ask which group a thing belongs to, or whether two things belong together.")
 @page_options
@@ -68,11 +69,11 @@ def ask(data: str, in_terminal: bool, port: int, no_browser: bool, quiet: bool, 
     note_journal(journal, console)
     begin = partial(_session, source, journal, options, model)
     if in_terminal:
-        _in_terminal(source, begin, options, console)
+        kept = _in_terminal(source, journal, begin, options, console)
     else:
-        _on_page(source, journal, begin, options, console, port, no_browser=no_browser)
-    if journal and model is not None:
-        console.note(f"To take the answers into the model: tightcut update {data} --constraints {journal}")
+        kept = _on_page(source, journal, begin, options, console, port, no_browser=no_browser)
+    if kept and model is not None:
+        console.note(f"To take the answers into the model: tightcut update {data} --constraints {kept}")
 
 
 def _source(data: str, options: dict[str, Any], console: Console) -> Source:
@@ -85,7 +86,7 @@ def _source(data: str, options: dict[str, Any], console: Console) -> Source:
             f"{data} is a directory. DATA holds numbers to cluster by, such as features of pictures in a table or an NPY "
             f"file; to show the pictures in {data} as well: tightcut ask DATA --images {data}"
         )
-    reading = replace(reading_options(options), suggest=("drop", "missing mean"))
+    reading = replace(reading_options(options), suggest=("drop", "missing mean", "decimal"))
     source = read_source(data, reading, show=options["show"], images=options["images"])
     for note in source.notes:
         console.note(f"Note: {note}")
@@ -99,8 +100,8 @@ def _model(data: str, options: dict[str, Any]) -> FittedState | None:
 
     if Path(data).suffix.lower() != SUFFIX:
         return None
-    for name in ("id", "columns", "drop"):
-        if options[name]:
+    for name, unused in {"id": None, "columns": (), "drop": (), "decimal": "."}.items():
+        if options[name] != unused:
             raise click.UsageError(f"--{name} cannot be used with a model, whose rows and columns are fixed.")
     return read_model(Path(data))
 
@@ -125,14 +126,14 @@ def _model_source(model: FittedState, data: str, options: dict[str, Any]) -> Sou
 
 def _check_before_the_page(source: Source, journal: Path | None, n_clusters: int | str) -> None:
     """Refuse data that cannot be asked about, and a journal of other data, before a page is opened."""
-    from tightcut.ask.journal.file import Journal, fingerprint
+    from tightcut.ask.journal.file import Journal, identify
     from tightcut.ask.validation import check_data
 
     X = check_data(source.X, source.affinity)
     if n_clusters != "auto" and int(n_clusters) > X.shape[0]:
         raise ValueError(f"{n_clusters:,} clusters need at least that many points; there are {X.shape[0]:,}.")
     if journal is not None and journal.exists():
-        Journal(journal, {"rows": int(X.shape[0]), "fingerprint": fingerprint(X)})
+        Journal(journal, identify(X, source.affinity))
 
 
 def _session(source: Source, journal: Path | None, options: dict[str, Any], model: FittedState | None) -> Session:
@@ -152,16 +153,20 @@ def _session(source: Source, journal: Path | None, options: dict[str, Any], mode
     return session
 
 
-def _in_terminal(source: Source, begin: Callable[[], Session], options: dict[str, Any], console: Console) -> None:
+def _in_terminal(
+    source: Source, journal: Path | None, begin: Callable[[], Session], options: dict[str, Any], console: Console
+) -> str | None:
+    """Ask in the terminal; returns where the answers are."""
     from tightcut.ask.page.terminal import converse
 
     console.note("Preparing ...")
     session = begin()
     converse(session, source.things, input, lambda text: click.echo(printable(text)), options["kind"])
     progress = session.progress()
-    session.close()
+    kept = leave(session, None if journal is None else str(journal), console)
     known = f"{counted(session.n_answers_, 'answer')}, {counted(len(session.groups), 'group')}"
     click.echo(f"{known}, {progress.settled:.0%} settled.")
+    return kept
 
 
 def _on_page(
@@ -173,7 +178,8 @@ def _on_page(
     port: int,
     *,
     no_browser: bool,
-) -> None:
+) -> str | None:
+    """Ask on the page; returns where the answers are."""
     from tightcut.ask.page.controller import Desk
 
     desk = Desk(
@@ -184,3 +190,4 @@ def _on_page(
         address=lambda row: f"image/{row}",
     )
     serve_page(desk, begin, source.X, source.affinity, console, port, no_browser=no_browser)
+    return desk.journal

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
+from contextlib import suppress
 from heapq import heappop, heappush
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tightcut.ask.errors import LostJournalError
 from tightcut.ask.journal.file import Event, Journal, now
-from tightcut.ask.journal.replay import answer_event, effective_answers, largest, numbered, undoing
+from tightcut.ask.journal.replay import answer_event, check_last, effective_answers, largest, numbered, undoing
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
-from tightcut.ask.validation import check_kind, check_pair_choice, check_question, check_row
+from tightcut.ask.validation import check_kind, check_pair_choice, check_question, check_row, check_unanswered
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem import Constraints
 from tightcut.resolution.parts import Parts
@@ -52,7 +56,7 @@ class ResolutionSession:
     def __init__(self, problem: ScoredPairs, answers: Any = None) -> None:
         self.ids, self._whole = problem.ids, problem
         self._journal = Journal(answers, {"rows": len(self.ids), "fingerprint": _fingerprint(problem)})
-        self._given = effective_answers(self._journal.events)
+        self._given, self._n_followed = effective_answers(self._journal.events), len(self._journal.events)
         now_known = problem.with_links(*self._links(self._given))
         self._parts = Parts(problem)
         for answer in self._given:
@@ -65,12 +69,15 @@ class ResolutionSession:
         self._journal.begin({"seed": 0, "anchor": 0})
         self._issued = largest(self._journal.events, "number")
         self._open: dict[tuple[int, int], int] = {}
+        self._follow()  # what another session wrote meanwhile
 
     # What the person does
 
     def question(self, kind: str = "pair") -> Question | None:
         """The least certain decision; None when none is doubtful. Asking twice without an answer asks the same."""
         self._check_kind(kind)
+        with suppress(LostJournalError, OSError):  # the answer says so
+            self.refresh()
         skipped = {_rows(answer) for answer in self._given}
         while self._heap:
             _, first, second, part, version = self._heap[0]
@@ -84,32 +91,40 @@ class ResolutionSession:
         return None
 
     def answer(self, question: Question, choice: str, *, who: str | None = None, seconds: float | None = None) -> None:
-        """Take an answer, "same", "different" or "unsure"; when this returns, it is in the journal.
+        """Take an answer, "same", "different" or "unsure"; when this returns, it is in the journal, on disk.
 
-        Raises InconsistentConstraintsError, and takes nothing, if the answer contradicts the rules and other answers.
+        Raises InconsistentConstraintsError, and takes nothing, if the answer contradicts the rules and other answers;
+        and what `tightcut.ask.Session.answer` raises.
         """
         check_question(question, len(self.ids))
         self._check_kind(question.kind)
-        if any(answer.number == question.number for answer in self._given):
-            raise ValueError(f"Question {question.number} was answered already; revise changes the answer.")
-        assert question.second is not None  # noqa: S101 (a pair has two)
-        event = answer_event(
-            question.number, "pair", question.first, question.second, who=who, seconds=seconds, reason=question.reason
-        )
-        self._record({"event": "answer", **event, "choice": check_pair_choice(choice)})
-        self._open.pop((question.first, question.second), None)
+        first, second = question.first, question.second
+        assert second is not None  # noqa: S101 (a pair has two)
+        details: dict[str, Any] = {"who": who, "seconds": seconds, "reason": question.reason}
+
+        def event() -> Event:
+            number = check_unanswered(question, self._journal.events)
+            answer = answer_event(number, "pair", first, second, **details)
+            return {"event": "answer", **answer, "choice": check_pair_choice(choice)}
+
+        self._record(event)
+        self._open.pop((first, second), None)
 
     def revise(self, number: int, choice: str, *, who: str | None = None) -> None:
         """Change an earlier answer. The journal keeps both."""
-        answer = numbered(self._given, number)
-        event = answer_event(number, "pair", answer.first, answer.second, who=who, reason=answer.reason)
-        changed = event | {"choice": check_pair_choice(choice)}
-        self._record({"event": "revise", "number": number, "time": now(), "answer": changed})
+
+        def event() -> Event:
+            answer = numbered(effective_answers(self._journal.events), number)
+            changed = answer_event(number, "pair", answer.first, answer.second, who=who, reason=answer.reason)
+            changed["choice"] = check_pair_choice(choice)
+            return {"event": "revise", "number": number, "time": now(), "answer": changed}
+
+        self._record(event)
 
     def undo(self) -> Event:
         """Undo the last answer or revision, and return its event."""
         line, event = undoing(self._journal.events)
-        self._record(line)
+        self._record(lambda: check_last(line, self._journal.events))
         return event
 
     def move(self, row: int, group: Any, *, who: str | None = None) -> None:
@@ -119,9 +134,13 @@ class ResolutionSession:
         others = [other for other in self._members_of(own if group == "none" else group).tolist() if other != row]
         if not others:
             raise ValueError("The record is alone in its cluster.")
-        number, choice = self._next_number(), "different" if group == "none" else "same"
-        event = answer_event(number, "pair", row, others[0], who=who, reason="moved by hand")
-        self._record({"event": "answer", **event, "choice": choice})
+        choice = "different" if group == "none" else "same"
+
+        def event() -> Event:
+            answer = answer_event(self._next_number(), "pair", row, others[0], who=who, reason="moved by hand")
+            return {"event": "answer", **answer, "choice": choice}
+
+        self._record(event)
 
     def name(self, group: int, name: str) -> None:  # noqa: ARG002
         """Refuse a name: clusters of records have none."""
@@ -188,24 +207,62 @@ class ResolutionSession:
         """Close the journal. Everything in it is on disk already."""
         self._journal.close()
 
+    def refresh(self) -> int:
+        """Take in what other sessions have written to the journal; returns the number of events."""
+        self._journal.refresh()
+        self._follow()
+        return len(self._journal.events)
+
+    def save_journal(self, path: Any = None) -> Path:
+        """Write everything to a new journal, and go on there; as `tightcut.ask.Session.save_journal`."""
+        with suppress(LostJournalError, OSError):
+            self.refresh()
+        return self._journal.save(path)
+
     # How it works
 
-    def _record(self, event: Event) -> None:
-        """Solve what an event concerns; write the event down; then let it count."""
-        given = effective_answers([*self._journal.events, event])
+    def _record(self, make: Callable[[], Event]) -> None:
+        """Solve what an event concerns; write the event down; then let it count.
+
+        Where others have written meanwhile, all of that begins again after their answers.
+        """
+        while True:
+            self._follow()
+            event = make()
+            let_count = self._following([*self._journal.events, event])
+            if self._journal.append(event):
+                break
+        let_count()
+        self._issued = max(self._issued, largest([event], "number"))
+
+    def _follow(self) -> None:
+        """Let everything count that is in the journal, one event after the other, and give none of its numbers again."""
+        events = self._journal.events
+        new = events[self._n_followed :]
+        for n_events in range(self._n_followed + 1, len(events) + 1):
+            self._following(events[:n_events])()
+        self._issued = max(self._issued, largest(new, "number"))
+        taken = {event.get("number") for event in new}
+        self._open = {pair: number for pair, number in self._open.items() if number not in taken}
+
+    def _following(self, events: list[Event]) -> Callable[[], None]:
+        """Solve what differs between the answers that count so far and those of `events`; the value lets them count."""
+        given, n_events = effective_answers(events), len(events)
         before, after = ({(a.number, a.choice): a for a in some} for some in (self._given, given))
         changed = [row for key in before.keys() ^ after.keys() for row in _rows((before | after)[key])]
         records = self._parts.together(changed) if changed else np.empty(0, np.int64)
         solved = self._solved(records, given) if changed else None
-        self._journal.append(event)
-        self._given = given
-        self._issued = max(self._issued, largest([event], "number"))
-        if solved is not None:
-            part, gone = self._parts.join(changed)
-            for number in (part, *gone):
-                self._doubts.pop(number, None)
-                self._versions[number] = self._versions.get(number, 0) + 1
-            self._take(part, records, *solved)
+
+        def let_count() -> None:
+            self._given, self._n_followed = given, n_events
+            if solved is not None:
+                part, gone = self._parts.join(changed)
+                for number in (part, *gone):
+                    self._doubts.pop(number, None)
+                    self._versions[number] = self._versions.get(number, 0) + 1
+                self._take(part, records, *solved)
+
+        return let_count
 
     def _solved(self, records: np.ndarray, given: list[Answer]) -> tuple[np.ndarray, Columns]:
         """Labels of some whole parts and their doubtful decisions, with the numbers of the records."""

@@ -26,6 +26,10 @@ class Within:
     history: tuple[float, ...] | None = None
     bound: float | None = None
 
+    def moved_back(self, place: np.ndarray) -> Within:
+        """The same for points in another order, of which each has its place in the present one."""
+        return replace(self, labels=self.labels[place])
+
 
 def cluster_within(
     graph: Graph,

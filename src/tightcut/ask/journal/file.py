@@ -1,8 +1,8 @@
 """The journal of a session: one JSON line per event, on disk before it counts.
 
 The first line says which data the journal belongs to. Every further line is an answer, a revision, a name or an undo; a
-line is never changed. A process killed while it writes leaves at most one torn line, which is dropped when the journal is
-opened again: its event was never acknowledged.
+line is never changed. A process killed while it writes leaves at most one torn line, which the next one drops that has the
+lock: its event was never acknowledged.
 """
 
 from __future__ import annotations
@@ -10,23 +10,29 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from io import FileIO
+from itertools import chain, count
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
-from tightcut.ask.journal.schema import check_event, check_header
+from tightcut.ask.errors import LostJournalError
+from tightcut.ask.journal.schema import FORMAT, Event, check_events, check_header, check_journal, check_same_data, parse
+from tightcut.ask.locking import leads_to, locked, sync_folder
+from tightcut.ask.validation import check_data
 from tightcut.problem import Constraints
-
-FORMAT = 1
-EVENTS = ("answer", "revise", "name", "undo")
-Event = dict[str, Any]
 
 
 class Journal:
     """Events in the order in which they happened, kept in memory and, with a path, on disk.
+
+    Any number of sessions may share a file. Each looks at it and writes to it in its turn, under a lock, and takes in
+    what others have written before it writes. The path is followed anew in every turn, so that no answer goes to a file
+    that has lost its name.
 
     Parameters
     ----------
@@ -40,74 +46,149 @@ class Journal:
     >>> journal = Journal(None, {"rows": 3, "fingerprint": "abc"})
     >>> journal.begin({"seed": 0})
     >>> journal.append({"event": "name", "group": 0, "name": "Anna"})
+    True
     >>> len(journal.events), journal.header["rows"]
     (1, 3)
     """
 
     def __init__(self, path: Any, identity: Event) -> None:
-        self.path = None if path is None else Path(path)
+        self.path = None if path is None else Path(path).absolute()
         self.identity = identity
         self.header: Event = {}
         self.events: list[Event] = []
-        self._file: IO[bytes] | None = None
-        self._end = 0  # of the file, as long as nobody else writes to it
-        if self.path is None or not self.path.exists():
-            return
-        known = _read_lines(self.path)
-        if known:
-            _check_data(known[0], identity, self.path)
-            _check_events(known, self.path)
-            self.header, self.events = known[0], known[1:]
+        self._open = False
+        self._end = 0  # of the lines that were taken in or written
+        self._last_line = b""  # the last of them: a file that was replaced or edited hardly has it in the same place
+        if self.path is not None and self.path.exists():
+            if not self.path.is_file():
+                raise ValueError(f"{self.path} is not a file; name one for the answers.")
+            with self._turn():
+                pass
 
     def begin(self, header: Event) -> None:
-        """Open the file for writing: repair a torn last line, or write `header` as the first line of a new journal."""
-        new = not self.header
-        if new:
-            self.header = {"format": FORMAT, "event": "data", "time": now(), **self.identity, **header}
-        if self.path is None:
-            return
-        if new:
-            self.path.write_bytes(b"")
-        else:
-            _drop_torn_line(self.path)
-        self._file = self.path.open("ab")
-        self._end = self._file.tell()
-        if new:
-            self._write(self.header)
+        """Make `header` the first line of a new journal; from now on events can be appended.
 
-    def append(self, event: Event) -> None:
-        """Write an event; when this returns, it is on disk."""
-        self._write(event)
-        self.events.append(event)
+        Where another session has begun the file meanwhile, the first line is that of the other.
+        """
+        header = {"format": FORMAT, "event": "data", "time": now(), **self.identity, **header}
+        if self.path is None:
+            self.header = header
+            return
+        with self._turn(create=not self.header) as file:
+            if not self.header:
+                self._write(file, header)
+                self.header = header
+                sync_folder(self.path.parent)
+        self._open = True
+
+    def append(self, event: Event) -> bool:
+        """Write an event; True says that it is on disk.
+
+        Where others have written meanwhile, their events are taken in, this one is not written, and the value is False:
+        what it says may depend on theirs.
+        """
+        known = len(self.events)
+        if self.path is None:
+            _line(event)
+            self.events.append(event)
+            return True
+        if not self._open:
+            raise ValueError(f"The journal {self.path} is closed; open it again with Session.load.")
+        with self._turn() as file:
+            if len(self.events) > known:
+                return False
+            self._write(file, event)
+            self.events.append(event)
+        return True
+
+    def refresh(self) -> bool:
+        """Take in what others have written; whether there was anything."""
+        known = len(self.events)
+        if self._open:
+            with self._turn():
+                pass
+        return len(self.events) > known
+
+    def save(self, path: Any = None) -> Path:
+        """Write all events to a new file, and go on there; without a path, to the old one or, if it is taken, beside it."""
+        if path is not None:
+            target = Path(path).absolute()
+        elif self.path is not None:
+            target = _free_path(self.path)
+        else:
+            raise ValueError('The answers are kept in memory only; name a file, as in save_journal("answers.jsonl").')
+        lines = [_line(event) for event in (self.header, *self.events)]
+        text = b"".join(lines)
+        with locked(target, create=True) as file:
+            if file.read(1):
+                raise ValueError(f"{target} is not empty; name a file that does not exist yet.")
+            _append(file, target, 0, text)
+            sync_folder(target.parent)
+        self.path, self._open, self._end, self._last_line = target, True, len(text), lines[-1]
+        return target
 
     def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        self._open = False
 
-    def _write(self, event: Event) -> None:
-        line = json.dumps(event, ensure_ascii=False, allow_nan=False).encode() + b"\n"
-        if self.path is None:
-            return
-        if self._file is None:
-            raise ValueError(f"The journal {self.path} is closed; open it again with Session.load.")
-        end = os.fstat(self._file.fileno()).st_size
-        if end != self._end:
-            raise ValueError(
-                f"Another session has written to {self.path}, so this answer does not count. Close one of the two, and open "
-                "the journal again in the other."
-            )
+    @contextmanager
+    def _turn(self, *, create: bool = False) -> Iterator[FileIO]:
+        """The file, with everything in it taken in; nobody else writes until the block ends."""
+        assert self.path is not None  # noqa: S101 (only journals with a file take turns)
         try:
-            self._file.write(line)
-            self._file.flush()
-            os.fsync(self._file.fileno())
-        except OSError:
-            # A full disk may have taken half of the line; the next line must not be appended to it.
-            self._file.close()
-            os.truncate(self.path, end)
-            self._file = self.path.open("ab")
+            with locked(self.path, create=create) as file:
+                self._take_in(file, self.path)
+                yield file
+        except FileNotFoundError:
+            if create:
+                raise
+            raise LostJournalError(f"The journal {self.path} was deleted or moved.") from None
+
+    def _take_in(self, file: FileIO, path: Path) -> None:
+        """Read the lines that others have written. Half a line after them was never acknowledged, and goes."""
+        file.seek(self._end - len(self._last_line))
+        text = file.read()
+        if not text.startswith(self._last_line):
+            raise LostJournalError(f"The journal {path} was replaced, shortened or edited by another program.")
+        text = text[len(self._last_line) :]
+        complete = text.rfind(b"\n") + 1
+        try:
+            new = self._checked(text[:complete], path)
+        except ValueError as error:
+            if self.header:
+                raise LostJournalError(str(error)) from None
             raise
-        self._end = end + len(line)
+        if text and not (self.header or new):
+            raise ValueError(
+                f"{path} has no first line that says which data it belongs to; it is not a journal of answers."
+            )
+        if complete < len(text):
+            file.truncate(self._end + complete)
+        if complete:
+            self._last_line = text[text.rfind(b"\n", 0, complete - 1) + 1 : complete]
+            self._end += complete
+        if new and not self.header:
+            self.header = new.pop(0)
+        self.events += new
+
+    def _checked(self, text: bytes, path: Path) -> list[Event]:
+        """Lines as events, if this journal can go on with them."""
+        if self.header:
+            number = len(self.events) + 2
+            new = parse(text, path, number)
+            check_events(new, path, number, self.header["rows"])
+        else:
+            new = parse(text, path)
+            if new:
+                check_same_data(new[0], self.identity, path)
+                check_journal(new, path)
+        return new
+
+    def _write(self, file: FileIO, event: Event) -> None:
+        assert self.path is not None  # noqa: S101 (only journals with a file write)
+        line = _line(event)
+        _append(file, self.path, self._end, line)
+        self._end += len(line)
+        self._last_line = line
 
 
 def now() -> str:
@@ -135,13 +216,20 @@ def fingerprint(X: Any) -> str:
 def read_events(path: Any) -> list[Event]:
     """All complete lines of a journal, the one that identifies the data first."""
     path = Path(path)
-    events = _read_lines(path)
+    text = path.read_bytes()
+    events = parse(text[: text.rfind(b"\n") + 1], path)
     if not events:
-        raise ValueError(f"{path} is empty; it is not a journal of answers.")
+        raise ValueError(f"{path} {'has no complete line' if text else 'is empty'}; it is not a journal of answers.")
     return events
 
 
-def read_constraints(path: Any, n_points: int | None = None) -> Constraints:
+def identify(X: Any, affinity: str = "knn") -> Event:
+    """What the first line of a journal says of its data, points or with "precomputed" similarities."""
+    X = check_data(X, affinity)
+    return {"rows": int(X.shape[0]), "fingerprint": fingerprint(X)}
+
+
+def read_constraints(path: Any, n_points: int | None = None, X: Any = None, affinity: str = "knn") -> Constraints:
     """The answers of a journal that can be true together, as must-links and cannot-links.
 
     Contradictions are settled by the answers alone; a `Session` also uses the data.
@@ -151,18 +239,24 @@ def read_constraints(path: Any, n_points: int | None = None) -> Constraints:
     path : path-like
         A journal that a `Session` has written.
     n_points : int, optional
-        Number of points of the data; a journal of other data is refused.
+        Number of points of the data; a journal about another number is refused.
+    X : array-like, optional
+        The data; a journal of other data is refused.
+    affinity : {"knn", "precomputed"}
+        What X is, as in `Session`.
     """
     from tightcut.ask.beliefs.evidence import believed_constraints, gather
     from tightcut.ask.beliefs.inference import weigh
     from tightcut.ask.journal.replay import effective_answers, named_groups
 
     header, *events = read_events(path)
-    _check_header(header, Path(path))
-    _check_events([header, *events], Path(path))
+    check_header(header, Path(path))
+    check_journal([header, *events], Path(path))
     rows = int(header["rows"])
     if n_points is not None and n_points != rows:
         raise ValueError(f"{path} holds answers about {rows} points; the data have {n_points}.")
+    if X is not None:
+        check_same_data(header, identify(X, affinity), Path(path))
     evidence = gather(effective_answers(events), header["anchor"], named_groups(events)[1])
     return believed_constraints(evidence, weigh(evidence), rows)
 
@@ -192,66 +286,32 @@ def _blocks(X: Any) -> Iterable[bytes]:
         yield np.ascontiguousarray(X[start : start + rows], dtype=np.float64).tobytes()
 
 
-def _read_lines(path: Path) -> list[Event]:
-    """Parse a journal; a torn last line is left out, anything else that is no event is an error."""
-    lines = path.read_bytes().split(b"\n")
-    events: list[Event] = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            event = json.loads(line)
-        except (ValueError, RecursionError):
-            if number == len(lines):  # no newline after it: torn
-                break
-            raise ValueError(
-                f"Line {number} of {path} is not JSON; this is not a journal of answers, or it is damaged."
-            ) from None
-        if not isinstance(event, dict) or "event" not in event:
-            raise ValueError(f"Line {number} of {path} is not an event; this is not a journal of answers.")
-        if number == len(lines):  # complete JSON but no newline: it was never acknowledged
-            break
-        if events and not (isinstance(event["event"], str) and event["event"] in EVENTS):
-            raise ValueError(
-                f"Line {number} of {path} holds the unknown event {event['event']!r}; {path} may be newer than tightcut."
-            )
-        events.append(event)
-    return events
+def _line(event: Event) -> bytes:
+    return json.dumps(event, ensure_ascii=False, allow_nan=False).encode() + b"\n"
 
 
-def _drop_torn_line(path: Path) -> None:
-    text = path.read_bytes()
-    complete = text.rfind(b"\n") + 1
-    if complete < len(text):
-        os.truncate(path, complete)
+def _append(file: FileIO, path: Path, end: int, text: bytes) -> None:
+    """Put text on disk behind `end`, where the file ends now; all of it or, with an exception, nothing."""
+    rest = memoryview(text)
+    try:
+        while rest:  # a disk that fills up takes a part, and refuses the next call
+            rest = rest[file.write(rest) :]
+        os.fsync(file.fileno())
+        _check_name(path, file)
+    except BaseException:
+        # Where even this fails, the half line goes in the next turn.
+        with suppress(OSError):
+            file.truncate(end)
+        raise
 
 
-def _check_header(header: Event, path: Path) -> None:
-    if header.get("event") != "data" or "rows" not in header:
-        raise ValueError(
-            f"The first line of {path} does not say which data it belongs to; it is not a journal of answers."
-        )
-    if header.get("format") != FORMAT:
-        raise ValueError(f"{path} has format {header.get('format')!r}; this version of tightcut reads format {FORMAT}.")
+def _check_name(path: Path, file: FileIO) -> None:
+    if not leads_to(path, file):
+        raise LostJournalError(f"The journal {path} was deleted or moved.")
 
 
-def _check_events(lines: list[Event], path: Path) -> None:
-    for number, event in enumerate(lines, 1):
-        try:
-            check_event(event, number, lines[0]["rows"]) if number > 1 else check_header(event)
-        except ValueError as error:
-            raise ValueError(f"Line {number} of {path} is damaged: {error}.") from None
-
-
-def _check_data(header: Event, expected: Event, path: Path) -> None:
-    _check_header(header, path)
-    if header["rows"] != expected["rows"]:
-        raise ValueError(
-            f"{path} holds answers about {header['rows']} rows, and X has {expected['rows']}: it belongs to other data. "
-            "Give the data it was written for, or another path."
-        )
-    if header.get("fingerprint") != expected["fingerprint"]:
-        raise ValueError(
-            f"{path} holds answers about other data: as many rows, other values. "
-            "Give the data it was written for, in the same order, or another path."
-        )
+def _free_path(path: Path) -> Path:
+    """A path, or one with a number beside it, at which there is nothing; in the current folder if its own is gone."""
+    folder = path.parent if path.parent.is_dir() else Path.cwd()
+    names = chain([path.name], (f"{path.stem}-{number}{path.suffix}" for number in count(2)))
+    return next(folder / name for name in names if not os.path.lexists(folder / name))

@@ -30,6 +30,13 @@ def undoing(events: list[Event]) -> tuple[Event, Event]:
     return {"event": "undo", "of": position, "time": now()}, dict(event)
 
 
+def check_last(undo: Event, events: list[Event]) -> Event:
+    """A line that undoes an event, if no other has followed that event meanwhile."""
+    if undoing(events)[0]["of"] != undo["of"]:
+        raise ValueError("Another session has acted meanwhile, so nothing was undone; undo again to undo its action.")
+    return undo
+
+
 def numbered(answers: list[Answer], number: int) -> Answer:
     """The answer with a number."""
     found = [answer for answer in answers if answer.number == number]

@@ -1,18 +1,88 @@
-"""What a line of a journal must hold: a journal may have been written by anything, and its numbers are used as indices."""
+"""Lines of a journal and what they must hold: it may have been written by anything, and its numbers are used as indices."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from tightcut.ask.records import PAIR_CHOICES
 from tightcut.problem.pairs import MOST_POINTS
 
+Event = dict[str, Any]
+
+FORMAT = 1
+EVENTS = ("answer", "revise", "name", "undo")
 KINDS = ("pair", "pick", "move")
 PICK_WORDS = ("none", "unsure")
 
 
-def check_header(header: dict[str, Any]) -> None:
+def parse(text: bytes, path: Path, first: int = 1) -> list[Event]:
+    """The events of complete lines, of which the first has the number `first` in its file."""
+    events: list[Event] = []
+    for number, line in enumerate(text.split(b"\n"), first):
+        if not line.strip():
+            continue
+        try:
+            event = json.loads(line)
+        except (ValueError, RecursionError):
+            raise ValueError(
+                f"Line {number} of {path} is not JSON; this is not a journal of answers, or it is damaged."
+            ) from None
+        if not isinstance(event, dict) or "event" not in event:
+            raise ValueError(f"Line {number} of {path} is not an event; this is not a journal of answers.")
+        begun = first > 1 or events
+        if begun and not (isinstance(event["event"], str) and event["event"] in EVENTS):
+            raise ValueError(
+                f"Line {number} of {path} holds the unknown event {event['event']!r}; {path} may be newer than tightcut."
+            )
+        events.append(event)
+    return events
+
+
+def check_header(header: Event, path: Path) -> None:
+    if header.get("event") != "data" or "rows" not in header:
+        raise ValueError(
+            f"The first line of {path} does not say which data it belongs to; it is not a journal of answers."
+        )
+    if header.get("format") != FORMAT:
+        raise ValueError(f"{path} has format {header.get('format')!r}; this version of tightcut reads format {FORMAT}.")
+
+
+def check_journal(lines: list[Event], path: Path) -> None:
+    header, *events = lines
+    try:
+        check_fields(header)
+    except ValueError as error:
+        raise ValueError(f"Line 1 of {path} is damaged: {error}.") from None
+    check_events(events, path, 2, header["rows"])
+
+
+def check_events(events: list[Event], path: Path, first: int, rows: int) -> None:
+    for number, event in enumerate(events, first):
+        try:
+            check_event(event, number, rows)
+        except ValueError as error:
+            raise ValueError(f"Line {number} of {path} is damaged: {error}.") from None
+
+
+def check_same_data(header: Event, expected: Event, path: Path) -> None:
+    check_header(header, path)
+    if header["rows"] != expected["rows"]:
+        raise ValueError(
+            f"{path} holds answers about {header['rows']} rows, and X has {expected['rows']}: it belongs to other data. "
+            "Give the data it was written for, or another path."
+        )
+    if header.get("fingerprint") != expected["fingerprint"]:
+        raise ValueError(
+            f"{path} holds answers about other data: as many rows, but other values, columns or order. Give the data as "
+            "they were when the questions were asked, or another path. Where rows have names, the pairs that the page of "
+            "tightcut ask writes (Pairs, CSV) hold in any order."
+        )
+
+
+def check_fields(header: Event) -> None:
     """Raise ValueError with the reason if the first line does not say which data a journal belongs to."""
     rows: Any = header.get("rows")
     if not _whole(rows, 2, MOST_POINTS + 1):
@@ -23,13 +93,13 @@ def check_header(header: dict[str, Any]) -> None:
         raise ValueError(f"seed is {header.get('seed')!r}, and must be a whole number, 0 or more")
 
 
-def check_event(event: dict[str, Any], line: int, rows: int) -> None:
+def check_event(event: Event, line: int, rows: int) -> None:
     """Raise ValueError with the reason if an event cannot have been written by a session of `rows` rows.
 
     An answer begins one group at most, so the groups of the event in line 7, say, have numbers below 7.
     """
 
-    def check(holder: dict[str, Any], key: str, good: Callable[[Any], bool], expected: str) -> None:
+    def check(holder: Event, key: str, good: Callable[[Any], bool], expected: str) -> None:
         if not good(holder.get(key)):
             raise ValueError(f"{key} is {holder.get(key)!r:.60}, and must be {expected}")
 

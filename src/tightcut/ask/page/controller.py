@@ -10,10 +10,12 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
+from tightcut.ask.errors import LostJournalError, StaleQuestionError
 from tightcut.ask.page import map_layout as layout
 from tightcut.ask.page.exports import labels_table, pairs_table
 from tightcut.ask.page.items import Things
@@ -26,10 +28,6 @@ NAME_LENGTH = 100
 GALLERY = 120  # most things shown of a group
 
 log = logging.getLogger(__name__)
-
-
-class StaleQuestionError(ValueError):
-    """An answer to a question that is not open: it was answered in another window, or belongs to another session."""
 
 
 class Desk:
@@ -68,7 +66,7 @@ class Desk:
         self._showing = Showing(things, address)
         self._lock = threading.RLock()
         self._asked: dict[tuple[int, str], Question] = {}
-        self._names_given = 0
+        self._version = 0  # of the session: how many events the journal had at last
         self._curve: list[tuple[float, ...]] = []  # answers; accuracy expected, lowest, highest
         self._rows = np.arange(0)
         self._positions: np.ndarray | None = None
@@ -118,7 +116,7 @@ class Desk:
             return self._hello()
         if self.session is None:
             raise ValueError(self.failure or "The session is still being prepared; try again in a moment.")
-        if action == "look":  # only counts, so that a page can tell a busy server from a dead one
+        if action == "look":  # waits for nobody, so that a page can tell a busy server from a dead one
             return self._look(self.session, values)
         with self._lock:
             return ACTIONS[action](self, self.session, values)
@@ -138,7 +136,7 @@ class Desk:
 
     def _question(self, session: AnySession, values: Reply) -> Reply:
         question = session.question(_word(values.get("kind", self.kind)))
-        reply: Reply = {"version": self._version(session), "n_answers": session.n_answers_, "question": None}
+        reply: Reply = {"version": self._take_stock(session), "n_answers": session.n_answers_, "question": None}
         if question is not None:
             self._asked[question.number, question.kind] = question
             reply["question"] = self._showing.question(question)
@@ -146,11 +144,17 @@ class Desk:
 
     def _answer(self, session: AnySession, values: Reply) -> Reply:
         choice = self._choice(session, values.get("choice"))
+        question = self._open_question(session, values)
+        if question is None:
+            return {
+                **self._question(session, values),
+                "notice": "That question is no longer open; here is the next one.",
+            }
         try:
-            question = self._open_question(session, values)
             session.answer(question, choice, seconds=_seconds(values.get("seconds")))
-        except StaleQuestionError as error:
-            return {**self._question(session, values), "notice": str(error)}
+        except StaleQuestionError:
+            notice = "That question was answered already, perhaps in another window; here is the next."
+            return {**self._question(session, values), "notice": notice}
         return self._question(session, values)
 
     def _undo(self, session: AnySession, values: Reply) -> Reply:
@@ -172,23 +176,37 @@ class Desk:
         number, name = _whole(values, "group"), _short(values.get("name"))
         joins = any(group.name == name and group.id != number for group in session.groups)
         session.name(number, name)
-        self._names_given += 1
         reply = self._question(session, values)
         if joins:
             reply["notice"] = f"The two groups named {name!r} are one now. Undo makes them two again."
         return reply
 
     def _look(self, session: AnySession, values: Reply) -> Reply:  # noqa: ARG002
-        return {"version": self._version(session), "layout": self._n_layouts}
+        if self._lock.acquire(blocking=False):
+            try:
+                self._version = session.refresh()
+            finally:
+                self._lock.release()
+        return {"version": self._version, "layout": self._n_layouts}
+
+    def _save(self, session: AnySession, values: Reply) -> Reply:
+        """Write everything to a new journal, if the old one is lost; another window may have done so already."""
+        notice = "The journal has all answers again."
+        try:
+            session.refresh()
+        except LostJournalError:
+            self.journal = str(session.save_journal())
+            notice = f"All answers are in {self.journal} now, and further ones go there."
+        return {**self._question(session, values), "journal": self.journal, "notice": notice}
 
     def _view(self, session: AnySession, values: Reply) -> Reply:
-        progress = session.progress()
+        version, progress = self._take_stock(session), session.progress()
         estimates = progress.expected_accuracy, progress.low, progress.high
         step: tuple[float, ...] = (session.n_answers_, *(round(share, 4) for share in estimates))
         if step[0] > 0 and (not self._curve or self._curve[-1] != step):
             self._curve = [past for past in self._curve if past[0] < step[0]] + [step]
         reply = self._showing.view(session, self._rows, all_answers=values.get("all_answers") is True)
-        reply |= {"version": self._version(session), "curve": self._curve, "layout": self._n_layouts}
+        reply |= {"version": version, "curve": self._curve, "layout": self._n_layouts}
         if values.get("layout") != self._n_layouts and self._positions is not None:
             reply["map"] = {"rows": self._rows.tolist(), "positions": self._positions.tolist()}
         return reply
@@ -211,24 +229,24 @@ class Desk:
 
     # How
 
-    def _version(self, session: AnySession) -> int:
-        return session.n_actions_ + self._names_given
+    def _take_stock(self, session: AnySession) -> int:
+        """The version of the session. A page is told of a lost journal when it looks, and when it answers."""
+        with suppress(LostJournalError, OSError):
+            self._version = session.refresh()
+        return self._version
 
     def _place(self, positions: np.ndarray) -> None:
         with self._lock:
             self._positions = positions
             self._n_layouts += 1
 
-    def _open_question(self, session: AnySession, values: Reply) -> Question:
+    def _open_question(self, session: AnySession, values: Reply) -> Question | None:
         """The question that an answer belongs to; asked again where this process does not know it."""
         number, kind = _whole(values, "number"), _word(values.get("kind", self.kind))
         question = self._asked.get((number, kind)) or session.question(kind)
         seen = values.get("first"), values.get("second")
-        if question is None or (question.number, question.first, question.second) != (number, *seen):
-            raise StaleQuestionError("That question is no longer open; here is the next one.")
-        if any(answer.number == number for answer in session.answers):
-            raise StaleQuestionError("That question was answered already, perhaps in another window; here is the next.")
-        return question
+        known = question is not None and (question.number, question.first, question.second) == (number, *seen)
+        return question if known else None
 
     def _choice(self, session: AnySession, choice: Any) -> int | str:
         """A choice as the session takes it: groups may be called by the label that the page shows."""
@@ -248,6 +266,7 @@ ACTIONS: dict[str, Callable[[Desk, AnySession, Reply], Reply]] = {
     "move": Desk._move,  # noqa: SLF001
     "name": Desk._name,  # noqa: SLF001
     "look": Desk._look,  # noqa: SLF001
+    "save": Desk._save,  # noqa: SLF001
     "view": Desk._view,  # noqa: SLF001
     "gallery": Desk._gallery,  # noqa: SLF001
     "thing": Desk._thing,  # noqa: SLF001

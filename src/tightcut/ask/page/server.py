@@ -14,6 +14,7 @@ import socket
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from tightcut.ask.errors import LostJournalError, unwritten
 from tightcut.ask.page.controller import Desk
 
 if TYPE_CHECKING:
@@ -29,6 +30,10 @@ STATIC = {
     "page.js": ("page.js", "text/javascript"),
     "page.css": ("page.css", "text/css"),
 }
+NOT_FOUND = (
+    "Not found: the address needs the token that tightcut ask has printed. A page of an earlier run has the token of that run: "
+    "open the new address."
+)
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -86,7 +91,7 @@ def make_app(desk: Desk, token: str, port: int) -> Starlette:
         if problem is not None:
             response = Response(problem, 403, media_type="text/plain")
         elif not secrets.compare_digest(request.path_params["token"].encode(), token.encode()):
-            response = Response("Not found: the address needs the token that tightcut ask has printed.", 404)
+            response = Response(NOT_FOUND, 404, {"Tightcut-Replaced": "yes"}, media_type="text/plain")
         else:
             response = await _respond(desk, request, request.path_params["rest"])
         response.headers.update(HEADERS)
@@ -154,9 +159,10 @@ async def _act(desk: Desk, request: Request, action: str) -> Response:
         if not isinstance(values, dict):
             raise ValueError("An action takes an object of values.")  # noqa: TRY004, TRY301
         return JSONResponse(await run_in_threadpool(desk.perform, action, values))
+    except LostJournalError as error:
+        return JSONResponse({"error": error.problem, "lost": True}, 409)
     except (ValueError, RecursionError) as error:
         return JSONResponse({"error": str(error)}, 422)
     except OSError as error:
         log.exception("an answer could not be written")
-        text = f"The answer could not be written ({error.strerror or error}) and does not count. Free some space and repeat."
-        return JSONResponse({"error": text}, 507)
+        return JSONResponse({"error": unwritten(error)}, 507)

@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from tightcut.ask.errors import LostJournalError, StaleQuestionError, unwritten
 from tightcut.ask.page.items import Things
 from tightcut.ask.page.pictures import ArrayPictures
 from tightcut.ask.page.serializers import called, group_label, in_words
 from tightcut.ask.protocol import AnySession
 from tightcut.ask.records import Question
+from tightcut.files.cells import is_whole
 
+SAVE_HELP = "Your answers so far are still here: save writes them to a new journal. Then repeat your answer."
 SHADES = " .:-=+*#%@"
 ABREAST = 4  # groups beside each other
 BRIEF = 90  # characters
@@ -27,6 +30,7 @@ def converse(
     session: AnySession, things: Things, read: Callable[[str], str], write: Callable[[str], None], kind: str = "pick"
 ) -> None:
     """Ask until there is nothing left to ask, or the person leaves."""
+    lost = False  # the journal
     while (question := session.question(kind)) is not None:
         write(_in_text(question, things, session.n_answers_ + 1))
         while True:
@@ -37,13 +41,25 @@ def converse(
             if text.lower() in {"q", "quit"}:
                 return
             try:
+                if lost and text.lower() == "save":
+                    write(f"All answers are in {session.save_journal()} now, and further ones go there.")
+                    lost = False
+                    continue
                 if text.lower() in {"u", "undo"}:
                     write(f"Undone: {in_words(session.undo())}.")
                 else:
                     session.answer(question, _choice(question, text))
                 break
+            except LostJournalError as error:
+                lost = True
+                write(f"{error.problem} {SAVE_HELP}")
+            except StaleQuestionError as error:
+                write(str(error))
+                break
             except ValueError as error:
                 write(str(error))
+            except OSError as error:
+                write(unwritten(error))
     write("Nothing is left to ask.")
 
 
@@ -54,7 +70,7 @@ def _choice(question: Question, text: str) -> Any:
         return PAIR_KEYS[text.lower()]
     if not text:
         return "unsure"
-    if not text.isdecimal():
+    if not is_whole(text):
         return called(text, question.groups)
     if int(text) > len(question.groups):
         raise ValueError(f"There is no group {text}: {PICK_HELP}.")

@@ -6,6 +6,7 @@ from base64 import b64encode
 from importlib.resources import files
 from typing import Any
 
+from tightcut.ask.errors import LostJournalError, unwritten
 from tightcut.ask.page.controller import Desk
 from tightcut.ask.page.items import Things
 from tightcut.ask.session import Session
@@ -28,7 +29,13 @@ def make_widget(session: Session, things: Things | None = None, *, kind: str = "
     except ImportError:
         raise ImportError('The widget needs anywidget: pip install "tightcut[widget]"') from None
     things = things if things is not None else Things.numbered(len(session.labels_))
-    desk = Desk(things, kind=kind, address=lambda row: _data_address(things, row))
+    journal = session._journal.path  # noqa: SLF001
+    desk = Desk(
+        things,
+        journal=None if journal is None else str(journal),
+        kind=kind,
+        address=lambda row: _data_address(things, row),
+    )
     desk.begin(session, session._X, affinity=session.affinity)  # noqa: SLF001
     page = files("tightcut.ask.page")
 
@@ -49,8 +56,12 @@ def reply_to(desk: Desk, message: Any) -> dict[str, Any]:
     number, values = message.get("id"), message.get("values")
     try:
         reply = desk.perform(str(message.get("action")), values if isinstance(values, dict) else {})
-    except (ValueError, OSError) as error:
+    except LostJournalError as error:
+        return {"id": number, "error": error.problem, "lost": True}
+    except ValueError as error:
         return {"id": number, "error": str(error)}
+    except OSError as error:
+        return {"id": number, "error": unwritten(error)}
     return {"id": number, "reply": reply}
 
 

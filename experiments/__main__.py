@@ -1,0 +1,34 @@
+"""``python -m experiments``: the studies by name, into a folder."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from experiments.reproduce import reproduce
+from experiments.studies import STUDIES
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m experiments", description=__doc__)
+    parser.add_argument("studies", nargs="*", metavar="STUDY", help=f"{', '.join(STUDIES)}; all, if none is given")
+    parser.add_argument("-o", "--output", type=Path, default=Path("results"), metavar="FOLDER", help="where to write")
+    parser.add_argument("--trials", type=int, metavar="N", help="draws of pairs, instead of the study's own number")
+    parser.add_argument("--jobs", dest="n_jobs", type=int, default=1, metavar="N", help="fits at the same time")
+    parser.add_argument("--time-limit", type=float, default=120.0, metavar="S", help="seconds per fit")
+    parser.add_argument("--memory-limit", type=float, default=8.0, metavar="GIB", help="memory per fit, on Linux")
+    parser.add_argument("--cache", type=Path, metavar="FOLDER", help="keep data and graphs there for the next run")
+    parser.add_argument("--retry", action="store_true", help="run those fits again that have no result")
+    parser.add_argument("--quick", action="store_true", help="a miniature on data that need no download")
+    arguments = vars(parser.parse_args())
+    output, names = arguments.pop("output"), arguments.pop("studies") or list(STUDIES)
+    unknown = [name for name in names if name not in STUDIES]
+    if unknown:
+        parser.error(f"unknown study {unknown[0]!r}; there are {', '.join(STUDIES)}")
+    for name in names:
+        table = reproduce(name, output, progress=True, **arguments)
+        print(f"{name}: {len(table):,} rows in {output / name}.csv")  # noqa: T201 (what a command shows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""Problems: points, classes, the one graph that all methods cut, and the pairs they are given.
+
+Points, classes and graph are files for the processes that solve them, and plain arrays: whatever lies in a cache
+folder, reading it runs no code.
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+from zipfile import is_zipfile
+from zlib import crc32
+
+import numpy as np
+import scipy.sparse as sp
+
+from experiments.record import Cell
+from experiments.stamp import checksum, commit
+from tightcut import Constraints, __version__, knn_affinity
+from tightcut.datasets import load, sample_constraints, sample_constraints_among
+
+SMALLEST_BELIEF = 0.01
+
+
+class Problem(NamedTuple):
+    """What a cell is solved on; classes are coded 0, 1, ..."""
+
+    X: np.ndarray
+    y: np.ndarray
+    affinity: sp.csr_array
+
+
+class Prepared(NamedTuple):
+    """A problem in a file, with checksums of its points and classes, and of its graph."""
+
+    path: Path
+    data: str
+    graph: str
+
+
+def prepare(name: str, source: Any, n_neighbors: int, folder: Path) -> Prepared:
+    """Load a dataset and save it with its graph in the folder, unless they are there."""
+    import joblib
+
+    X, y, affinity = _read(source)
+    data = joblib.hash((X, y))[:12]
+    digest = joblib.hash((data, affinity, n_neighbors, __version__, commit()))[:12]
+    path = folder / f"{''.join(c if c.isalnum() else '_' for c in name)}-{digest}.npz"
+    if not is_zipfile(path):  # absent, or something else
+        with warnings.catch_warnings():
+            # Bridges between components are part of the protocol, the same for every method.
+            warnings.filterwarnings("ignore", message=".*connected components")
+            graph = knn_affinity(X, n_neighbors) if affinity is None else affinity
+        temporary = path.with_suffix(".tmp")
+        with temporary.open("wb") as file:
+            np.savez(file, X=X, y=y, data=graph.data, indices=graph.indices, indptr=graph.indptr)
+        temporary.replace(path)
+    return Prepared(path, data, checksum(open_problem(path).affinity))
+
+
+@lru_cache(maxsize=1)
+def open_problem(path: Path) -> Problem:
+    """A prepared problem; cells come dataset by dataset, so the last one is kept."""
+    with np.load(path, allow_pickle=False) as arrays:
+        X, y, *parts = (arrays[key] for key in ("X", "y", "data", "indices", "indptr"))
+    affinity = sp.csr_array(tuple(parts), shape=(len(y), len(y)))
+    affinity.check_format(full_check=True)
+    return Problem(X, y, affinity)
+
+
+def draw_constraints(y: np.ndarray, cell: Cell, seed: int) -> Constraints:
+    """The pairs of a cell: the same for every method and, apart from the wrong ones, for every level of noise."""
+    rng = np.random.default_rng([seed, crc32(cell.dataset.encode()), round(cell.pairs * 1e6), cell.trial])
+    if cell.fraction is None:
+        known = sample_constraints(y, int(cell.pairs), rng)
+    else:
+        known = sample_constraints_among(y, cell.fraction, rng)
+    return add_noise(known, cell.noise, rng) if cell.noise else known
+
+
+def add_noise(known: Constraints, noise: float, rng: np.random.Generator) -> Constraints:
+    """The same pairs, round(noise * n_pairs) of them flipped, with beliefs that say how likely each is right.
+
+    A pair is right with a probability p, uniform on (1 - 2 noise, 1): noise is the mean share of wrong ones, and flips
+    fall on pairs in proportion to 1 - p. The belief is 2 p - 1.
+    """
+    right = rng.uniform(1 - 2 * noise, 1, known.n_pairs)
+    flipped = np.zeros(known.n_pairs, dtype=bool)
+    doubt = (1 - right) / max((1 - right).sum(), np.finfo(float).tiny)
+    flipped[rng.choice(known.n_pairs, round(noise * known.n_pairs), replace=False, p=doubt)] = True
+    pairs = np.concatenate([known.must_link, known.cannot_link])
+    same = (np.arange(known.n_pairs) < known.n_must_link) ^ flipped
+    belief = np.maximum(2 * right - 1, SMALLEST_BELIEF)
+    return Constraints.from_pairs(known.n_points, pairs[same], pairs[~same], belief[same], belief[~same])
+
+
+def standardized(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """A dataset with features of mean 0 and deviation 1; a constant feature becomes 0."""
+    from sklearn.preprocessing import StandardScaler
+
+    dataset = load(name)
+    return StandardScaler().fit_transform(dataset.X.astype(np.float64)), dataset.y
+
+
+def _read(source: Any) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Points, classes and perhaps a graph: from a name of `tightcut.datasets`, a function, (X, y) or (X, y, affinity)."""
+    if isinstance(source, str):
+        dataset = load(source)
+        source = dataset.X, dataset.y
+    X, y, affinity = (*(source() if callable(source) else source), None)[:3]
+    X, y = np.asarray(X), np.asarray(y)
+    if X.ndim != 2 or y.shape != X.shape[:1]:
+        raise ValueError(f"A dataset is X of shape (n, n_features) and y of shape (n,); got {X.shape} and {y.shape}.")
+    affinity = None if affinity is None else sp.csr_array(affinity)
+    if affinity is not None and affinity.shape != (len(y), len(y)):
+        raise ValueError(f"The affinity of {len(y)} points must have the shape {(len(y),) * 2}; got {affinity.shape}.")
+    # Bytes of images are exact in single precision, where neighbours are found twice as fast.
+    single = X.dtype in (np.uint8, np.float16, np.float32)
+    return X.astype(np.float32 if single else np.float64, copy=False), np.unique(y, return_inverse=True)[1], affinity
