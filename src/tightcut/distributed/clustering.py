@@ -263,7 +263,7 @@ def _search(
     except LostWorkersError as error:
         n_arcs = int(level.array("n_arcs").sum())
         raise MemoryError(
-            f"Every worker that searched {level.n_units:,} units with {n_arcs:,} arcs died, probably for want of memory: it "
+            f"Every worker that searched {level.n_units:,} units with {n_arcs:,} arcs died, probably for lack of memory: it "
             "takes 30 to 110 bytes per arc. Lower n_units, or give workers more memory."
         ) from error
 
