@@ -125,7 +125,7 @@ def test_force_deletes_nothing_but_labels(run, folder, output, message):
     ring = np.arange(8)
     frame = pandas.DataFrame({"i": ring, "j": (ring + 1) % 8, "weight": 1.0})
     frame.to_parquet(folder / "edges" / "source" / "part.parquet")
-    code, _, err = run(f"cluster --edges edges/source -k 2 --force -o {output}")
+    code, _, err = run(f"cluster-graph --edges edges/source -k 2 --force -o {output}")
     assert code in (1, 2)
     assert message in err
     assert (folder / "edges" / "labels" / "thesis.tex").exists()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tightcut.fitted.state import FittedState
 
 
-@click.command(short_help="Answer a few questions, and get clusters that follow the answers.")
+@click.command(cls=opt.Command, short_help="Answer a few questions, and get clusters that follow the answers.")
 @click.argument("data", metavar="DATA")
 @opt.option("--answers", type=opt.FILE, metavar="JSONL", help="Journal of the answers, continued if it exists.")
 @opt.n_clusters_option(auto=True, default="auto")

@@ -17,7 +17,7 @@ HEADER = ("type", "first", "second", "belief", "price", "cut_without", "method")
 SHOWN = 20
 
 
-@click.command(short_help="Show what each constraint costs.")
+@click.command(cls=opt.Command, short_help="Show what each constraint costs.")
 @click.argument("data", type=opt.FILE)
 @opt.n_clusters_option(required=True)
 @opt.constraint_options

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SHOWN = 10
 
 
-@click.command()
+@click.command(short_help="Say whether K clusters can satisfy PAIRS.")
 @click.argument("pairs", type=FILE)
 @click.argument("data", type=FILE, required=False)
 @n_clusters_option(default=2)

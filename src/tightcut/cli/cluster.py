@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tightcut.cli import _options as opt
-from tightcut.cli._cluster_graph import cluster_folder, is_distributed, refuse_without_folder
 from tightcut.cli._console import Console, echo, print_facts, print_json
 from tightcut.cli._labels import read_labels, write_labels
 from tightcut.cli._models import write_model
@@ -21,8 +20,8 @@ if TYPE_CHECKING:
     from tightcut.fitted.state import FittedState
 
 
-@click.command()
-@click.argument("data", type=opt.FILE, required=False)
+@click.command(cls=opt.Command)
+@click.argument("data", type=opt.FILE)
 @opt.n_clusters_option(auto=True, required=True)
 @opt.constraint_options
 @opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write labels; - for standard output.")
@@ -64,27 +63,9 @@ if TYPE_CHECKING:
     help="How strongly a cannot-link also counts for the neighbours of its points.",
 )
 @opt.search_options
-@opt.option(
-    "--edges",
-    type=opt.FILE,
-    metavar="FOLDER",
-    help="In place of DATA: Parquet files of edges (i, j, weight), more than fit into memory. -o is a folder as well.",
-)
-@opt.option(
-    "--points",
-    type=opt.FILE,
-    metavar="FOLDER",
-    help="In place of DATA: Parquet files of points, whose columns are the features, as they are.",
-)
-@opt.option("--scheduler", metavar="ADDRESS", help="Of --edges or --points: the Dask scheduler with the workers.")
-@opt.option("--shared-folder", type=opt.FILE, metavar="FOLDER", help="Of these: a folder that all workers see.")
-@opt.option(
-    "--n-units", type=click.IntRange(2), default=2_000_000, help="Of these: how many units one worker searches."
-)
+@opt.folder_options_moved
 @opt.output_options
-@click.pass_context
 def cluster(
-    context: click.Context,
     data: Path,
     output: Path | None,
     spreadsheet: bool,
@@ -103,16 +84,11 @@ def cluster(
     array (NPY, or X in NPZ), cells (H5AD, or FILE.h5ad::X_pca), or a graph: a Matrix Market file (MTX), a sparse matrix
     (NPZ of scipy), or a table whose header begins with source,target. With --graph any table of two or three columns is a
     list of edges, and a square table or array a matrix of similarities. Files may be compressed (.gz, .zst); - is
-    standard input. What is larger than memory, a graph or points, is a folder of Parquet files, clustered on a Dask
-    cluster: --edges FOLDER, --points FOLDER.
+    standard input. A graph or points larger than memory are for tightcut cluster-graph.
 
     PAIRS is a table with a header: two columns of identifiers (or of row numbers from 0, without --id), a column `type`
     that says must or cannot (same, different, 1, 0, ...), and perhaps a column `belief` in (0, 1].
     """
-    if is_distributed(options):
-        cluster_folder(context)
-        return
-    refuse_without_folder(context)
     to_stdout = is_standard_output(output, as_json=as_json)
     _check_together(options, report)
     table = None if to_stdout else output

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 REASONS = {"cannot_link": "a cannot-link", "groups": "a group", "labels": "known labels", "evidence": "other scores"}
 
 
-@click.command(short_help="Find the records that are the same, from scored pairs.")
+@click.command(cls=opt.Command, short_help="Find the records that are the same, from scored pairs.")
 @click.argument("edges", type=opt.FILE)
 @opt.option(
     "--columns", metavar="ID,ID,PROBABILITY", help="Names of the three columns.  [default: the usual names are known]"

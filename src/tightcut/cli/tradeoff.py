@@ -17,7 +17,7 @@ HEADER = ("n_violations", "violated_belief", "cut")
 PICTURES = (".png", ".svg", ".pdf")
 
 
-@click.command(short_help="Trade the cut of two clusters against violated constraints.")
+@click.command(cls=opt.Command, short_help="Trade the cut of two clusters against violated constraints.")
 @click.argument("data", type=opt.FILE)
 @opt.constraint_options
 @opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write the table.")

@@ -35,7 +35,7 @@ new_options = opt.together(
 )
 
 
-@click.command(short_help="Add new rows and new pairs to a saved MODEL.")
+@click.command(cls=opt.Command, short_help="Add new rows and new pairs to a saved MODEL.")
 @click.argument("model", type=opt.FILE)
 @click.argument("new", type=opt.FILE, required=False)
 @opt.option(
@@ -258,7 +258,7 @@ def _summary(model: FittedState, rows: Rows, seconds: float) -> dict[str, Any]:
     }
 
 
-@click.command(short_help="Assign new rows to the clusters of a saved MODEL.")
+@click.command(cls=opt.Command, short_help="Assign new rows to the clusters of a saved MODEL.")
 @click.argument("model", type=opt.FILE)
 @click.argument("new", type=opt.FILE)
 @opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write labels.  [default: standard output]")
