@@ -116,7 +116,7 @@ def _check(edges: Path | None, points: Path | None, output: Path | None, options
 
 def _check_output(output: Path, folder: Path, *, force: bool) -> None:
     """Refuse a folder of labels that cannot be written, or in whose place something else would be deleted."""
-    from tightcut.files.folders import check_folder
+    from tightcut.files.write import check_folder
     from tightcut.utils.atomic import resolved
 
     place = resolved(output)

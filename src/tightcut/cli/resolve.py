@@ -81,7 +81,7 @@ def resolve(
       tightcut resolve edges.csv --records people.csv -o clusters.csv
       tightcut resolve edges.csv --ask --records people.csv --id id -o clusters.csv
     """  # noqa: D301 (\b is for click)
-    from tightcut.files.columns import check_columns_writable, write_columns
+    from tightcut.files.write import check_columns_writable, write_columns
 
     refuse_without_asking(context)
     to_stdout = is_standard_output(output, as_json=as_json)
@@ -158,7 +158,7 @@ def _sources(judgements: Judgements) -> tuple[Source, Source]:
 
 
 def _print_clusters(found: Resolution, *, spreadsheet: bool) -> None:
-    from tightcut.files.writing import print_rows
+    from tightcut.files.write import print_rows
 
     rows = found.clusters.rows()
     if sys.stdout.isatty():

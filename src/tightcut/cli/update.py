@@ -85,7 +85,7 @@ def update(
       tightcut cluster monday.csv -k 5 --id name --save model.tcut -o labels.csv
       tightcut update model.tcut tuesday.csv --constraints pairs.csv -o labels.csv --force
     """  # noqa: D301 (\b is for click)
-    from tightcut.files.writing import check_writable
+    from tightcut.files.write import check_writable
     from tightcut.fitted.storage import save as write
 
     to_stdout = is_standard_output(output, as_json=as_json)
@@ -196,7 +196,7 @@ def _with_names(model: FittedState, answers: Path, console: Console) -> tuple[Fi
 
 
 def _write_changes(path: Path, model: FittedState, rows: Rows, *, spreadsheet: bool, force: bool) -> None:
-    from tightcut.files.writing import write_rows
+    from tightcut.files.write import write_rows
 
     header = ["change", "row", "cluster", "source", "name", "reason"]
     lines = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -38,29 +38,18 @@ def read_npz(source: Source, wanted: Callable[[str], bool]) -> tuple[np.ndarray,
 
 
 def read_sparse(source: Source) -> sp.coo_array | None:
-    """The matrix that `scipy.sparse.save_npz` wrote; None if the file holds something else."""
+    """The matrix that `scipy.sparse.save_npz` wrote; None if the file holds something else.
+
+    Coordinates need no more memory than the file, whatever the shape.
+    """
     with _opened(source, "NPZ") as arrays:
-        return _coordinates(arrays) if set(_names(source, arrays)) >= SPARSE_KEYS else None
-
-
-def _coordinates(arrays: Mapping[str, np.ndarray]) -> sp.coo_array:
-    """A sparse matrix of any format by its coordinates, which need no more memory than the file, whatever its shape."""
-    kind, shape, data = str(arrays["format"].astype(str)), tuple(map(int, arrays["shape"])), arrays["data"]
-    if data.dtype.kind not in "biuf":
-        raise ValueError(f"its values are of type {data.dtype}")
-    if kind == "coo":
-        matrix = sp.coo_array(shape)
-        matrix.data = data
-        matrix.coords = tuple(arrays["coords"]) if "coords" in arrays else (arrays["row"], arrays["col"])
-    elif kind == "dia":
-        matrix = sp.dia_array((data, arrays["offsets"]), shape=shape)
-    elif kind in {"csr", "csc", "bsr"}:
-        make = getattr(sp, f"{kind}_array")
-        matrix = make((data, arrays["indices"], arrays["indptr"]), shape=shape)
-    else:
-        raise ValueError(f"sparse matrices of format {kind} are not supported")
-    check_sparse(matrix, "its matrix")
-    return matrix.tocoo()
+        if not set(_names(source, arrays)) >= SPARSE_KEYS:
+            return None
+        matrix = sp.load_npz(source.open())
+        if matrix.dtype.kind not in "biuf":
+            raise ValueError(f"its values are of type {matrix.dtype}")
+        check_sparse(matrix, "its matrix")
+        return sp.coo_array(matrix)
 
 
 def _checked(array: np.ndarray | bytes) -> np.ndarray:

@@ -26,16 +26,24 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.files import large, parquet
-from tightcut.files.annotated import CELL, read_h5ad
+from tightcut.files import large
 from tightcut.files.arrays import read_npy, read_npz, read_sparse
 from tightcut.files.errors import InputError, listed
-from tightcut.files.features import Features, read_features
-from tightcut.files.formats import READERS, TABLES
+from tightcut.files.features import (
+    DataOptions,
+    Features,
+    chosen_columns,
+    id_column,
+    known_labels,
+    read_features,
+    split_names,
+    suspected_answers,
+)
+from tightcut.files.formats import PARQUET, READERS, TABLES, open_parquet, read_parquet
 from tightcut.files.graphs import checked_affinity, has_weight_header, names_edges, read_edges, read_matrix_market
-from tightcut.files.roles import DataOptions, chosen_columns, id_column, known_labels, split_names, suspected_answers
+from tightcut.files.h5ad import CELL, read_h5ad
 from tightcut.files.sources import Source, check_readable
-from tightcut.files.tables import Table, Unread, read_table
+from tightcut.files.tables import Table, read_table
 
 KINDS = f"NPY, NPZ, MTX, H5AD, {TABLES}"
 
@@ -141,7 +149,7 @@ def _square(data: Data) -> Data:
 
 def _stays_in_its_file(source: Source, options: DataOptions) -> bool:
     """Whether a file holds points, and many."""
-    kept = source.is_plain_file and source.suffix in {".npy", *parquet.SUFFIXES}
+    kept = source.is_plain_file and source.suffix in {".npy", *PARQUET}
     if not kept or options.graph or options.encode or options.missing != "error":
         return False
     if source.path.stat().st_size < large.LARGE_FILE:
@@ -151,7 +159,7 @@ def _stays_in_its_file(source: Source, options: DataOptions) -> bool:
 
 def _heading(source: Source) -> Table:
     """The names of the columns of a Parquet file, without rows."""
-    names = parquet.column_names(source)
+    names = open_parquet(source).schema_arrow.names
     return Table(source, tuple(names), ((),) * len(names))
 
 
@@ -176,9 +184,9 @@ def _from_parquet(source: Source, options: DataOptions) -> Data:
     """Points that stay in their file; only identifiers and labels are read whole."""
     heading = _heading(source)
     named = [name for name in (id_column(heading, options)[0], options.labels) if name in heading.names]
-    names, cells = parquet.read_columns(source, named)
-    n_rows = parquet.open_parquet(source).metadata.num_rows
-    columns: dict[str, Any] = dict.fromkeys(heading.names, Unread(n_rows)) | dict(zip(names, cells, strict=True))
+    cells, names, _ = read_parquet(source, named)
+    columns = dict.fromkeys(heading.names, _absent(open_parquet(source).metadata.num_rows))
+    columns |= dict(zip(names or (), cells, strict=True))
     table = Table(source, heading.names, tuple(columns.values()))
     return _points(table, options, read=lambda chosen: large.open_points(source, chosen))
 
@@ -248,7 +256,7 @@ def _from_array(
                 f"{source}: array {name!r} has shape {array.shape}; it needs one value per point, {len(X)}."
             )
     names = tuple(names or (str(number + 1) for number in range(X.shape[1])))
-    cells = [Unread(len(X)) if array is None else array for array in others.values()]
+    cells = [_absent(len(X)) if array is None else array for array in others.values()]
     table = Table(source, (*names, *others), (*X.T, *cells), has_header=False)
     return _points(table, options, features=names)
 
@@ -329,6 +337,11 @@ def _refuse_columns(options: DataOptions, message: str) -> None:
     for option, value in used.items():
         if value:
             raise InputError(f"{message} {option}.")
+
+
+def _absent(n_rows: int) -> np.ndarray:
+    """In place of a column that stays in its file: missing values, which take no memory."""
+    return np.broadcast_to(np.nan, n_rows)
 
 
 def _row_numbers(count: int) -> list[str]:

@@ -8,13 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tightcut.files import parquet, text
+from tightcut.files import text
 from tightcut.files.cells import as_text
-from tightcut.files.databases import quoted
 from tightcut.files.errors import InputError, listed, parsing
 from tightcut.files.sources import Source
 from tightcut.utils.extras import required
 from tightcut.utils.validation import did_you_mean
+
+TEXT = frozenset({".csv", ".tsv", ".tab", ".txt", ".dat", ".edges", ""})
+PARQUET = frozenset({".parquet", ".pq"})
+DATABASE = ".duckdb"
 
 
 class Content(NamedTuple):
@@ -30,17 +33,32 @@ def read_text(source: Source) -> Content:
     return Content(columns, lines=lines)
 
 
-def read_parquet(source: Source) -> Content:
-    names, columns = parquet.read_columns(source)
-    return Content(columns, names)
+def open_parquet(source: Source) -> Any:
+    """A `pyarrow.parquet.ParquetFile` that has rows and columns."""
+    parquet = reader(source, "pyarrow.parquet", "frames")
+    with parsing(source, "a Parquet file"):
+        file = parquet.ParquetFile(source.open())
+        if file.metadata.num_rows == 0 or file.metadata.num_columns == 0:
+            raise InputError(f"{source} holds no rows.")
+        return file
+
+
+def read_parquet(source: Source, names: Sequence[str] | None = None) -> Content:
+    """Some columns, all by default, in the order of the file."""
+    file = open_parquet(source)
+    with parsing(source, "a Parquet file"):
+        return _of_arrow(file.read(columns=names))
 
 
 def read_feather(source: Source) -> Content:
     feather = reader(source, "pyarrow.feather", "frames")
     with parsing(source, "a Feather file"):
-        table = feather.read_table(source.open(), memory_map=False)
-        table.validate(full=True)
-        return Content([column.to_numpy() for column in table.columns], table.column_names)
+        return _of_arrow(feather.read_table(source.open(), memory_map=False))
+
+
+def _of_arrow(table: Any) -> Content:
+    table.validate(full=True)  # text that is not UTF-8, lists that end beyond their values
+    return Content([column.to_numpy() for column in table.columns], table.column_names)
 
 
 def read_excel(source: Source) -> Content:
@@ -108,6 +126,12 @@ def read_duckdb(source: Source) -> Content:
     return Content([_unmasked(column) for column in columns.values()], list(columns))
 
 
+def quoted(name: str) -> str:
+    """A name as SQL takes it."""
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
+
+
 def _unmasked(column: np.ndarray) -> np.ndarray:
     """A column with None where the database has no value."""
     mask = np.ma.getmaskarray(column)
@@ -119,18 +143,17 @@ def _unmasked(column: np.ndarray) -> np.ndarray:
 
 
 READERS: dict[str, Callable[[Source], Content]] = {
-    **dict.fromkeys((".csv", ".tsv", ".tab", ".txt", ".dat", ".edges", ""), read_text),
-    **dict.fromkeys((".parquet", ".pq"), read_parquet),
+    **dict.fromkeys(TEXT, read_text),
+    **dict.fromkeys(PARQUET, read_parquet),
     **dict.fromkeys((".feather", ".arrow"), read_feather),
     ".xlsx": read_excel,
     **dict.fromkeys((".jsonl", ".ndjson"), read_json_lines),
     **dict.fromkeys((".db", ".sqlite", ".sqlite3"), read_sqlite),
-    ".duckdb": read_duckdb,
+    DATABASE: read_duckdb,
 }
 TABLES = (
     "CSV, TSV, Parquet, Feather, Excel (.xlsx), JSON Lines (.jsonl), SQLite (.db::table) or DuckDB (.duckdb::table)"
 )
-TEXT_SUFFIXES = frozenset(suffix for suffix, reader in READERS.items() if reader is read_text)
 
 
 def reader(source: Source, module: str, extra: str = "files") -> Any:

@@ -44,16 +44,6 @@ class TableOptions:
     decimal: str = "."
 
 
-class Unread:
-    """The place of a column that was left in its file: it has a length and no cells."""
-
-    def __init__(self, n_rows: int) -> None:
-        self._n_rows = n_rows
-
-    def __len__(self) -> int:
-        return self._n_rows
-
-
 @dataclass(frozen=True, eq=False)
 class Table:
     """Named columns of equal length.
@@ -63,7 +53,7 @@ class Table:
     path : Source
     names : tuple of str
         Of the columns; "1", "2", ... where the file has no header.
-    cells : tuple of list, ndarray or Unread
+    cells : tuple of list or ndarray
         One per column: text from text files, whatever the file holds otherwise.
     lines : sequence of int, optional
         Line of the file that each row ends on; None where there are no lines.
