@@ -546,9 +546,9 @@ class TestPairs:
 
     def test_places(self, save):
         places = read_pairs(save("z,b,must\nb,a,cannot\nb,z,must\n", "pairs.csv")).places(["a", "b", "z"])
-        assert places.find("must", 1, 2).endswith("pairs.csv, line 1")
-        assert places.find("cannot", 1, 0).endswith("pairs.csv, line 2")
-        assert places.find("must", 0, 1) is None
+        assert places("must", 1, 2).endswith("pairs.csv, line 1")
+        assert places("cannot", 1, 0).endswith("pairs.csv, line 2")
+        assert places("must", 0, 1) is None
 
     @pytest.mark.parametrize("dtype", ["int64", "int32", "float64", "str"])
     def test_columns_of_any_type(self, tmp_path, dtype):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from tightcut import Constraints
     from tightcut.ask.page.question_data import Source as Asked
     from tightcut.files import Data, DataOptions, Judgements
-    from tightcut.files.pairs import Places
     from tightcut.fitted.state import FittedState
 
 SETTINGS = (
@@ -84,14 +84,13 @@ class Problem:
 
     def place(self, kind: str, i: int, j: int) -> str:
         """Where a constraint comes from, for messages."""
-        place = None if self._places is None else self._places.find(kind, i, j)
         if self.answers is not None:
             return str(self.answers)
-        return place or f"{self.data.path}, column {self.labels_column!r}"
+        return self._places(kind, i, j) or f"{self.data.path}, column {self.labels_column!r}"
 
     @cached_property
-    def _places(self) -> Places | None:
-        return None if self.judgements is None else self.judgements.places(self.data.ids)
+    def _places(self) -> Callable[[str, int, int], str | None]:
+        return (lambda *_: None) if self.judgements is None else self.judgements.places(self.data.ids)
 
 
 def read_problem(data: Path, console: Console, options: dict[str, Any]) -> Problem:

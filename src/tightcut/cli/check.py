@@ -79,8 +79,7 @@ def examine(judgements: Judgements, ids: list[str] | None, n_clusters: int) -> d
         "proven": error is None or error.proven,
         "reason": None if error is None else story(error, names, n_clusters)[0],
         "contradiction": [
-            {"type": kind, "first": names[i], "second": names[j], "place": places.find(kind, i, j)}
-            for kind, i, j in links
+            {"type": kind, "first": names[i], "second": names[j], "place": places(kind, i, j)} for kind, i, j in links
         ],
         "repeated": [
             {

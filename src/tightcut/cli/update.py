@@ -149,7 +149,7 @@ def _updated(
         places = None if judgements is None else judgements.places(rows.ids)
 
         def place(kind: str, i: int, j: int) -> str:
-            return (places and places.find(kind, i, j)) or str(answers or "the model")
+            return (places and places(kind, i, j)) or str(answers or "the model")
 
         error.args = (explain(error, rows.ids, model.n_clusters, place, ADVICE),)
         raise

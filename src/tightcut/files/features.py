@@ -49,7 +49,7 @@ class DataOptions(TableOptions):
         False reads identifiers and labels alone.
     suggest : collection of str
         Options that messages may suggest, of `tightcut.files.tables.SUGGESTIONS`: those that the command has.
-    header, decimal
+    header, decimal, asked_by
         As in `TableOptions`.
     """
 
@@ -101,7 +101,7 @@ def read_features(
     values = table.numbers(plain, suggest=suggest, missing=missing != "error")
     parts: dict[str, tuple[tuple[str, ...], np.ndarray]]
     parts = {name: ((name,), values[:, [place]]) for place, name in enumerate(plain)}
-    parts |= {name: _indicators(table, name, allowed=missing != "error") for name in encode}
+    parts |= {name: _indicators(table, name, suggest, allowed=missing != "error") for name in encode}
     points = np.column_stack([parts[name][1] for name in names])
     columns = tuple(column for name in names for column in parts[name][0])
     notes = [f"Column {name!r} became {len(parts[name][0])} columns of 0 and 1, one for each value." for name in encode]
@@ -127,14 +127,17 @@ def read_features(
     return Features(points, columns, kept, tuple(notes))
 
 
-def _indicators(table: Table, name: str, *, allowed: bool) -> tuple[tuple[str, ...], np.ndarray]:
+def _indicators(
+    table: Table, name: str, suggest: Collection[str], *, allowed: bool
+) -> tuple[tuple[str, ...], np.ndarray]:
     """One column of 0 and 1 for each value, NaN in rows where it is missing."""
     texts, rows = table.distinct(name)
     absent = np.array([is_missing(text) for text in texts])
     if absent[rows].any() and not allowed:
+        ways = " --missing drop gives those rows no label, --missing mean the shares of the others."
         raise InputError(
             f"{table.where(int(np.argmax(absent[rows])), name)}: the value is missing, as in {absent[rows].sum():,} of "
-            f"{table.n_rows:,} rows. --missing drop gives those rows no label, --missing mean the shares of the others."
+            f"{table.n_rows:,} rows.{ways if 'missing drop' in suggest else ''}"
         )
     order = sorted(np.flatnonzero(~absent).tolist(), key=lambda code: texts[code])
     if len(order) > MOST_CATEGORIES:

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from tightcut.files.cells import is_number, is_whole
 from tightcut.files.errors import InputError, parsing
-from tightcut.files.sources import Source
+from tightcut.files.sources import DataFile
 from tightcut.files.tables import Table
 from tightcut.problem.pairs import pair_keys
 
@@ -50,7 +50,7 @@ def read_edges(table: Table) -> tuple[sp.csr_array, list[str]]:
     return sp.csr_array(upper + upper.T), names
 
 
-def read_matrix_market(source: Source) -> sp.csr_array:
+def read_matrix_market(source: DataFile) -> sp.csr_array:
     """A Matrix Market file, dense or sparse, of real numbers.
 
     Not by scipy: its compiled reader believes an altered file and may crash, and its results differ between versions.
@@ -99,7 +99,7 @@ def _banner(line: str) -> tuple[str, str, str]:
     return words[1], words[2], words[3]
 
 
-def checked_affinity(source: Source, matrix: Any) -> sp.csr_array:
+def checked_affinity(source: DataFile, matrix: Any) -> sp.csr_array:
     """A similarity matrix, or an error that names the file."""
     from tightcut.problem.graph import validate_affinity
 

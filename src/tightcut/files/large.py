@@ -14,7 +14,7 @@ import numpy as np
 
 from tightcut.files.errors import InputError, listed, parsing
 from tightcut.files.formats import PARQUET, open_parquet
-from tightcut.files.sources import Source, check_readable
+from tightcut.files.sources import DataFile, check_readable
 from tightcut.neighbors.points import POINT_TYPES, row_blocks
 from tightcut.selection.scale import written
 
@@ -22,7 +22,7 @@ BLOCK_ENTRIES = 1 << 22
 LARGE_FILE = 1 << 30  # bytes from which the command line maps a file
 
 
-def open_points(path: str | Path | Source, columns: Sequence[str] | None = None) -> np.ndarray:
+def open_points(path: str | Path | DataFile, columns: Sequence[str] | None = None) -> np.ndarray:
     """The points of a NumPy or Parquet file as a memory-mapped array, to be clustered without being read whole.
 
     Parameters
@@ -51,7 +51,7 @@ def open_points(path: str | Path | Source, columns: Sequence[str] | None = None)
     ...     knn_affinity(points, n_neighbors=7).shape
     (300, 300)
     """
-    source = Source.of(path)
+    source = DataFile.of(path)
     check_readable(source)
     if source.suffix in PARQUET:
         return _from_parquet(source, columns)
@@ -62,7 +62,7 @@ def open_points(path: str | Path | Source, columns: Sequence[str] | None = None)
     return _from_numpy(source)
 
 
-def _from_numpy(source: Source) -> np.ndarray:
+def _from_numpy(source: DataFile) -> np.ndarray:
     with parsing(source, "an NPY file"):
         array = np.load(source.local_file(), mmap_mode="r", allow_pickle=False)
     if not isinstance(array, np.ndarray):
@@ -78,7 +78,7 @@ def _from_numpy(source: Source) -> np.ndarray:
     return written((array[rows] for rows in row_blocks(array, BLOCK_ENTRIES)), array.shape, dtype)
 
 
-def _from_parquet(source: Source, columns: Sequence[str] | None) -> np.ndarray:
+def _from_parquet(source: DataFile, columns: Sequence[str] | None) -> np.ndarray:
     file = open_parquet(source)
     known = file.schema_arrow.names
     names = list(known if columns is None else columns)
@@ -90,7 +90,7 @@ def _from_parquet(source: Source, columns: Sequence[str] | None) -> np.ndarray:
     return written(blocks, (file.metadata.num_rows, len(names)), _narrowest(types))
 
 
-def _blocks(source: Source, names: list[str], n_rows: int) -> Iterator[np.ndarray]:
+def _blocks(source: DataFile, names: list[str], n_rows: int) -> Iterator[np.ndarray]:
     """Columns of numbers, some rows at a time."""
     start = 0
     with parsing(source, "a Parquet file"):
@@ -105,7 +105,7 @@ def _blocks(source: Source, names: list[str], n_rows: int) -> Iterator[np.ndarra
             start += batch.num_rows
 
 
-def _number_type(source: Source, field: Any) -> np.dtype:
+def _number_type(source: DataFile, field: Any) -> np.dtype:
     try:
         dtype = np.dtype(field.type.to_pandas_dtype())
     except (NotImplementedError, TypeError):

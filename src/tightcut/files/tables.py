@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ import numpy as np
 from tightcut.files.cells import as_number, as_text, brief, complaint, is_missing, is_nearly_a_number, is_number
 from tightcut.files.errors import InputError, listed
 from tightcut.files.formats import READERS, TABLES
-from tightcut.files.sources import Source, check_readable
+from tightcut.files.sources import DataFile, check_readable
 from tightcut.utils.validation import did_you_mean
 
 COLUMNS_SHOWN = 6
@@ -38,10 +38,13 @@ class TableOptions:
         from 0 as the columns of a frame without names do.
     decimal : str, default="."
         What separates a number from its decimals.
+    asked_by : mapping
+        Why a column is needed that an option such as "--id" names, where the person did not name it; for messages.
     """
 
     header: bool | None = None
     decimal: str = "."
+    asked_by: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +53,7 @@ class Table:
 
     Parameters
     ----------
-    path : Source
+    path : DataFile
     names : tuple of str
         Of the columns; "1", "2", ... where the file has no header.
     cells : tuple of list or ndarray
@@ -61,7 +64,7 @@ class Table:
     options : TableOptions
     """
 
-    path: Source
+    path: DataFile
     names: tuple[str, ...]
     cells: tuple[Any, ...]
     lines: Sequence[int] | None = None
@@ -95,7 +98,8 @@ class Table:
         hint = did_you_mean(name, self.names)
         if len(self.names) == 1 and " " in self.names[0]:
             hint = " Separate cells by commas, semicolons, tabs or bars."
-        raise InputError(f"{self.path} has no column {name!r} ({option}); its {kind} are {listed(self.names)}.{hint}")
+        reason = self.options.asked_by.get(option, f" ({option})")
+        raise InputError(f"{self.path} has no column {name!r}{reason}; its {kind} are {listed(self.names)}.{hint}")
 
     def texts(self, name: str) -> list[str]:
         """A column as stripped text; missing values of typed columns are empty."""
@@ -129,7 +133,7 @@ class Table:
                 earlier = self.where(seen[identifier]).rpartition(", ")[2]
                 raise InputError(
                     f"{self.where(row, name)}: {identifier!r} already occurs in {earlier}. Identifiers must differ: "
-                    "remove one of the rows, use another column, or leave out --id to number the rows."
+                    "remove one of the rows, or use another column: --id."
                 )
         return ids
 
@@ -235,7 +239,7 @@ class Table:
         return f"{message} {_advice('Or leave', most[:1], suggest)}".rstrip()
 
 
-def read_table(path: str | Path | Source, options: TableOptions | None = None) -> Table:
+def read_table(path: str | Path | DataFile, options: TableOptions | None = None) -> Table:
     r"""Read a table of any kind that `tightcut.files.formats` knows; `path` may be "-" for standard input.
 
     Text may be separated by commas, semicolons, tabs or bars: the first line decides.
@@ -252,7 +256,7 @@ def read_table(path: str | Path | Source, options: TableOptions | None = None) -
     >>> people.names, people.numbers(["height"]).tolist()
     (('name', 'height'), [[1.7], [1.82]])
     """
-    source = Source.of(path)
+    source = DataFile.of(path)
     check_readable(source)
     options = options or TableOptions()
     if source.suffix not in READERS:
@@ -278,7 +282,7 @@ def first_places(codes: np.ndarray, count: int) -> np.ndarray:
     return first
 
 
-def _column_names(path: Source, header: list[str]) -> tuple[str, ...]:
+def _column_names(path: DataFile, header: list[str]) -> tuple[str, ...]:
     names = [name.strip() or f"column {number}" for number, name in enumerate(header, 1)]
     if len(set(names)) < len(names):
         twice = Counter(names).most_common(1)[0][0]
