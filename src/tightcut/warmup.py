@@ -56,7 +56,7 @@ def warmup() -> None:
 
 
 def _say_nothing(*_report: object) -> None:
-    """Whoever calls the warm-up knows that it compiles."""
+    """Callers of the warm-up know that it compiles."""
 
 
 def _steps_of_large_graphs(graph: Graph, constraints: Constraints) -> None:

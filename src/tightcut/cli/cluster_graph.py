@@ -132,7 +132,7 @@ def _check_output(output: Path, folder: Path, *, force: bool) -> None:
         raise click.UsageError(f"{output} is a file, and the labels are a folder of files; choose another name.")
     other = next((path for path in output.glob("*") if path.suffix != ".parquet"), None)
     if other is not None:
-        raise click.UsageError(f"--force would delete {other}, which is not a file of labels; choose another folder.")
+        raise click.UsageError(f"--force would delete {other}, which is not a label file; choose another folder.")
     while not place.parent.exists():  # folders above are made
         place = place.parent
     check_folder(place)

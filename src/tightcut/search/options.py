@@ -92,7 +92,7 @@ class SearchOptions:
                     self.report(stage, done + 1, total or len(tasks), best)
         finally:
             if isinstance(results, Generator):
-                results.close()  # whoever keeps an error of the progress would keep the threads at work
+                results.close()  # a caller that keeps an error of the progress would keep the threads at work
         return chained
 
 
