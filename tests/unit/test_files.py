@@ -442,6 +442,11 @@ class TestGraphs:
         sp.save_npz(tmp_path / "g.npz", matrix)
         assert read_data(tmp_path / "g.npz").affinity.toarray().tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
 
+    def test_similarities_below_the_column_names_of_pandas(self, save):
+        rows = ["0,1,2,3,4", *(",".join(str(int(i != j)) for j in range(5)) for i in range(5))]
+        data = read_data(save("\n".join(rows)), DataOptions(graph=True))
+        assert data.affinity.toarray().tolist() == (1 - np.eye(5)).tolist()
+
     @pytest.mark.parametrize("symmetric", [False, True])
     def test_matrix_market_as_scipy_writes_it(self, tmp_path, symmetric):
         values = np.random.default_rng(0).random((30, 30))

@@ -40,7 +40,7 @@ from tightcut.files.features import (
     suspected_answers,
 )
 from tightcut.files.formats import PARQUET, READERS, TABLES, open_parquet, read_parquet
-from tightcut.files.graphs import checked_affinity, has_weight_header, names_edges, read_edges, read_matrix_market
+from tightcut.files.graphs import checked_affinity, names_edges, names_weights, read_edges, read_matrix_market
 from tightcut.files.h5ad import CELL, read_h5ad
 from tightcut.files.sources import DataFile, check_readable
 from tightcut.files.tables import Table, read_table
@@ -166,12 +166,9 @@ def _heading(source: DataFile) -> Table:
 def _from_table(source: DataFile, options: DataOptions) -> Data:
     if _stays_in_its_file(source, options):
         return _from_parquet(source, options)
-    table = read_table(source, options)
+    table = read_table(source, options, names_weights if options.graph else None)
     if options.graph is False or not (options.graph or names_edges(table)):
         return _points(table, options)
-    if options.graph and not names_edges(table) and table.lines is not None and options.header is None:
-        bare = read_table(source, replace(options, header=False))
-        table = table if has_weight_header(bare) else bare
     if len(table.names) > 3 and len(table.names) == table.n_rows:
         return _graph(source, checked_affinity(source, table.numbers(table.names, suggest=("decimal",))), options)
     affinity, names = read_edges(table)

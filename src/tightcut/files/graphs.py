@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from tightcut.files.cells import is_number, is_whole
 from tightcut.files.errors import InputError, parsing
 from tightcut.files.sources import DataFile
-from tightcut.files.tables import Table
+from tightcut.files.tables import Table, names_columns
 from tightcut.problem.pairs import pair_keys
 
 END_NAMES = (("source", "target"), ("from", "to"), ("src", "dst"))
@@ -140,10 +140,13 @@ def _check_repeated(table: Table, names: list[str], ends: np.ndarray, keys: np.n
         )
 
 
-def has_weight_header(table: Table) -> bool:
-    """For a table read without header: whether its first row names the columns of a list of edges."""
-    first = [str(column[0]).strip().lower() for column in table.cells]
-    if tuple(first[:2]) in END_NAMES:
-        return True
+def names_weights(table: Table) -> bool:
+    """Whether the first row of a graph names the columns.
+
+    Vertices are words as well: in a list of edges a row of words is a header if it begins with source,target, or has a word
+    above the weights.
+    """
+    if len(table.cells) > 3 or tuple(name.lower() for name in table.first_row()[:2]) in END_NAMES:
+        return names_columns(table)
     third = table.cells[2] if len(table.cells) > 2 else []
-    return len(third) > 1 and not is_number(third[0]) and is_number(third[1])
+    return names_columns(table) and len(third) > 1 and not is_number(third[0]) and is_number(third[1])

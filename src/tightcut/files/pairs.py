@@ -154,9 +154,7 @@ def read_pairs(path: str | Path | DataFile, decimal: str | None = None) -> Judge
     >>> pairs.names, pairs.must.tolist()
     (['ann', 'bob', 'eve'], [True, False])
     """
-    table = read_table(path, TableOptions(header=False, decimal=decimal or "."))
-    if not table.has_header and _has_header(table):
-        table = table.with_header()
+    table = read_table(path, TableOptions(decimal=decimal or "."), _names_columns)
     first, second, kind, belief = _roles(table)
     names, ends = table.ends(first, second)
     must = _is_must(table, kind)
@@ -169,8 +167,8 @@ def read_pairs(path: str | Path | DataFile, decimal: str | None = None) -> Judge
     return Judgements(ordered, names, ends, must, beliefs)
 
 
-def _has_header(table: Table) -> bool:
-    first = [str(column[0]).strip().lower() for column in table.cells]
+def _names_columns(table: Table) -> bool:
+    first = [cell.lower() for cell in table.first_row()]
     if any(name in first for name in TYPE_NAMES):
         return True
     if len(first) > 2 and _spelling(first[2]) in WORDS and table.n_rows > 1:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -153,6 +153,9 @@ class Table:
         texts = list(code)
         return [texts[position] for position in order.tolist()], rank[pairs]
 
+    def first_row(self) -> list[str]:
+        return [str(column[0]).strip() for column in self.cells]
+
     def select(self, mask: np.ndarray) -> Table:
         """The rows where a mask is True."""
         rows = np.flatnonzero(mask).tolist()
@@ -239,10 +242,13 @@ class Table:
         return f"{message} {_advice('Or leave', most[:1], suggest)}".rstrip()
 
 
-def read_table(path: str | Path | DataFile, options: TableOptions | None = None) -> Table:
+def read_table(
+    path: str | Path | DataFile, options: TableOptions | None = None, is_header: Callable[[Table], bool] | None = None
+) -> Table:
     r"""Read a table of any kind that `tightcut.files.formats` knows; `path` may be "-" for standard input.
 
-    Text may be separated by commas, semicolons, tabs or bars: the first line decides.
+    Text may be separated by commas, semicolons, tabs or bars: the first line decides. Whether that line is a header is
+    for `is_header` to say, if the options leave it open: it gets the table with the first line as a row.
 
     Examples
     --------
@@ -264,14 +270,19 @@ def read_table(path: str | Path | DataFile, options: TableOptions | None = None)
     columns, names, lines = READERS[source.suffix](source)
     if names is not None:
         return Table(source, _column_names(source, list(names)), tuple(columns), lines, options=options)
-    header = options.header
-    if header is None:
-        first = [column[0] for column in columns]
-        square = len(columns) == len(columns[0])  # distances of points on a line also begin with 0, 1, 2, ...
-        header = not any(is_number(cell, options.decimal) for cell in first) or (_is_numbered(first) and not square)
     numbers = tuple(str(number + 1) for number in range(len(columns)))
     table = Table(source, numbers, tuple(columns), lines, has_header=False, options=options)
+    header = (is_header or names_columns)(table) if options.header is None else options.header
     return table.with_header() if header else table
+
+
+def names_columns(table: Table) -> bool:
+    """Whether the first row of a table has no number in it, or the names 0, 1, 2, ... that pandas gives to columns."""
+    first = table.first_row()
+    numbers = [cell for cell in first if is_number(cell, table.options.decimal)]
+    square = len(first) == table.n_rows  # distances of points on a line also begin with 0, 1, 2, ...
+    counted = len(numbers) >= NUMBERED and numbers == [str(number) for number in range(len(numbers))]
+    return not numbers or (counted and not square)
 
 
 def first_places(codes: np.ndarray, count: int) -> np.ndarray:
@@ -288,12 +299,6 @@ def _column_names(path: DataFile, header: list[str]) -> tuple[str, ...]:
         twice = Counter(names).most_common(1)[0][0]
         raise InputError(f"{path} has two columns named {twice!r}; rename one of them.")
     return tuple(names)
-
-
-def _is_numbered(cells: Sequence[str]) -> bool:
-    """Whether cells are the names 0, 1, 2, ... that pandas gives to columns, perhaps beside other names."""
-    numbers = [cell.strip() for cell in cells if is_number(cell)]
-    return len(numbers) >= NUMBERED and numbers == [str(number) for number in range(len(numbers))]
 
 
 def _advice(leave: str, names: list[str], suggest: Collection[str], *, encode: bool = False) -> str:
