@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 import sys
 import warnings
@@ -104,5 +105,5 @@ def as_text(value: Any) -> str:
 
 
 def print_json(values: Any) -> None:
-    """JSON on standard output. It knows no NaN: an error rather than a file that others refuse."""
-    echo(json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False))
+    """JSON on standard output, paths as texts. It knows no NaN: an error rather than a file that others refuse."""
+    echo(json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False, default=os.fspath))

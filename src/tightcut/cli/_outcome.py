@@ -51,12 +51,6 @@ class Outcome:
     def ratio(self) -> float:
         return self.model.result.cut / self.free_cut if self.free_cut else 1.0
 
-    @property
-    def sizes(self) -> list[int]:
-        import numpy as np
-
-        return np.unique(self.model.labels, return_counts=True)[1].tolist()
-
     def violated(self) -> Iterator[str]:
         """A line for each of the first violated pairs."""
         from tightcut.cli._contradiction import link_lines
@@ -69,34 +63,37 @@ class Outcome:
         if len(pairs) > VIOLATED_SHOWN:
             yield f"  ... and {len(pairs) - VIOLATED_SHOWN:,} more; --json lists them all"
 
-    def facts(self, seconds: float) -> dict[str, Any]:
+    def facts(self, found: dict[str, Any]) -> dict[str, Any]:
+        """What a person is shown of a summary."""
         from tightcut.files.errors import listed
 
-        data, model, sizes = self.problem.data, self.model, self.sizes
-        shown = shown_sizes(sizes, SIZES_SHOWN)
-        violated = violated_pairs(model)
-        if model.result.violated_belief != model.result.n_violations:
-            violated += f" (belief {model.result.violated_belief:g})"
-        if model.result.n_violations and model.result.violated_belief_bound:
-            bound = model.result.violated_belief_bound
-            fewest = model.result.violated_belief <= bound + BELIEF_ROUNDING
+        suspects, without = found["columns_like_the_answer"], found["cut_without_pairs"]
+        violated = violated_pairs(self.model)
+        if found["violated_belief"] != found["n_violations"]:
+            violated += f" (belief {found['violated_belief']:g})"
+        if found["n_violations"] and found["violated_belief_bound"]:
+            bound = found["violated_belief_bound"]
+            fewest = found["violated_belief"] <= bound + BELIEF_ROUNDING
             violated += ", no clustering violates less" if fewest else f"; every clustering violates at least {bound:g}"
-        without = "" if self.free_cut is None else f"; {self.free_cut:.6g} without pairs"
-        unlabelled = f", {len(data.left_out):,} without a label" if data.left_out else ""
-        used = (
-            f"{len(data.columns):,}, with {listed(data.suspects)}, which looks like the answer (--drop leaves it out)"
-        )
+        n_columns = len(self.problem.data.columns)
+        columns = f"{n_columns:,}, with {listed(suspects)}, which looks like the answer (--drop leaves it out)"
+        free = "" if without is None else f"; {without:.6g} without pairs"
         return {
-            "points": f"{data.n_rows:,}{unlabelled}",
-            **({"columns": used} if data.suspects else {}),
-            "clusters": f"{len(sizes):,} of {shown} points",
-            "cut": f"{model.result.cut:.6g} ({CRITERIA[model.parameters.criterion]}{without})",
+            "points": f"{found['n_points']:,}"
+            + (f", {found['n_left_out']:,} without a label" if found["n_left_out"] else ""),
+            "columns": columns if suspects else None,
+            "clusters": f"{len(found['sizes']):,} of {shown_sizes(found['sizes'], SIZES_SHOWN)} points",
+            "cut": f"{found['cut']:.6g} ({CRITERIA[found['criterion']]}{free})",
             "violated": violated,
-            "seconds": f"{seconds:.2f}",
+            "seconds": found["seconds"],
         }
 
     def summary(self, seconds: float) -> dict[str, Any]:
+        """What --json prints."""
+        import numpy as np
+
         data, model = self.problem.data, self.model
+        violated = {kind: getattr(model.result.violations, kind).tolist() for kind in ("must_link", "cannot_link")}
         return {
             "data": str(data.path),
             "n_points": data.n_rows,
@@ -105,7 +102,7 @@ class Outcome:
             "n_edges": model.graph.weights.nnz // 2,
             "neighbor_recall": None if data.is_graph else model.built.recall,
             "n_clusters": model.n_clusters,
-            "sizes": self.sizes,
+            "sizes": np.unique(model.labels, return_counts=True)[1].tolist(),
             "criterion": model.parameters.criterion,
             "cut": model.result.cut,
             "cut_without_pairs": self.free_cut,
@@ -114,10 +111,7 @@ class Outcome:
             "n_violations": model.result.n_violations,
             "violated_belief": model.result.violated_belief,
             "violated_belief_bound": model.result.violated_belief_bound,
-            "violated_must_link": [[data.ids[i], data.ids[j]] for i, j in model.result.violations.must_link.tolist()],
-            "violated_cannot_link": [
-                [data.ids[i], data.ids[j]] for i, j in model.result.violations.cannot_link.tolist()
-            ],
+            **{f"violated_{kind}": [[data.ids[i], data.ids[j]] for i, j in pairs] for kind, pairs in violated.items()},
             "settings": asdict(model.choice.setting),
             "settings_reason": model.choice.reason,
             "seconds": round(seconds, 3),

@@ -111,11 +111,12 @@ def cluster(
         outcome = outcome.priced(each=report is not None)
     if report is not None:
         write_page(report, outcome.page(time.perf_counter() - started), force=force)
-    files, seconds = {"labels": table, "report": report, "model": save}, time.perf_counter() - started
+    files = {"labels": table, "report": report, "model": save}
+    found = outcome.summary(time.perf_counter() - started)
     if as_json:
-        print_json({**outcome.summary(seconds), **{name: path and str(path) for name, path in files.items()}})
+        print_json({**found, **files})
     elif not to_stdout:
-        print_facts({**outcome.facts(seconds), **{name: path for name, path in files.items() if path}})
+        print_facts({**outcome.facts(found), **files})
         for line in outcome.violated():
             echo(line)
         if not any(files.values()):

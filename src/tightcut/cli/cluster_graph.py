@@ -191,7 +191,7 @@ def _print(
     facts["seconds"] = round(seconds, 3)
     if graph is not None:
         facts |= {"n_edges": graph.n_edges, "neighbor_recall": graph.recall}
-    facts["labels"] = output and str(output)
+    facts["labels"] = output
     if as_json:
         print_json(facts)
         return
