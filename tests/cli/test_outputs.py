@@ -39,7 +39,7 @@ def computing(folder, monkeypatch):
     def begin(*_, **__):
         raise AssertionError("the command has begun to compute")
 
-    for name in ("cli.cluster.read_problem", "cli.audit.read_problem", "cli.tradeoff.read_problem", "demo.main"):
+    for name in ("cli.cluster.read_inputs", "cli.audit.read_inputs", "cli.tradeoff.read_inputs", "demo.main"):
         monkeypatch.setattr(f"tightcut.{name}", begin)
     for name in ("cli.update.read_model", "cli.resolve._resolved", "cli.ask._source"):
         monkeypatch.setattr(f"tightcut.{name}", begin)

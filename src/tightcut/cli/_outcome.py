@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tightcut.cli._problem import Problem
+from tightcut.cli._inputs import Inputs
 from tightcut.utils.display import counted, shown_sizes
 from tightcut.utils.rounding import BELIEF_ROUNDING
 
@@ -26,7 +26,7 @@ EXPENSIVE = 1.5  # times the cut without pairs
 class Outcome:
     """A fitted model, and what its pairs cost where that was asked for."""
 
-    problem: Problem
+    inputs: Inputs
     model: FittedState
     options: dict[str, Any]
     images: np.ndarray | None = None
@@ -39,7 +39,7 @@ class Outcome:
 
         seed = self.options["random_state"]
         if each:
-            prices = self.model.audit(random_state=seed, progress=self.problem.console.progress())
+            prices = self.model.audit(random_state=seed, progress=self.inputs.console.progress())
             return replace(self, free_cut=min(prices.free_cut, self.model.result.cut), prices=prices)
         return replace(self, free_cut=cut_without_constraints(self.model.graph, self.model.labels, seed))
 
@@ -59,7 +59,7 @@ class Outcome:
         pairs += [("cannot", i, j) for i, j in self.model.result.violations.cannot_link.tolist()]
         if pairs:
             yield "violated:"
-            yield from link_lines(pairs[:VIOLATED_SHOWN], self.problem.data.ids, self.problem.place)
+            yield from link_lines(pairs[:VIOLATED_SHOWN], self.inputs.data.ids, self.inputs.place)
         if len(pairs) > VIOLATED_SHOWN:
             yield f"  ... and {len(pairs) - VIOLATED_SHOWN:,} more; --json lists them all"
 
@@ -75,7 +75,7 @@ class Outcome:
             bound = found["violated_belief_bound"]
             fewest = found["violated_belief"] <= bound + BELIEF_ROUNDING
             violated += ", no clustering violates less" if fewest else f"; every clustering violates at least {bound:g}"
-        n_columns = len(self.problem.data.columns)
+        n_columns = len(self.inputs.data.columns)
         columns = f"{n_columns:,}, with {listed(suspects)}, which looks like the answer (--drop leaves it out)"
         free = "" if without is None else f"; {without:.6g} without pairs"
         return {
@@ -92,7 +92,7 @@ class Outcome:
         """What --json prints."""
         import numpy as np
 
-        data, model = self.problem.data, self.model
+        data, model = self.inputs.data, self.model
         violated = {kind: getattr(model.result.violations, kind).tolist() for kind in ("must_link", "cannot_link")}
         return {
             "data": str(data.path),
@@ -120,7 +120,7 @@ class Outcome:
 
     def page(self, seconds: float) -> str:
         """The report."""
-        data = self.problem.data
+        data = self.inputs.data
         return model_page(
             self.model,
             data.ids,
@@ -128,7 +128,7 @@ class Outcome:
             {**self._page_facts(), "Time": f"{seconds:.1f} s"},
             columns=() if self.images is not None else _shown_columns(data),  # a pixel distinguishes nothing
             prices=self.prices,
-            places=self.problem.place,
+            places=self.inputs.place,
             free_cut=self.free_cut,
             images=self.images,
             layout=self.options["map"],
@@ -137,7 +137,7 @@ class Outcome:
     def _page_facts(self) -> dict[str, str]:
         from tightcut.selection import SCALED_TO
 
-        data, options, model = self.problem.data, self.options, self.model
+        data, options, model = self.inputs.data, self.options, self.model
         setting = model.choice.setting
         facts = {"File": data.path.name}
         if model.parameters.metric == "precomputed":
@@ -156,10 +156,10 @@ class Outcome:
                 facts["Weight of an edge"] = "mean of its two ends"
             if model.built.recall is not None and model.built.recall < 1:
                 facts["Share of them that are true neighbours"] = f"{model.built.recall:.1%}"
-        if self.problem.judgements is not None:
-            facts["Pairs"] = f"{self.problem.judgements.path.name}, {len(self.problem.judgements):,} lines"
-        if self.problem.labels_column is not None:
-            facts["Known classes"] = f"column {self.problem.labels_column!r}"
+        if self.inputs.judgements is not None:
+            facts["Pairs"] = f"{self.inputs.judgements.path.name}, {len(self.inputs.judgements):,} lines"
+        if self.inputs.labels_column is not None:
+            facts["Known classes"] = f"column {self.inputs.labels_column!r}"
         if not model.constraints.is_empty:
             limit = options["max_violations"]
             facts["Violations allowed"] = "as few as possible" if limit == "fewest" else f"{limit:g}"

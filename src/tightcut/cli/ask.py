@@ -78,7 +78,7 @@ def ask(data: str, in_terminal: bool, port: int, no_browser: bool, quiet: bool, 
 
 def _source(data: str, options: dict[str, Any], console: Console) -> Source:
     from tightcut.ask.page.question_data import read_source
-    from tightcut.cli._problem import reading_options
+    from tightcut.cli._inputs import reading_options
     from tightcut.files import InputError
 
     if Path(data).is_dir():

@@ -34,7 +34,7 @@ def check(pairs: Path, data: Path | None, n_clusters: int, as_json: bool, **opti
 
     The exit code is 0 if all is well, 3 for a contradiction, 1 for names that are unknown or paired with themselves.
     """
-    from tightcut.cli._problem import reading_options
+    from tightcut.cli._inputs import reading_options
     from tightcut.files import read_data, read_pairs
 
     judgements = read_pairs(pairs, options["decimal"])

@@ -10,10 +10,10 @@ import click
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, echo, print_facts, print_json
+from tightcut.cli._inputs import Inputs, read_inputs
 from tightcut.cli._labels import read_labels, write_labels
 from tightcut.cli._models import write_model
 from tightcut.cli._outcome import Outcome, pictures
-from tightcut.cli._problem import Problem, read_problem
 from tightcut.cli._targets import check_targets, is_standard_output, write_page
 
 if TYPE_CHECKING:
@@ -95,18 +95,18 @@ def cluster(
     check_targets([data, options["constraints"], init], [table], [save], page=report, force=force)
     started = time.perf_counter()
     console = Console(quiet=quiet)
-    problem = read_problem(data, console, options)
-    images = pictures(problem.data, options["images"])
-    model = _fitted(problem, options, init, data)
+    inputs = read_inputs(data, console, options)
+    images = pictures(inputs.data, options["images"])
+    model = _fitted(inputs, options, init, data)
     write_labels(
-        problem.data.id_name, problem.data.in_file_order(model.labels.tolist()), model.names, table,
+        inputs.data.id_name, inputs.data.in_file_order(model.labels.tolist()), model.names, table,
         to_stdout=to_stdout, spreadsheet=spreadsheet, force=force,
     )  # fmt: skip
     if save is not None:
-        write_model(model, problem.data, save)
+        write_model(model, inputs.data, save)
     if table is not None and report is not None:
         console.note(f"Wrote {table}; the report follows.")
-    outcome = Outcome(problem, model, options, images)
+    outcome = Outcome(inputs, model, options, images)
     if not (no_prices or model.constraints.is_empty):
         outcome = outcome.priced(each=report is not None)
     if report is not None:
@@ -137,10 +137,10 @@ def _check_together(options: dict[str, Any], report: Path | None) -> None:
         raise click.UsageError("--images and --map apply to the report; name the file to write: --report report.html")
 
 
-def _fitted(problem: Problem, options: dict[str, Any], init: Path | None, data: Path) -> FittedState:
+def _fitted(inputs: Inputs, options: dict[str, Any], init: Path | None, data: Path) -> FittedState:
     """The model; clusters that continue earlier labels keep their names."""
-    known, names = (None, {}) if init is None else read_labels(init, problem.data.ids, data)
-    model = problem.fit(options, known)
+    known, names = (None, {}) if init is None else read_labels(init, inputs.data.ids, data)
+    model = inputs.fit(options, known)
     for cluster_id, name in names.items():
         if (model.labels == cluster_id).any():
             model = model.named(cluster_id, name)

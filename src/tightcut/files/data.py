@@ -188,17 +188,13 @@ def _from_parquet(source: DataFile, options: DataOptions) -> Data:
     return _points(table, options, read=lambda chosen: large.open_points(source, chosen))
 
 
-def _mapped_array(source: DataFile, options: DataOptions) -> Data:
+def _from_npy(source: DataFile, options: DataOptions) -> Data:
+    if not _stays_in_its_file(source, options):
+        return _from_array(source, read_npy(source), {}, options)
     _refuse_columns(options, f"{source} is too large to be read whole, and its columns have no names: leave out")
     points = large.open_points(source)
     names = tuple(str(number + 1) for number in range(points.shape[1]))
     return Data(source, _row_numbers(len(points)), points=points, columns=names)
-
-
-def _from_npy(source: DataFile, options: DataOptions) -> Data:
-    if _stays_in_its_file(source, options):
-        return _mapped_array(source, options)
-    return _from_array(source, read_npy(source), {}, options)
 
 
 def _from_mtx(source: DataFile, options: DataOptions) -> Data:

@@ -29,7 +29,7 @@ YES_OR_NO = {"yes": True, "no": False}
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Inputs:
     """The data and the constraints of the files, with the places that constraints come from."""
 
     data: Data
@@ -93,7 +93,7 @@ class Problem:
         return (lambda *_: None) if self.judgements is None else self.judgements.places(self.data.ids)
 
 
-def read_problem(data: Path, console: Console, options: dict[str, Any]) -> Problem:
+def read_inputs(data: Path, console: Console, options: dict[str, Any]) -> Inputs:
     """Read the files, the small one first, so that its mistakes are reported before the other is read."""
     from tightcut.files import read_data, read_pairs
 
@@ -109,7 +109,7 @@ def read_problem(data: Path, console: Console, options: dict[str, Any]) -> Probl
         console.note(f"Note: {pairs} repeats some pairs; tightcut check lists them.")
     judgements = None if judgements is None else _on_kept_rows(judgements, content, console)
     _note_reading(content, console, distances=options["metric"] == "precomputed")
-    return Problem(content, judgements, answers, options["labels"], console, reading)
+    return Inputs(content, judgements, answers, options["labels"], console, reading)
 
 
 def _on_kept_rows(judgements: Judgements, data: Data, console: Console) -> Judgements:
