@@ -76,7 +76,7 @@ class COSC(ClusterMixin, BaseEstimator):
     verbose : int, default=0
         1 shows progress: a bar in a notebook, otherwise text on the standard error stream.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        "cuda" finds neighbours and searches large graphs on an NVIDIA GPU (`pip install "tightcut[gpu]"`); "auto" uses
+        "cuda" finds neighbours and searches large graphs on an NVIDIA GPU (extra `tightcut[gpu]`); "auto" uses
         one if there is one.
 
     Attributes

@@ -1,4 +1,4 @@
-"""Errors for constraints that cannot be satisfied, and warnings."""
+"""Errors, all of them a `TightcutError`, and warnings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,27 @@ Link = tuple[str, int, int]
 LINKS_SHOWN = 6
 
 
-class InconsistentConstraintsError(ValueError):
+class TightcutError(Exception):
+    """Base of every error that tightcut defines; each also derives from the built-in error that comes closest.
+
+    Parameters that make no sense raise a plain ValueError or TypeError.
+
+    Examples
+    --------
+    >>> import tightcut
+    >>> try:
+    ...     tightcut.Constraints.from_pairs(2, [(0, 1)], [(0, 1)]).closure()
+    ... except tightcut.TightcutError as error:
+    ...     print(type(error).__name__)
+    InconsistentConstraintsError
+    """
+
+
+class MissingPackageError(TightcutError, ImportError):
+    """A package that only some features need is not installed; the message says how to install it."""
+
+
+class InconsistentConstraintsError(TightcutError, ValueError):
     """No clustering satisfies every constraint.
 
     Parameters
@@ -117,7 +137,7 @@ class LopsidedClustersWarning(UserWarning):
         return f"{self.finding} {self.advice}"
 
 
-class NoGpuError(RuntimeError):
+class NoGpuError(TightcutError, RuntimeError):
     """`device="cuda"` was asked for and there is no GPU that PyTorch can use."""
 
 

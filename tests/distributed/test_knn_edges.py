@@ -17,7 +17,7 @@ da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
-needs_faiss = pytest.mark.skipif(not find_spec("faiss"), reason='needs faiss: pip install "tightcut[faiss]"')
+needs_faiss = pytest.mark.skipif(not find_spec("faiss"), reason="needs faiss: pip install faiss-cpu")
 
 
 def blobs(n, n_features, seed=0):

@@ -8,7 +8,7 @@ from tightcut import Constraints, Graph, cluster
 from tightcut.relaxation.fista import FistaProx
 from tightcut.relaxation.flow import FlowProx
 
-pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"')
+pytest.importorskip("torch", reason="needs PyTorch: pip install torch")
 
 
 @pytest.fixture

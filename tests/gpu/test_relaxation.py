@@ -9,7 +9,7 @@ from tightcut.relaxation import Relaxation
 from tightcut.relaxation.inner import clip_range
 from tightcut.relaxation.ratio_dca import Steps, ratio_dca
 
-pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"')
+pytest.importorskip("torch", reason="needs PyTorch: pip install torch")
 
 from tightcut.gpu.relaxation import DeviceRelaxation
 from tightcut.gpu.sparse import send

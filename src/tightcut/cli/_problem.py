@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tightcut.cli._console import Console
 from tightcut.utils.display import counted
+from tightcut.utils.extras import missing_package
 
 if TYPE_CHECKING:
     import numpy as np
@@ -151,7 +152,7 @@ def _check_device(device: str) -> None:
     try:
         resolve_device(device)
     except ImportError:
-        raise ImportError('--device cuda needs PyTorch: pip install "tightcut[gpu]", or use --device cpu.') from None
+        raise missing_package("--device cuda", "gpu", "torch", otherwise="use --device cpu") from None
     except NoGpuError:
         raise NoGpuError(
             "--device cuda needs an NVIDIA GPU, and PyTorch finds none. Use --device cpu, or --device auto to use a GPU "

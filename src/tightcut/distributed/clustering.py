@@ -259,8 +259,8 @@ def _search(
         return runner.map("search", _search_level, [(level, cannot_link, settings, rng, init)])[0]
     except LostWorkersError as error:
         n_arcs = int(level.array("n_arcs").sum())
-        raise MemoryError(
-            f"Every worker that searched {level.n_units:,} units with {n_arcs:,} arcs died, probably for want of memory: it "
+        raise LostWorkersError(
+            f"Every worker that searched {level.n_units:,} units with {n_arcs:,} arcs died, probably for lack of memory: it "
             "takes 30 to 110 bytes per arc. Lower n_units, or give workers more memory."
         ) from error
 

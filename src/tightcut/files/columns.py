@@ -58,7 +58,7 @@ def write_columns(
 
 
 def _pyarrow(path: Path) -> Any:
-    required("pyarrow.parquet", f"{path}: writing Parquet", "frames", error=InputError)
+    required("pyarrow.parquet", f"{path}: writing Parquet", "frames")
     import pyarrow as pa
 
     return pa

@@ -58,7 +58,7 @@ def write_columns(file: Path, table: str, columns: Mapping[str, np.ndarray], *, 
 
 
 def _duckdb(file: Path) -> Any:
-    return required("duckdb", f"{file}: writing .duckdb", "files", error=InputError)
+    return required("duckdb", f"{file}: writing .duckdb", "files")
 
 
 @contextmanager

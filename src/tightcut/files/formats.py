@@ -130,7 +130,7 @@ TEXT_SUFFIXES = frozenset(suffix for suffix, reader in READERS.items() if reader
 
 def reader(source: Source, module: str, extra: str = "files") -> Any:
     """The library that reads a kind of file."""
-    return required(module, f"{source}: reading {source.suffix}", extra, error=InputError)
+    return required(module, f"{source}: reading {source.suffix}", extra)
 
 
 def _rows(source: Source, answer: Any) -> Content:

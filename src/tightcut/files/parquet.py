@@ -17,7 +17,7 @@ KIND = "a Parquet file"
 
 def open_parquet(source: Source) -> Any:
     """A `pyarrow.parquet.ParquetFile` that has rows and columns."""
-    parquet = required("pyarrow.parquet", f"{source}: reading Parquet", "frames", error=InputError)
+    parquet = required("pyarrow.parquet", f"{source}: reading Parquet", "frames")
     with parsing(source, KIND):
         file = parquet.ParquetFile(source.open())
         if file.metadata.num_rows == 0 or file.metadata.num_columns == 0:

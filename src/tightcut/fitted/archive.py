@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from tightcut.exceptions import TightcutError
 from tightcut.fitted.changes import Changes
 from tightcut.problem import Constraints
 from tightcut.selection import CandidateScore, Choice, Setting, View
@@ -40,7 +41,7 @@ MANIFEST = "manifest.json"
 SUFFIX = ".tcut"
 
 
-class ArchiveError(ValueError):
+class ArchiveError(TightcutError, ValueError):
     """A file that is not a model, or a damaged one."""
 
 
