@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tightcut.clustering.align import align
-from tightcut.clustering.result import ClusteringResult, number_by_appearance
+from tightcut.clustering.result import ClusteringResult
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.gpu.device import resolve_device
 from tightcut.problem import Constraints
@@ -23,6 +23,7 @@ from tightcut.search.partition import partition
 from tightcut.search.soft import Within, cluster_within
 from tightcut.search.tradeoff import tradeoff
 from tightcut.search.two_way import admits_two_clusters, bipartition
+from tightcut.utils.codes import renumber
 from tightcut.utils.compiling import compiling_reported
 from tightcut.utils.interruption import interruptible
 from tightcut.utils.rounding import BELIEF_ROUNDING
@@ -196,7 +197,7 @@ def _solve(
         return _by_the_paper(graph, constraints, n_clusters, settings.limit or 0.0, rng, options)
 
     def solve(graph: Graph, constraints: Constraints, known: list[np.ndarray]) -> Within:
-        known = [number_by_appearance(labels) for labels in known]
+        known = [renumber(labels) for labels in known]
         return _search(graph, constraints, n_clusters, settings, rng, options, known)
 
     found = in_canonical_order(graph, constraints, known, solve, _moved_back)
@@ -280,7 +281,7 @@ def read_labels(labels: Any, graph: Graph, name: str = "labels") -> np.ndarray:
     absent = missing(values)
     if absent.any():
         raise ValueError(f"{name} row {int(np.argmax(absent))} has no label; give every point a cluster.")
-    return number_by_appearance(values)
+    return renumber(values)
 
 
 def as_generator(random_state: Any) -> np.random.Generator:
@@ -336,9 +337,9 @@ def _result(
     hierarchy: tuple[np.ndarray, ...] | None = None,
     bound: float | None = None,
 ) -> ClusteringResult:
-    labels = number_by_appearance(labels)
+    labels = renumber(labels)
     violations = constraints.violations(labels)
     bound = 0.0 if violations.belief == 0 else bound
     if hierarchy is not None:
-        hierarchy = tuple(number_by_appearance(level) for level in hierarchy)
+        hierarchy = tuple(renumber(level) for level in hierarchy)
     return ClusteringResult(labels, normalized_cut(graph, labels), violations, bound, history, hierarchy)

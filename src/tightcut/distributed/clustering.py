@@ -14,7 +14,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from tightcut.clustering.cluster import as_generator, check_number, cluster
-from tightcut.clustering.result import number_by_appearance
 from tightcut.distributed.borders import free_borders
 from tightcut.distributed.coarsening import coarsen, save_units
 from tightcut.distributed.edges import MOST_VERTICES, Vertices, read_edges, runs_of_arcs, survey
@@ -28,6 +27,7 @@ from tightcut.relaxation.recursion import separate_sets
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.contradiction import explain
 from tightcut.search.feasibility import find_colouring
+from tightcut.utils.codes import renumber
 
 ROWS_OF_LABELS = 1 << 22  # in a partition of the labels
 
@@ -176,7 +176,7 @@ def cluster_graph(
             labels, cut = refine(runner, f"refine {number}", levels[number], labels, n_clusters)
         if len(levels) > 1:
             labels, cut = _search_borders(runner, first, labels, cut, cannot_link, settings, rng.spawn(1)[0])
-        labels = number_by_appearance(labels[Level(place / "points", first.starts).array("unit")])
+        labels = renumber(labels[Level(place / "points", first.starts).array("unit")])
         runner.report("done", 1, 1, cut)
     counts = tuple(level.n_units for level in levels)
     return GraphClustering(_as_frame(ids, labels), cut, known.violations(labels), len(ids), counts)
@@ -277,7 +277,7 @@ def _search_level(
         graph, known, settings.n_clusters, effort=effort, init=init, influence=0.0, n_jobs=n_jobs, random_state=own
     )
     # Of `init`, labels keep their numbers, and a cluster that is new gets one above all of them.
-    return number_by_appearance(found.labels).astype(np.int32), found.cut
+    return renumber(found.labels).astype(np.int32), found.cut
 
 
 def _search_borders(

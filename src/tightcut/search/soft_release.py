@@ -73,9 +73,7 @@ def _without_one(graph: Graph, held: Constraints, labels: np.ndarray, left: floa
 
 def vertex_strain(graph: Graph, labels: np.ndarray) -> np.ndarray:
     """By how much each vertex is tied to another cluster more strongly than to its own (negative: less)."""
-    k, n, w = int(labels.max()) + 1, graph.n_vertices, graph.weights
-    sources = np.repeat(np.arange(n), np.diff(w.indptr))
-    ties = np.bincount(sources * k + labels[w.indices], w.data, n * k).astype(np.float64).reshape(n, k)
-    own = ties[np.arange(n), labels]
-    ties[np.arange(n), labels] = -np.inf
+    ties, every = graph.ties(labels, int(labels.max()) + 1), np.arange(graph.n_vertices)
+    own = ties[every, labels]
+    ties[every, labels] = -np.inf
     return ties.max(axis=1) - own

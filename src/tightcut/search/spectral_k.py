@@ -7,20 +7,18 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
-from scipy.sparse.linalg import eigsh
 
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
+from tightcut.problem.spectral import smallest_eigenvalues
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.feasibility import conflict_graph, find_clique, find_colouring
 from tightcut.utils.warning import warn
 
 MAX_CLUSTERS = 20
-DENSE_LIMIT = 500
 NEARLY = 0.8  # of the largest gap; among gaps at least this large the one with the fewest clusters is preferred
 NEAR_ZERO = 0.1  # of the square root of the last eigenvalue; ratios of smaller ones say nothing
 LARGEST_SMALL, SMALLEST_SMALL = 10.0, 1.25  # mean numbers of points of "small clusters"
@@ -236,25 +234,6 @@ def _by_relative_gap(graph: Graph, admitted: np.ndarray, why: str, at_least: int
     others = admitted[admitted != k]
     rival = int(others[np.argmax(gaps[others - 1])])
     return ClusterCount(k, f"{reason}, after {rival} {gaps[rival - 1]:.3g}.", eigenvalues, at_least)
-
-
-def smallest_eigenvalues(graph: Graph, count: int) -> np.ndarray:
-    """The smallest eigenvalues of the pencil (Laplacian, vertex weights), in ascending order."""
-    if graph.n_edges == 0:
-        return np.zeros(count)  # Lanczos does not begin with a matrix of zeros
-    n, scale = graph.n_vertices, 1 / np.sqrt(graph.vertex_weights)
-    stiffness = graph.degrees * scale**2
-    if n <= max(DENSE_LIMIT, 2 * count):
-        dense = -scale[:, None] * graph.weights.toarray() * scale
-        dense[np.diag_indices(n)] += stiffness
-        return np.maximum(scipy.linalg.eigh(dense, eigvals_only=True, subset_by_index=[0, count - 1]), 0)
-    # Lanczos converges fastest at the largest end, so the spectrum is turned around.
-    top = 2 * float(stiffness.max())
-    laplacian = sp.diags_array(stiffness) - sp.diags_array(scale) @ graph.weights @ sp.diags_array(scale)
-    turned = sp.csr_array(sp.eye_array(n) * top - laplacian)
-    start = np.random.default_rng(0).normal(size=n)
-    values = eigsh(turned, k=count, which="LA", tol=1e-6, v0=start, return_eigenvectors=False)
-    return np.maximum(top - np.sort(values)[::-1], 0)
 
 
 def _fewest_clusters(merged: Graph, pairs: Constraints) -> tuple[int, str]:
