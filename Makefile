@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help ask demo test quick test-oldest lint format bench reproduce docs wheel clean clean-kernels
+.PHONY: help ask demo test quick fuzz test-oldest lint format bench reproduce docs wheel clean clean-kernels
 
 # This list: each target with the line of comment above it.
 help:
@@ -24,6 +24,10 @@ test: lint
 # The tests that are not marked slow: about a minute once the kernels are compiled.
 quick: $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto -m "not slow"
+
+# An hour of new problems for the compiled kernels, with bounds checks; SEED=7 for a seed of your own.
+fuzz: $(VENV)/.dev
+	$(BIN)/python tests/fuzz --seconds 3600 $(if $(SEED),--seed $(SEED))
 
 # All tests with the oldest versions that pyproject.toml promises.
 test-oldest:
@@ -66,7 +70,7 @@ wheel:
 
 # Remove the environments and all caches.
 clean:
-	rm -rf $(VENV) $(VENV)-oldest $(VENV)-wheel build dist docs/_build docs/api docs/gallery .pytest_cache .hypothesis .ruff_cache .mypy_cache
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-wheel build dist docs/_build docs/api docs/gallery .pytest_cache .hypothesis .fuzz .ruff_cache .mypy_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Forget compiled kernels, to see what compiling costs.

@@ -26,7 +26,6 @@ import scipy.sparse as sp
 
 from tightcut import Constraints, Graph, __version__, knn_affinity
 from tightcut.datasets import load
-from tightcut.neighbors.knn import gaussian_similarity
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
@@ -87,6 +86,8 @@ def stored_affinity(folder: Path | None, name: str) -> sp.csr_array | None:
 
     Either neighbour lists, indices*.npy and distances*.npy of shape (n, k), or the matrix itself, affinity.npz.
     """
+    from tightcut.neighbors.knn import gaussian_similarity
+
     if folder is None:
         return None
     if (folder / name / "affinity.npz").exists():

@@ -70,7 +70,6 @@ def main() -> None:
 
 def store(path: Path, name: str, n_pairs: int, folder: Path | None) -> int:
     """Keep the graph and the pairs in a file; returns the number of classes."""
-    from benchmarks.frozen import store as store_problem
     from benchmarks.instances import neighbour_graph, peers_pairs, points, standardised
     from tightcut import Constraints, Graph
 
@@ -83,7 +82,9 @@ def store(path: Path, name: str, n_pairs: int, folder: Path | None) -> int:
     affinity, _ = neighbour_graph(folder, name, vectors)
     k = len(np.unique(y))
     constraints = peers_pairs(y, n_pairs, 0) if n_pairs else Constraints.from_pairs(len(y))
-    store_problem(path, Graph.from_affinity(affinity), constraints, k)
+    w = Graph.from_affinity(affinity).weights
+    arrays = {"indptr": w.indptr, "indices": w.indices, "data": w.data, "k": k}
+    np.savez(path, must=constraints.must_link, cannot=constraints.cannot_link, **arrays)
     return k
 
 

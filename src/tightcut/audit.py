@@ -26,6 +26,7 @@ from tightcut.problem.two_colouring import link_graph
 from tightcut.search.feasibility import fill_empty
 from tightcut.search.influence import neighbour_relations, with_influence
 from tightcut.search.k_way import ManyClusters
+from tightcut.search.magnitudes import scaled_graph
 from tightcut.search.options import Progress
 from tightcut.search.partition import merge_must_links
 from tightcut.search.population import improve
@@ -109,7 +110,7 @@ def audit(
         max_pairs = min(
             MOST_PAIRS, max(FEWEST_PAIRS, WORK // (graph.n_edges + constraints.n_pairs + n_clusters * graph.n_vertices))
         )
-    without = _Without(graph, satisfied(constraints, present), n_clusters, effort, influence)
+    without = _Without(scaled_graph(graph)[0], satisfied(constraints, present), n_clusters, effort, influence)
     if n_clusters == 1 or constraints.is_empty:
         own = normalized_cut(graph, present)
         return Audit(_rows(constraints, present, {}, 0.0), own, own)

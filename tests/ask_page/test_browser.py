@@ -401,6 +401,32 @@ def test_two_servers_of_one_journal(window, running, answers, kit):
     assert [given.choice for given in running.desk.session.answers] == ["same", "different"]
 
 
+@pytest.mark.parametrize("waiting", [False, True])
+def test_an_old_page_finds_the_new_one(window, desk, kit, waiting):
+    """A new run has another token: the page of the one before says so, and leads on once the new page is open."""
+    first = kit.serve(desk)
+    old = window(first.address + "#pair")
+    press(old, "y")
+    first.stop()
+    if waiting:
+        old.keyboard.press("n")
+        old.wait_for_selector(".banner:not([hidden])")
+    second = kit.serve(desk, int(re.search(r":(\d+)/", first.address)[1]))
+    banner = old.locator(".banner")
+    banner.get_by_text("started anew").wait_for(timeout=WAIT)
+    assert "Go on at the address that it has printed" in banner.inner_text()
+    assert ("Your last action was not accepted" in banner.inner_text()) == waiting
+    new = old.context.new_page()
+    new.goto(second.address)
+    new.wait_for_selector(".choices")
+    banner.get_by_role("link", name="Go on with the new page").click(timeout=WAIT)
+    old.wait_for_selector(".choices")
+    assert old.url == second.address + "#pair"
+    press(old, "n")
+    assert [given.choice for given in desk.session.answers] == ["same", "different"]
+    second.stop()
+
+
 def test_two_windows(window, running):
     one = window(running.address + "#pair")
     other = window(running.address + "#pair")

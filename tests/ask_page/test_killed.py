@@ -59,6 +59,7 @@ class Record:
         self.known = Counter()
         self.lives = Counter()
         self.stale = 0
+        self.failures = []
 
     def add(self, *answer):
         with self.lock:
@@ -99,8 +100,11 @@ def live(record, kind, folder, arguments, use, seed):
 
             try:
                 use(record, process, rng, doom)
-            except (httpx.HTTPError, OSError, ValueError):
+            except (httpx.HTTPError, OSError, json.JSONDecodeError):
                 pass  # it was killed
+            except Exception as error:  # noqa: BLE001 (in a thread; the test reports it)
+                record.failures.append(error)
+                record.enough.set()
             finally:
                 process.kill()
 
@@ -152,7 +156,7 @@ def use_terminal(record, process, rng, doom):  # noqa: ARG001
             if not character:
                 return
         doom()
-        first, second = map(int, re.findall(r"^p(\d+)", text, re.MULTILINE)[:2])
+        first, second = map(int, re.findall(r"\bp(\d+)\b", text)[:2])
         if sent and "already" not in text and "Another session" not in text:
             record.add("terminal", *sent)
         elif sent:
@@ -193,6 +197,7 @@ def test_nothing_acknowledged_is_lost(tmp_path):
         thread.start()
     for thread in threads:
         thread.join()
+    assert record.failures == []
     check(record, X, tmp_path / "answers.jsonl")
 
 

@@ -91,6 +91,14 @@ def test_without_the_token_there_is_nothing(client, path):
     assert client.post(path, json={}).status_code in {404, 405}
 
 
+def test_a_page_of_an_earlier_run_is_told_so(client):
+    """By a header that only tightcut sends, since another server on the port has no such address either."""
+    assert client.post("/earlier/look", json={}).headers["tightcut-replaced"] == "yes"
+    assert "open the new address" in client.get("/earlier/").text
+    assert "tightcut-replaced" not in client.get(f"/{TOKEN}/").headers
+    assert "tightcut-replaced" not in client.get(f"/{TOKEN}/nothing").headers
+
+
 @pytest.mark.parametrize("host", ["evil.example", f"evil.example:{PORT}", "127.0.0.1", f"127.0.0.1:{PORT + 1}", ""])
 def test_a_foreign_host_is_refused(client, host):
     assert client.get(f"/{TOKEN}/", headers={"host": host}).status_code == 403

@@ -33,12 +33,24 @@ def test_a_table(folder):
     assert "'job'" in source.notes[-1]
 
 
+def test_decimal_commas(folder):
+    path = folder / "commas.csv"
+    path.write_text("id;length;width;class\na;1,5;NA;0\nb;2,25;2,5;1\nc;3,0;3,5;1\n")
+    with pytest.raises(InputError, match="line 2, column 'length': '1,5' has a decimal comma. If all .* --decimal"):
+        read_source(str(path), DataOptions(missing="mean"))
+    source = read_source(str(path), DataOptions(missing="mean", decimal=","))
+    assert source.X.tolist() == [[1.5, 3, 0], [2.25, 2.5, 1], [3, 3.5, 1]]
+    assert source.things.describe(1)["fields"][0] == ["length", "2,25"]
+    path.write_text('id,x,address\na,1,"1,2"\nb,2,Ulm\n')
+    assert "'address'" in read_source(str(path)).notes[-1]  # one such cell makes no column of numbers
+
+
 def test_differing_fields():
     things = Things(["a", "b"], fields={"town": ["Ulm", "Ulm"], "age": ["30", "80"], "job": ["cook", "smith"]})
     assert things.differing(0, 1) == [1, 2]
-    close = Things(["a", "b", "c"], fields={"age": [30.0, 31.0, 90.0]})
-    assert close.differing(0, 1) == []
-    assert close.differing(0, 2) == [0]
+    numbers = Things(["a", "b", "c"], fields={"taxes": ["5000000", "5400000", "90000000"], "age": [30.0, 30.0, 31.0]})
+    assert numbers.differing(0, 1) == [0]  # close to each other, and not the same
+    assert numbers.differing(0, 2) == [0, 1]
 
 
 def test_long_texts_are_shown_as_texts(folder):
@@ -157,6 +169,12 @@ def test_the_terminal_knows_groups_by_what_it_calls_them(desk):
     converse(desk.session, desk.things, lambda _: next(waiting), written.append, "pick")
     assert [(group.id, group.name) for group in desk.session.groups] == [(0, None), (1, "bars")]
     assert "Undone: the last answer." in written
+
+
+def test_a_name_in_digits_of_another_script_is_a_name(desk):
+    waiting = iter(["\N{ARABIC-INDIC DIGIT ONE}", "q"])
+    converse(desk.session, desk.things, lambda _: next(waiting), [].append, "pick")
+    assert [group.name for group in desk.session.groups][-1] == "\N{ARABIC-INDIC DIGIT ONE}"
 
 
 def test_the_command_in_the_terminal(tmp_path, monkeypatch, capsys):

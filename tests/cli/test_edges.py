@@ -112,7 +112,10 @@ def test_command_lines_that_cannot_be_understood(edges, run, line, message):  # 
 @pytest.mark.parametrize(
     ("pairs", "code", "message"),
     [
-        ("a,b,type\n1000,ann,must\n", 1, "whole numbers of 64 bits"),
+        ("a,b,type\n1000,ann,must\n", 1, "whole numbers of 64 bits; 'ann', a name of a pair"),
+        ("a,b,type\n1000,101\N{ARABIC-INDIC DIGIT ZERO},must\n", 1, "whole numbers of 64 bits"),
+        ("a,b,type\n1000,1_010,must\n", 1, "whole numbers of 64 bits; '1_010'"),
+        ("a,b,type\n1000,9223372036854775808,must\n", 1, "whole numbers of 64 bits; '9223372036854775808'"),
         ("a,b,type\n1000,1000,must\n", 1, "paired with itself"),
         ("a,b,type\n1000,5,must\n", 1, "5"),
         ("a,b,type\n1000,1010,must\n1010,1000,cannot\n", 3, "contradict"),

@@ -149,6 +149,30 @@ def test_a_person_is_asked_about_what_is_doubtful(run, edges, monkeypatch):
     assert run("resolve edges.csv --ask --console --answers other.jsonl -o -")[1] == "id,cluster\n1,0\n2,0\n3,1\n10,1\n"
 
 
+@pytest.mark.parametrize("asking", ["", " --ask --console"])
+def test_records_that_no_pair_names_are_clusters_of_their_own(run, edges, monkeypatch, asking):
+    monkeypatch.setattr("builtins.input", lambda: "q")
+    (edges / "people.csv").write_text("name,id\nAnn,1\nEve,20\nAnna,2\nAnne,3\nHannah,10\nEve,4\nNoah,\n")
+    code, out, err = run(f"resolve edges.csv --records people.csv -o -{asking}")
+    assert code == 0, err
+    assert out == "id,cluster\n1,0\n2,0\n3,1\n10,1\n20,2\n4,3\n"
+    assert "no pair names 2 of 6 records in people.csv; each is a cluster of its own" in err
+    assert "1 row of people.csv without an id" in err
+    facts = json.loads(run(f"resolve edges.csv --records people.csv --json{asking}")[1])
+    assert (facts["n_records"], facts["n_unpaired"], facts["n_clusters"]) == (6, 2, 4)
+    (edges / "people.csv").write_text("id\n1\nx7\n")
+    assert "records       5, 1 of them in no pair\n" in run(f"resolve edges.csv --records people.csv{asking}")[1]
+    assert run(f"resolve edges.csv --records people.csv -o -{asking}")[1].endswith("\n10,1\nx7,2\n")
+
+
+def test_records_of_datasets(run, edges):
+    header = "source_dataset_l,unique_id_l,source_dataset_r,unique_id_r,match_probability"
+    (edges / "scores.csv").write_text(f"{header}\na,1,b,1,0.9\n")
+    (edges / "people.csv").write_text("source_dataset,unique_id\na,1\nb,1\nb,2\n")
+    out = run("resolve scores.csv --records people.csv -o -")[1]
+    assert out == "id,source_dataset,unique_id,cluster\na-__-1,a,1,0\nb-__-1,b,1,0\nb-__-2,b,2,1\n"
+
+
 @pytest.mark.parametrize(
     ("options", "status", "complaint"),
     [

@@ -6,8 +6,11 @@ import shlex
 import subprocess
 import sys
 import warnings
+from collections import Counter
 from importlib import import_module
 from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
 
 import pytest
 
@@ -58,6 +61,13 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
             assert printed == text
         elif page != README:  # whose commands are about files of the reader
             run_commands(text, capsys)
+
+
+@pytest.mark.parametrize("page", [README, *PAGES], ids=name)
+def test_no_page_cross_validates_without_shuffling(page):
+    """The rows of scikit-learn's own tables are sorted by class: a fold would be a class that the others do not have."""
+    for language, text in blocks(page):
+        assert language != "python" or not re.search(r"cv=\d|KFold\((?![^)]*shuffle=True)", text)
 
 
 @pytest.mark.slow
@@ -119,6 +129,28 @@ def resolve(dotted):
 def test_every_lemma_is_tested_on_the_page_of_tests():
     listed = set(re.findall(r"\.\./tests/(paper/\w+\.py)", (DOCS / "paper_tests.md").read_text(encoding="utf-8")))
     assert listed == {f"paper/{file.name}" for file in (ROOT / "tests" / "paper").glob("test_*.py")}
+
+
+@pytest.mark.slow
+def test_the_page_on_testing_counts_the_tests_there_are():
+    """Within a quarter; the script without --check writes the table anew."""
+    environment = {name: value for name, value in os.environ.items() if name != "HYPOTHESIS_PROFILE"}
+    checked = subprocess.run(
+        [sys.executable, "tests/counts.py", "--check"], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_a_page_that_is_off_is_told():
+    counts = run_path(str(ROOT / "tests" / "counts.py"))
+    found = SimpleNamespace(tests=Counter({"tests/unit": 1234}), examples=Counter({"tests/unit": 567}))
+    text = counts["table"](found)
+    assert "| 1,200 | 560 |" in text
+    assert counts["differences"](text, found) == []
+    found.tests["tests/unit"] *= 2
+    assert counts["differences"](text, found) == ["`tests/unit`", "all"]
+    found.tests = Counter({"tests/unit": 1234, "tests/new": 10})
+    assert counts["differences"](text, found) == ["`tests/new`"]
 
 
 def test_every_public_name_is_in_the_reference():

@@ -1,9 +1,13 @@
 """Volumes that differ by sixteen orders of magnitude and more: the guarantee holds all the same."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
-from tightcut import Constraints, Graph, cluster
+from tightcut import Constraints, Graph, cluster, tradeoff_path
+from tightcut.search.options import QUICK
+from tightcut.search.two_way import bipartition
 
 
 @pytest.mark.parametrize("max_violations", [0, 1, "fewest"])
@@ -35,3 +39,40 @@ def test_random_weights_over_forty_orders_of_magnitude(seed):
     found = cluster(graph, constraints, 2, random_state=0)
     assert found.n_violations == 0
     assert len(set(found.labels)) == 2
+
+
+LIGHT_POINT = Graph.from_affinity(np.ones((3, 3)), [1e17, 1e17, 1])
+KEPT_APART = Constraints.from_pairs(3, must_link=[(0, 1)], cannot_link=[(0, 2), (1, 2)])
+
+
+def test_a_side_lighter_than_the_rounding_error_of_the_other_has_a_cut():
+    assert bipartition(LIGHT_POINT, KEPT_APART, np.random.default_rng(0), QUICK).cut == 2
+
+
+@pytest.mark.filterwarnings("ignore:FISTA stopped")
+@pytest.mark.parametrize(
+    "settings",
+    [{"max_violations": 1}, {"max_violations": "fewest"}, {"method": "paper", "max_violations": 1, "effort": 0}],
+)
+def test_violations_are_limited_beside_a_point_sixteen_orders_lighter(settings):
+    found = cluster(LIGHT_POINT, KEPT_APART, 2, random_state=0, **settings)
+    assert found.labels.tolist() == [0, 0, 1]
+    assert found.cut == 2
+
+
+def test_the_tradeoff_beside_a_point_sixteen_orders_lighter():
+    front = tradeoff_path(LIGHT_POINT, KEPT_APART, random_state=0)
+    assert [(found.violations.belief, found.cut) for found in front] == [(0, 2), (2, 4e-17)]
+
+
+@pytest.mark.filterwarnings("error:invalid value")
+@pytest.mark.parametrize("seed", range(20))
+def test_tradeoffs_of_vertices_that_differ_by_sixteen_orders(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 9))
+    graph = Graph.from_affinity(np.ones((n, n)), 10.0 ** rng.choice([-9, 0, 9, 18], size=n))
+    pairs = rng.permutation([(i, j) for i in range(n) for j in range(i)])
+    constraints = Constraints.from_pairs(n, pairs[:1], pairs[1:3])
+    front = tradeoff_path(graph, constraints, effort=0.3, random_state=0)
+    assert all(before.cut > after.cut for before, after in pairwise(front))
+    assert all(np.isfinite(found.cut) for found in front)

@@ -1,5 +1,6 @@
 """Graphs larger than the direct limit: starts joined by consensus, for any number of clusters and constraints."""
 
+import importlib.util
 import itertools
 import threading
 
@@ -12,6 +13,7 @@ from toys import nearest_neighbour_graph
 
 from tightcut import Constraints, Graph, cluster, knn_affinity, pixel_affinity
 from tightcut.datasets import sample_constraints
+from tightcut.kernels import compiled, partition
 from tightcut.search import evolve as search
 from tightcut.search import multilevel as levels_module
 from tightcut.search import starts
@@ -19,7 +21,7 @@ from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.k_way import ManyClusters, Prices
 from tightcut.search.multilevel import coarsen, coarsest
 from tightcut.search.options import SearchOptions
-from tightcut.search.signed_graph import SignedGraph
+from tightcut.search.signed_graph import PASSES, PATIENCE, SignedGraph
 from tightcut.search.two_way import TwoClusters, reduce_to_units
 
 OPTIONS = SearchOptions(n_jobs=1)
@@ -531,3 +533,86 @@ def test_joining_costs_at_most_two_percent_of_the_cut(name, k, seed, monkeypatch
     assert stages[1] - stages[0] >= {"refine", "join"}
     direct, joined = cuts
     assert joined <= 1.02 * direct
+
+
+def groups_apart(m, k, seed=0):
+    """Three groups of m points without any structure, all pairs within a group kept apart, and labels drawn at random."""
+    rng = np.random.default_rng(seed)
+    graph = Graph.from_affinity(knn_affinity(rng.normal(size=(3 * m, 2)), n_neighbors=6))
+    pairs = Constraints.from_groups(np.repeat(np.arange(3), m))
+    labels = rng.permutation(np.arange(3 * m) % k).astype(np.int32)
+    return ConstrainedGraph.from_graph(graph, pairs), labels
+
+
+@pytest.fixture
+def plain_partition(monkeypatch):
+    """The kernel as Python runs it, in which calls can be counted."""
+    spec = importlib.util.spec_from_file_location("plain_partition", partition.__file__)
+    module = importlib.util.module_from_spec(spec)
+    with monkeypatch.context() as patch:
+        for name in ("compiled", "compiled_inline"):
+            patch.setattr(compiled, name, lambda function: function)
+        spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:divide by zero")  # a bound for the last vertex of a cluster, which cannot move
+@pytest.mark.parametrize("k", [8, 60])
+def test_a_move_does_not_renew_all_its_relations(plain_partition, monkeypatch, k):
+    """With 8 clusters the kernel keeps tables, with 60 it does not; a point has 39 relations."""
+    calls = {"_best_move": 0, "_move": 0, "tabulate": 0}
+    for name in calls:
+        function = getattr(plain_partition, name)
+
+        def counted(*arguments, name=name, function=function):
+            calls[name] += 1
+            return function(*arguments)
+
+        monkeypatch.setattr(plain_partition, name, counted)
+    graph, labels = groups_apart(40, k)
+    before = labels.copy()
+    plain_partition.refine_partition(*graph.arrays, 0.1, labels, k, 20, 3)
+    assert (labels != before).any()
+    assert (calls["tabulate"] > 0) == (k == 8)
+    assert calls["_best_move"] < 39 / 2 * calls["_move"]
+
+
+@pytest.mark.parametrize("k", [2, 3, 8, 24])
+@pytest.mark.parametrize("seed", range(5))
+def test_refinement_beside_many_relations_never_raises_what_it_minimises(k, seed):
+    """With tables (few clusters) and without; single moves lower the result at most a little."""
+    graph, labels = groups_apart(12, k, seed)
+    for price in (0.0, 0.05, 0.5, 1e6):
+        found = labels.copy()
+        graph.refine(found, k, price)
+        objective = graph.cut(found, k) + price * graph.violated(found)
+        assert objective <= (graph.cut(labels, k) + price * graph.violated(labels)) * (1 + 1e-12)
+        assert set(found) == set(range(k))
+        singles = []
+        for v, c in itertools.product(range(len(found)), range(k)):
+            moved = found.copy()
+            moved[v] = c
+            if len(set(moved)) == k:
+                singles.append(graph.cut(moved, k) + price * graph.violated(moved))
+        assert min(singles) >= objective * (1 - 1e-9)
+
+
+def test_tables_lead_to_the_same_labels(plain_partition, monkeypatch):
+    """Rows that are added up when they are needed hold the same numbers as tables that are kept up to date."""
+    graph, labels = groups_apart(10, 3)
+    kept, added = labels.copy(), labels.copy()
+    graph.refine(kept, 3, 0.1)
+    monkeypatch.setattr(plain_partition, "_ties", fresh_ties(plain_partition._ties))
+    plain_partition.refine_partition(*graph.arrays, 0.1, added, 3, PATIENCE, PASSES)
+    np.testing.assert_array_equal(kept, added)
+
+
+def fresh_ties(ties):
+    def look(v, graph, labels, towards, clash):
+        single = np.empty((1, towards.shape[1])), np.empty((1, towards.shape[1]))
+        ties(v, graph, labels, *single)
+        np.testing.assert_allclose([towards[v], clash[v]], [single[0][0], single[1][0]], atol=1e-9)
+        return ties(v, graph, labels, towards, clash)
+
+    return look

@@ -194,6 +194,21 @@ def test_with_few_pairs_the_defaults_stay_and_it_says_so():
     assert "too few pairs to choose by" in choice.reason
 
 
+def test_what_was_given_is_counted_and_not_what_it_implies():
+    X, _ = mixed_units()
+    known = Constraints.from_pairs(len(X), [(0, 1), (1, 2), (2, 3)], [(0, 50), (1, 50), (2, 50), (3, 51)])
+    choice = COSC(3, effort=0, random_state=0).fit(X, constraints=known).choice_
+    assert "too few pairs to choose by (3 must-links and 4 cannot-links; 15 of each" in choice.reason
+    labels = np.full(80, -1)
+    labels[:40] = np.arange(40) % 3
+    classes = Constraints.from_labels(labels)
+    held = hold_out(classes, np.random.default_rng(0))
+    assert held.n_must + held.n_cannot > 10 * classes.n_pairs
+    assert held.in_words == f"{classes.n_pairs} pairs, held out with what they imply,"
+    pairs = hold_out(sample_constraints(np.arange(100) % 3, 60, random_state=0), np.random.default_rng(0))
+    assert pairs.in_words == f"{pairs.n_must + pairs.n_cannot} held-out pairs"
+
+
 @pytest.mark.slow
 def test_pairs_overrule_the_columns_where_these_are_wrong():
     rng = np.random.default_rng(0)

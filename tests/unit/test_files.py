@@ -4,6 +4,7 @@ import os
 import stat
 import time
 import tracemalloc
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -360,6 +361,11 @@ class TestGraphs:
         data = read_data(save(content), DataOptions(graph=True))
         assert data.ids == ["8", "9", "10"]
         assert data.affinity.toarray().tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+
+    def test_digits_of_other_scripts_are_letters_of_a_name(self, save):
+        names = ["12", "1\N{ARABIC-INDIC DIGIT TWO}", "3"]
+        data = read_data(save("\n".join(f"{a},{b}" for a, b in pairwise(names)) + "\n"), DataOptions(graph=True))
+        assert data.ids == names
 
     def test_no_edge_is_lost_to_a_header(self, save):
         assert read_data(save("a,b\nb,c\n"), DataOptions(graph=True)).ids == ["a", "b", "c"]

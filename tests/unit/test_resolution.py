@@ -289,6 +289,17 @@ class TestTables:
         with pytest.raises(ValueError, match="columns must name three"):
             resolve(table, columns=("left_key", "right_key"))
 
+    def test_ids_are_compared_as_they_are_written(self, tmp_path):
+        """Python reads the digits of every script as numbers; 12 and this are two records all the same."""
+        strange = "1\N{ARABIC-INDIC DIGIT TWO}"
+        (tmp_path / "edges.csv").write_text(f"id1,id2,score\n12,5,0.01\n{strange},7,0.99\n")
+        found = resolve(tmp_path / "edges.csv")
+        assert found.ids.tolist() == ["12", strange, "5", "7"]
+        assert found.labels[0] != found.labels[1]
+        (tmp_path / "groups.csv").write_text(f"id,group\n{strange},x\n")
+        with pytest.raises(InputError, match=f"'{strange}' is not a whole number"):
+            resolve([(12, 5, 0.9)], groups=tmp_path / "groups.csv")
+
     def test_text_files_follow_the_kind_of_the_other_ids(self, tmp_path):
         (tmp_path / "edges.csv").write_text("id1,id2,score\n1,2,0.9\n2,10,0.9\n")
         (tmp_path / "groups.csv").write_text("id,group\n1,x\n10,x\n")

@@ -20,7 +20,7 @@ from tightcut.ask.beliefs.setup import survey
 from tightcut.ask.contradictions import find_contradictions
 from tightcut.ask.errors import LostJournalError
 from tightcut.ask.galleries import doubtful_rows, typical_members, typical_rows
-from tightcut.ask.journal.file import Event, Journal, fingerprint, now
+from tightcut.ask.journal.file import Event, Journal, identify, now
 from tightcut.ask.journal.replay import answer_event, check_last, largest, numbered, to_answer, undoing
 from tightcut.ask.questions.choose import Placing
 from tightcut.ask.questions.placing import Item, Planner
@@ -96,7 +96,7 @@ class Session(State):
         self._X = choices.check_data(X, affinity)
         self.n_clusters = choices.check_n_clusters(n_clusters, self._X.shape[0])
         self.affinity, self.n_neighbors, self.n_jobs = affinity, n_neighbors, n_jobs
-        self._journal = Journal(answers, {"rows": int(self._X.shape[0]), "fingerprint": fingerprint(self._X)})
+        self._journal = Journal(answers, identify(self._X, affinity))
         seed = int(self._journal.header.get("seed", choices.read_seed(random_state)))
         self._landscape = survey(self._X, self.n_clusters, affinity, n_neighbors, seed, n_jobs)
         # Group 0 begins with the point of the largest degree.

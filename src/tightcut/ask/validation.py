@@ -13,6 +13,7 @@ from tightcut.ask.errors import StaleQuestionError
 from tightcut.ask.records import PAIR_CHOICES, Question
 from tightcut.neighbors.points import check_mask, check_size
 from tightcut.utils.display import counted
+from tightcut.utils.sparse import to_csr
 
 RESERVED = ("same", "different", "none", "unsure")
 
@@ -23,7 +24,7 @@ def check_data(X: Any, affinity: str) -> Any:
         raise ValueError(f'affinity must be "knn" or "precomputed"; got {affinity!r}.')
     check_mask(X)
     if sp.issparse(X):
-        X = sp.csr_array(X)
+        X = to_csr(X)
         if affinity == "knn":
             X = X.toarray()
     else:

@@ -123,15 +123,16 @@ def _check(context: click.Context) -> None:
 def _check_output(output: Path, source: str, folder: Path, *, force: bool) -> None:
     """Refuse a folder of labels that cannot be written, or in whose place something else would be deleted."""
     from tightcut.files.folders import check_folder
+    from tightcut.utils.atomic import resolved
 
     if str(output) == "-" or output.suffix:
         raise click.UsageError(
             f"The labels of --{source} are written as a folder of Parquet files; name a folder: -o labels"
         )
-    place = output.resolve()
-    if place == folder.resolve():
+    place = resolved(output)
+    if place == resolved(folder):
         raise click.UsageError("The same folder is named twice; input and output must differ.")
-    if place in (Path.cwd(), *Path.cwd().parents, *folder.resolve().parents):
+    if place in (Path.cwd(), *Path.cwd().parents, *resolved(folder).parents):
         raise click.UsageError(f"{output} holds more than the labels would; name a new folder: -o labels")
     if output.exists() and not force:
         raise click.UsageError(f"{output} already exists. Use --force to replace it, or choose another name.")
@@ -173,12 +174,13 @@ def _named_pairs(path: Path) -> pd.DataFrame:
     if path.suffix == ".jsonl":
         raise InputError(f"{path}: answers of tightcut ask are about the rows of a file. Give a table of pairs.")
     pairs = read_pairs(path)
-    try:
-        ids = np.array([int(name) for name in pairs.names], dtype=np.int64)
-    except (ValueError, OverflowError):
+    strange = next((name for name in pairs.names if not _is_id(name)), None)
+    if strange is not None:
         raise InputError(
-            f"{path}: vertices of --edges and rows of --points are whole numbers of 64 bits; a name of a pair is not."
-        ) from None
+            f"{path}: vertices of --edges and rows of --points are whole numbers of 64 bits; {strange!r}, a name of a pair, "
+            "is not one as it is written."
+        )
+    ids = np.array(list(map(int, pairs.names)), dtype=np.int64)
     own = pairs.self_pairs()
     if own:
         raise InputError(
@@ -220,3 +222,11 @@ def _is_given(context: click.Context, name: str) -> bool:
 def _flag(context: click.Context, name: str) -> str:
     parameter = next(parameter for parameter in context.command.params if parameter.name == name)
     return "DATA" if isinstance(parameter, click.Argument) else parameter.opts[-1]
+
+
+def _is_id(name: str) -> bool:
+    """Whether Python prints a number of 64 bits like this; it reads many other spellings, such as 007 or 1_000."""
+    try:
+        return str(int(name)) == name and -(2**63) <= int(name) < 2**63
+    except ValueError:
+        return False

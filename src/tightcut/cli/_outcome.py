@@ -70,6 +70,8 @@ class Outcome:
             yield f"  ... and {len(pairs) - VIOLATED_SHOWN:,} more; --json lists them all"
 
     def facts(self, seconds: float) -> dict[str, Any]:
+        from tightcut.files.errors import listed
+
         data, model, sizes = self.problem.data, self.model, self.sizes
         shown = shown_sizes(sizes, SIZES_SHOWN)
         violated = violated_pairs(model)
@@ -81,8 +83,12 @@ class Outcome:
             violated += ", no clustering violates less" if fewest else f"; every clustering violates at least {bound:g}"
         without = "" if self.free_cut is None else f"; {self.free_cut:.6g} without pairs"
         unlabelled = f", {len(data.left_out):,} without a label" if data.left_out else ""
+        used = (
+            f"{len(data.columns):,}, with {listed(data.suspects)}, which looks like the answer (--drop leaves it out)"
+        )
         return {
             "points": f"{data.n_rows:,}{unlabelled}",
+            **({"columns": used} if data.suspects else {}),
             "clusters": f"{len(sizes):,} of {shown} points",
             "cut": f"{model.result.cut:.6g} ({CRITERIA[model.parameters.criterion]}{without})",
             "violated": violated,
@@ -95,6 +101,7 @@ class Outcome:
             "data": str(data.path),
             "n_points": data.n_rows,
             "n_left_out": len(data.left_out),
+            "columns_like_the_answer": list(data.suspects),
             "n_edges": model.graph.weights.nnz // 2,
             "neighbor_recall": None if data.is_graph else model.built.recall,
             "n_clusters": model.n_clusters,

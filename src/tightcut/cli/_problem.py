@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from tightcut import Constraints
+    from tightcut.ask.page.question_data import Source as Asked
     from tightcut.files import Data, DataOptions, Judgements
     from tightcut.files.pairs import Places
     from tightcut.fitted.state import FittedState
@@ -37,6 +38,7 @@ class Problem:
     answers: Path | None  # the journal of `tightcut ask`, in its place
     labels_column: str | None
     console: Console
+    reading: DataOptions
 
     def fit(self, options: dict[str, Any], init: np.ndarray | None = None) -> FittedState:
         """The estimator with these options, fitted; contradictions are explained with the user's names."""
@@ -60,7 +62,7 @@ class Problem:
         if self.answers is not None:
             if data.left_out:
                 raise InputError(f"{self.answers} counts rows that --missing drop leaves out; use --missing mean.")
-            known = _believed(self.answers, data.n_rows)
+            known = _believed(self.answers, data, self.reading)
         try:
             with self.console.warnings_as_notes():
                 model = fit(
@@ -101,14 +103,15 @@ def read_problem(data: Path, console: Console, options: dict[str, Any]) -> Probl
     pairs = options["constraints"]
     answers = pairs if pairs is not None and pairs.suffix == ".jsonl" else None
     judgements = None if pairs is None or answers is not None else read_pairs(pairs, options["decimal"])
-    content = read_data(data, reading_options(options))
+    reading = reading_options(options)
+    content = read_data(data, reading)
     for note in content.notes:
         console.note(f"Note: {note}")
     if judgements is not None and judgements.repeated():
         console.note(f"Note: {pairs} repeats some pairs; tightcut check lists them.")
     judgements = None if judgements is None else _on_kept_rows(judgements, content, console)
     _note_reading(content, console, distances=options["metric"] == "precomputed")
-    return Problem(content, judgements, answers, options["labels"], console)
+    return Problem(content, judgements, answers, options["labels"], console, reading)
 
 
 def _on_kept_rows(judgements: Judgements, data: Data, console: Console) -> Judgements:
@@ -126,15 +129,37 @@ def _on_kept_rows(judgements: Judgements, data: Data, console: Console) -> Judge
     return judgements.select(~gone)
 
 
-def _believed(answers: Path, n_rows: int) -> Constraints:
-    """What the journal of `tightcut ask` says of these rows."""
+def _believed(answers: Path, data: Data, reading: DataOptions) -> Constraints:
+    """What the journal of `tightcut ask` says of these rows; those of another table, or another order, are refused."""
     from tightcut import Constraints
     from tightcut.files import InputError
 
+    X, affinity = (data.points, "knn") if data.affinity is None else (data.affinity, "precomputed")
     try:
-        return Constraints.from_answers(answers, n_rows)
+        try:
+            return Constraints.from_answers(answers, data.n_rows, X=X, affinity=affinity)
+        except ValueError:
+            asked = _as_asked(data, reading)
+            if asked is None:
+                raise
+            return Constraints.from_answers(answers, data.n_rows, X=asked.X, affinity=asked.affinity)
     except (OSError, ValueError) as error:
         raise InputError(str(error)) from error
+
+
+def _as_asked(data: Data, reading: DataOptions) -> Asked | None:
+    """The rows as `tightcut ask` takes them if no columns are chosen; None where it does not, or they are read only once."""
+    from dataclasses import replace
+
+    from tightcut.ask.page.question_data import read_source
+    from tightcut.files import InputError
+
+    if not (reading.columns or reading.drop or reading.encode or reading.labels) or not data.path.is_plain_file:
+        return None
+    try:
+        return read_source(str(data.path), replace(reading, columns=(), drop=(), encode=(), labels=None))
+    except InputError:
+        return None
 
 
 def reading_options(options: dict[str, Any], *, features: bool = True) -> DataOptions:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +18,19 @@ from tightcut.utils.display import counted
 if TYPE_CHECKING:
     from tightcut import Resolution
     from tightcut.ask.page.items import Things
+    from tightcut.files import Table
 
-ABOUT = ("in_terminal", "port", "no_browser", "answers", "records", "id", "show")
+ABOUT = ("in_terminal", "port", "no_browser", "answers", "show")
 
 asking_options = opt.together(
     opt.option("--ask", is_flag=True, help="Ask a person about what is doubtful, on a page or in the terminal."),
     opt.option("--answers", type=opt.FILE, metavar="JSONL", help="With --ask: journal of the answers, continued."),
-    opt.option("--records", type=opt.FILE, metavar="TABLE", help="With --ask: table of the records, to show them."),
+    opt.option(
+        "--records",
+        type=opt.FILE,
+        metavar="TABLE",
+        help="Table of all records: those that no pair names are clusters of their own, and --ask shows its columns.",
+    ),
     opt.option("--id", metavar="COL", help="With --records: column of the ids.  [default: id, or the first]"),
     opt.option("--show", multiple=True, metavar="COL,...", help="With --records: columns to show.  [default: all]"),
     page_options,
@@ -31,13 +39,17 @@ asking_options = opt.together(
 
 def refuse_without_asking(context: click.Context) -> None:
     """An error for options that only --ask, or --records, has a use for."""
-    given = [name for name in ABOUT if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
     flag = {option.name: option.opts[-1] for option in context.command.params}
-    if given and not context.params["ask"]:
-        raise click.UsageError(f"{flag[given[0]]} goes with --ask; add that as well.")
-    alone = [name for name in ("id", "show") if name in given and context.params["records"] is None]
-    if alone:
-        raise click.UsageError(f"{flag[alone[0]]} goes with --records; name that table as well.")
+
+    def refuse(names: tuple[str, ...], reason: str) -> None:
+        for name in names:
+            if context.get_parameter_source(name) == ParameterSource.COMMANDLINE:
+                raise click.UsageError(f"{flag[name]} goes with {reason}.")
+
+    if not context.params["ask"]:
+        refuse(ABOUT, "--ask; add that as well")
+    if context.params["records"] is None:
+        refuse(("id", "show"), "--records; name that table as well")
 
 
 def check_asking(edges: Path, options: dict[str, Any]) -> None:
@@ -47,10 +59,14 @@ def check_asking(edges: Path, options: dict[str, Any]) -> None:
     check_journal(journal_of(edges, options["answers"]))
 
 
-def ask_about(found: Resolution, edges: Path, options: dict[str, Any], console: Console) -> Resolution:
-    """The resolution with a person's answers as rules."""
+def ask_about(
+    found: Resolution, records: Records | None, edges: Path, options: dict[str, Any], console: Console
+) -> Resolution:
+    """The resolution with a person's answers as rules; of the records the fields are shown, or their ids alone."""
+    from tightcut.ask.page.items import Things
+
     journal = journal_of(edges, options["answers"])
-    things = _things(found, options)
+    things = Things(list(map(str, found.ids.tolist()))) if records is None else records.things(found, options["show"])
     session = found.session(journal)
     note_journal(journal, console)
     count = session.n_doubtful_
@@ -78,36 +94,58 @@ def _read(prompt: str) -> str:
     return input()
 
 
-def _things(found: Resolution, options: dict[str, Any]) -> Things:
-    """What is shown of the records: the columns of a table of them, or their ids alone."""
-    from tightcut.ask.page.items import Things
+@dataclass(frozen=True, eq=False)
+class Records:
+    """The table of the records, with the id of each row; empty where it has none."""
 
-    names = list(map(str, found.ids.tolist()))
-    if options["records"] is None:
-        return Things(names)
-    from tightcut.files import InputError, read_table
+    table: Table
+    column: str
+    ids: list[str]
 
-    table = read_table(options["records"])
-    column = options["id"] or next(
-        (name for name in table.names if name.lower() in ("id", "unique_id")), table.names[0]
-    )
-    table.find(column, "--id")
-    ids = table.texts(column)
-    dataset = next((name for name in table.names if name.lower() == "source_dataset"), None)
-    if dataset is not None and "source_dataset" in found.clusters:
-        from tightcut.resolution.api import BETWEEN
+    @classmethod
+    def read(cls, path: Path, column: str | None, found: Resolution) -> Records:
+        from tightcut.files import InputError, read_table
 
-        ids = [f"{one}{BETWEEN}{other}" for one, other in zip(table.texts(dataset), ids, strict=True)]
-    place = {name: row for row, name in enumerate(ids)}
-    if not any(name in place for name in names):
-        raise InputError(
-            f"{options['records']}: no record is named in column {column!r}; names there are like {ids[:1]}, and those of the "
-            f"records like {names[:1]}. Name the column of ids with --id."
-        )
-    chosen = [part.strip() for text in options["show"] for part in text.split(",") if part.strip()]
-    for name in chosen:
-        table.find(name, "--show")
-    shown = {name: table.texts(name) for name in chosen or [name for name in table.names if name != column]}
-    rows = [place.get(name) for name in names]
-    fields = {name: ["" if row is None else cells[row] for row in rows] for name, cells in shown.items()}
-    return Things(names, fields=fields)
+        table = read_table(path)
+        column = column or next((name for name in table.names if name.lower() in ("id", "unique_id")), table.names[0])
+        table.find(column, "--id")
+        ids = table.texts(column)
+        dataset = next((name for name in table.names if name.lower() == "source_dataset"), None)
+        if dataset is not None and "source_dataset" in found.clusters:
+            from tightcut.resolution.edges import BETWEEN
+
+            ids = [own and f"{one}{BETWEEN}{own}" for one, own in zip(table.texts(dataset), ids, strict=True)]
+        names = list(map(str, found.ids.tolist()))
+        if not set(names) & set(ids):
+            raise InputError(
+                f"{path}: no record is named in column {column!r}; names there are like {ids[:1]}, and those of the records "
+                f"like {names[:1]}. Name the column of ids with --id."
+            )
+        return cls(table, column, ids)
+
+    def things(self, found: Resolution, show: Sequence[str]) -> Things:
+        """What is shown of the records that pairs name: the chosen columns, or all."""
+        from tightcut.ask.page.items import Things
+
+        names = list(map(str, found.ids.tolist()))
+        chosen = [part.strip() for text in show for part in text.split(",") if part.strip()]
+        for name in chosen:
+            self.table.find(name, "--show")
+        chosen = chosen or [name for name in self.table.names if name != self.column]
+        place = {name: row for row, name in enumerate(self.ids)}
+        rows = [place.get(name) for name in names]
+        columns = {name: self.table.texts(name) for name in chosen}
+        fields = {name: ["" if row is None else cells[row] for row in rows] for name, cells in columns.items()}
+        return Things(names, fields=fields)
+
+    def added_to(self, found: Resolution, console: Console) -> Resolution:
+        """The resolution with the records that no pair names, each a cluster of its own; a note says how many."""
+        known = set(map(str, found.ids.tolist()))
+        alone = [name for name in dict.fromkeys(self.ids) if name and name not in known]
+        nameless = self.ids.count("")
+        if nameless:
+            console.note(f"Note: {counted(nameless, 'row')} of {self.table.path} without an id are left out.")
+        if alone:
+            of = f"{len(alone):,} of {counted(len(set(self.ids) - {''}), 'record')} in {self.table.path}"
+            console.note(f"Note: no pair names {of}; each is a cluster of its own.")
+        return found.with_records(alone)

@@ -41,16 +41,17 @@ def check_targets(
         By default `tightcut.files.writing.check_table_writable`.
     """
     from tightcut.files.writing import check_table_writable, check_writable
+    from tightcut.utils.atomic import resolved
 
     tables, others = ([path for path in paths if path is not None] for paths in (tables, (page, *others)))
-    read = {path.resolve() for path in sources if path is not None}
+    read = {resolved(path) for path in sources if path is not None}
     written: set[Path] = set()
     for path in (*tables, *others):
-        if path.resolve() in read:
+        if resolved(path) in read:
             raise click.UsageError(f"{path} is an input, and would be overwritten; name another output file.")
-        if path.resolve() in written:
+        if resolved(path) in written:
             raise click.UsageError(f"{path} is named for two outputs; name two files.")
-        written.add(path.resolve())
+        written.add(resolved(path))
     if page is not None and page.name != "-" and page.suffix.lower() not in (".html", ".htm") and not page.is_dir():
         raise click.UsageError(f"A report is written as HTML, not as {page.name}; name it {page.stem}.html.")
     for path in tables:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 )
 @opt.option("--columns", multiple=True, metavar="COL,...", help="Columns to cluster by; repeatable.")
 @opt.option("--drop", multiple=True, metavar="COL,...", help="Columns to leave out; repeatable.")
+@opt.decimal_option
 @opt.choice("--missing", "error mean", "Where values are missing: stop, or fill in the mean of the column.")
 @opt.choice("--kind", "pick pair", "Ask which group a thing belongs to, or whether two things belong together.")
 @page_options
@@ -85,7 +86,7 @@ def _source(data: str, options: dict[str, Any], console: Console) -> Source:
             f"{data} is a directory. DATA holds numbers to cluster by, such as features of pictures in a table or an NPY "
             f"file; to show the pictures in {data} as well: tightcut ask DATA --images {data}"
         )
-    reading = replace(reading_options(options), suggest=("drop", "missing mean"))
+    reading = replace(reading_options(options), suggest=("drop", "missing mean", "decimal"))
     source = read_source(data, reading, show=options["show"], images=options["images"])
     for note in source.notes:
         console.note(f"Note: {note}")
@@ -99,8 +100,8 @@ def _model(data: str, options: dict[str, Any]) -> FittedState | None:
 
     if Path(data).suffix.lower() != SUFFIX:
         return None
-    for name in ("id", "columns", "drop"):
-        if options[name]:
+    for name, unused in {"id": None, "columns": (), "drop": (), "decimal": "."}.items():
+        if options[name] != unused:
             raise click.UsageError(f"--{name} cannot be used with a model, whose rows and columns are fixed.")
     return read_model(Path(data))
 
@@ -125,14 +126,14 @@ def _model_source(model: FittedState, data: str, options: dict[str, Any]) -> Sou
 
 def _check_before_the_page(source: Source, journal: Path | None, n_clusters: int | str) -> None:
     """Refuse data that cannot be asked about, and a journal of other data, before a page is opened."""
-    from tightcut.ask.journal.file import Journal, fingerprint
+    from tightcut.ask.journal.file import Journal, identify
     from tightcut.ask.validation import check_data
 
     X = check_data(source.X, source.affinity)
     if n_clusters != "auto" and int(n_clusters) > X.shape[0]:
         raise ValueError(f"{n_clusters:,} clusters need at least that many points; there are {X.shape[0]:,}.")
     if journal is not None and journal.exists():
-        Journal(journal, {"rows": int(X.shape[0]), "fingerprint": fingerprint(X)})
+        Journal(journal, identify(X, source.affinity))
 
 
 def _session(source: Source, journal: Path | None, options: dict[str, Any], model: FittedState | None) -> Session:

@@ -11,7 +11,7 @@ import click
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, print_facts, print_json, printable
-from tightcut.cli._resolve_ask import ask_about, asking_options, check_asking, refuse_without_asking
+from tightcut.cli._resolve_ask import Records, ask_about, asking_options, check_asking, refuse_without_asking
 from tightcut.cli._targets import check_targets, is_standard_output
 from tightcut.utils.display import counted
 
@@ -78,6 +78,7 @@ def resolve(
     \b
       tightcut resolve edges.parquet --groups source -o clusters.parquet
       tightcut resolve edges.csv --constraints pairs.csv -o clusters.csv --doubtful check.csv
+      tightcut resolve edges.csv --records people.csv -o clusters.csv
       tightcut resolve edges.csv --ask --records people.csv --id id -o clusters.csv
     """  # noqa: D301 (\b is for click)
     from tightcut.files.columns import check_columns_writable, write_columns
@@ -92,8 +93,11 @@ def resolve(
     started = time.perf_counter()
     console = Console(quiet=quiet)
     found = _resolved(edges, columns, options, console)
+    records = None if options["records"] is None else Records.read(options["records"], options["id"], found)
     if options["ask"]:
-        found = ask_about(found, edges, options, console)
+        found = ask_about(found, records, edges, options, console)
+    if records is not None:
+        found = records.added_to(found, console)
     seconds = time.perf_counter() - started
     for name, path in targets.items():
         if path is not None:
@@ -169,6 +173,7 @@ def _summary(found: Resolution, seconds: float) -> dict[str, Any]:
     reasons = found.cut_edges["reason"].tolist()
     return {
         "n_records": len(found.ids),
+        "n_unpaired": found.n_unpaired,
         "n_clusters": found.n_clusters,
         "clusters_of_size": {str(size): int(count) for size, count in enumerate(sizes.tolist()) if size and count},
         "n_cut_edges": found.cut_edges.n_rows,
@@ -191,7 +196,8 @@ def _facts(found: Resolution, seconds: float) -> dict[str, str]:
     excess = found.disagreement - found.lower_bound
     bound = "the least possible" if excess <= 1e-6 * max(1.0, found.disagreement) else f"at most {excess:.6g} too much"
     return {
-        "records": f"{summary['n_records']:,}",
+        "records": f"{summary['n_records']:,}"
+        + (f", {found.n_unpaired:,} of them in no pair" if found.n_unpaired else ""),
         "clusters": f"{summary['n_clusters']:,}, {counted(sizes.get(1, 0), 'single record')}, the largest of {largest:,}",
         "cut": cut,
         "doubtful": counted(summary["n_doubtful"], "decision"),

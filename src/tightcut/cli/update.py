@@ -141,7 +141,7 @@ def _updated(
     judgements = None if pairs is None or answers is not None else read_pairs(pairs, options["decimal"])
     data, points = (None, None) if new is None else read_new(new, model, old, options, console)
     rows = with_new(old, data)
-    known = _constraints(judgements, answers, rows, len(old.ids))
+    known = _constraints(judgements, answers, rows, model)
     try:
         with console.warnings_as_notes():
             model = updated(model, points, constraints=known, keep=keep, full=full)
@@ -157,7 +157,9 @@ def _updated(
     return (model, []) if answers is None else _with_names(model, answers, console)
 
 
-def _constraints(judgements: Judgements | None, answers: Path | None, rows: Rows, n_old: int) -> Constraints | None:
+def _constraints(
+    judgements: Judgements | None, answers: Path | None, rows: Rows, model: FittedState
+) -> Constraints | None:
     from tightcut import Constraints
     from tightcut.files import InputError
 
@@ -166,7 +168,8 @@ def _constraints(judgements: Judgements | None, answers: Path | None, rows: Rows
     if answers is None:
         return None
     try:
-        known = Constraints.from_answers(answers, n_old)
+        X, affinity = (model.graph.weights, "precomputed") if model.points is None else (model.points, "knn")
+        known = Constraints.from_answers(answers, X.shape[0], X=X, affinity=affinity)
     except (OSError, ValueError) as error:
         raise InputError(str(error)) from error
     return Constraints.from_pairs(

@@ -11,6 +11,7 @@ from tightcut.problem.sources import is_none
 from tightcut.utils.codes import factorize
 
 NO_CLUSTER = -1
+TOO_LARGE = 2**63  # for an array of 64-bit integers
 
 
 def align(labels_old: Any, labels_new: Any) -> np.ndarray:
@@ -30,7 +31,7 @@ def align(labels_old: Any, labels_new: Any) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n,)
-        The new clustering in the labels of the old one.
+        The new clustering in the labels of the old one; an array of objects if they are names, or do not fit into 64 bits.
 
     Examples
     --------
@@ -53,7 +54,8 @@ def align(labels_old: Any, labels_new: Any) -> np.ndarray:
     textual = any(isinstance(name, str) for name in named or old_names)
     nothing = None if textual else NO_CLUSTER
     values = [*named, nothing]
-    return np.array(values, dtype=object if textual else np.int64)[new]
+    large = not textual and (max(values) >= TOO_LARGE or min(values) < -TOO_LARGE)
+    return np.array(values, dtype=object if textual or large else np.int64)[new]
 
 
 def _read(labels: Any, name: str) -> tuple[list[Any], np.ndarray]:

@@ -15,9 +15,11 @@ from tightcut.gpu.device import resolve_device
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.objective import normalized_cut
+from tightcut.problem.pairs import to_array
 from tightcut.problem.sources import missing
 from tightcut.relaxation.paper import PaperSettings, paper_bipartition, paper_partitions
 from tightcut.search.canonical import in_canonical_order
+from tightcut.search.magnitudes import Scaled
 from tightcut.search.options import Progress, SearchOptions
 from tightcut.search.partition import partition
 from tightcut.search.soft import Within, cluster_within
@@ -128,6 +130,7 @@ def cluster(
     Returns
     -------
     ClusteringResult
+        Measured with the weights and beliefs given, even where the search had to raise some of them, tiny next to others.
 
     Examples
     --------
@@ -167,14 +170,16 @@ def tradeoff_path(
     another; the first violates nothing, if the constraints allow it, and the last is the unconstrained cut.
     """
     constraints = check_points(graph, constraints)
-    options = Settings(effort=effort, n_jobs=n_jobs, device=device).options(progress)
+    problem = Scaled.of(graph, constraints)
+    options = Settings(effort=effort, n_jobs=n_jobs, device=device).options(problem.progress(progress))
     rng = as_generator(random_state)
 
     def solve(graph: Graph, constraints: Constraints, known: list[np.ndarray]) -> list[np.ndarray]:
         return tradeoff(graph, constraints, rng, options, known=known)
 
     with compiling_reported(progress):
-        sides = in_canonical_order(graph, constraints, [], solve, lambda sides, place: [side[place] for side in sides])
+        points = problem.graph, problem.constraints
+        sides = in_canonical_order(*points, [], solve, lambda sides, place: [side[place] for side in sides])
     return [_result(graph, constraints, side.astype(np.int64)) for side in sides]
 
 
@@ -188,20 +193,21 @@ def _solve(
     known: list[np.ndarray],
 ) -> ClusteringResult:
     """What `cluster` does once everything is checked."""
-    options = settings.options(progress)
     if n_clusters == 1:
         return _one_cluster(graph, constraints, settings.limit)
+    problem = Scaled.of(graph, constraints)
+    options = settings.options(problem.progress(progress))
     if settings.method == "paper":
         if known:
             raise ValueError('init belongs to method="search"; the paper\'s algorithm starts at random.')
-        return _by_the_paper(graph, constraints, n_clusters, settings.limit or 0.0, rng, options)
+        return _by_the_paper(graph, constraints, problem, n_clusters, settings.limit or 0.0, rng, options)
 
     def solve(graph: Graph, constraints: Constraints, known: list[np.ndarray]) -> Within:
         known = [renumber(labels) for labels in known]
         return _search(graph, constraints, n_clusters, settings, rng, options, known)
 
-    found = in_canonical_order(graph, constraints, known, solve, _moved_back)
-    return _result(graph, constraints, found.labels, history=found.history, bound=found.bound)
+    found = in_canonical_order(problem.graph, problem.constraints, known, solve, _moved_back)
+    return _result(graph, constraints, found.labels, history=problem.cuts(found.history), bound=found.bound)
 
 
 def _search(
@@ -265,7 +271,10 @@ def check_number(name: str, value: Any, expected: str = "a number >= 0") -> None
 
 
 def check_init(init: Any, graph: Graph, n_clusters: int) -> np.ndarray:
-    labels = read_labels(init, graph, "init")
+    labels, given = read_labels(init, graph, "init"), to_array(init)
+    largest = max((value for value in given.tolist() if isinstance(value, int)), default=0)
+    if largest >= 2**62:  # clusters of updates get further numbers
+        raise ValueError(f"init holds the number {largest}, and clusters are numbered in 64 bits; use smaller numbers.")
     if labels.max() >= n_clusters:
         raise ValueError(f"init has {labels.max() + 1} clusters, more than n_clusters={n_clusters}.")
     return labels
@@ -273,7 +282,7 @@ def check_init(init: Any, graph: Graph, n_clusters: int) -> np.ndarray:
 
 def read_labels(labels: Any, graph: Graph, name: str = "labels") -> np.ndarray:
     """Labels of all vertices, numbered by first appearance."""
-    values = np.asarray(labels)
+    values = to_array(labels)
     if values.shape != (graph.n_vertices,):
         raise ValueError(
             f"{name} must hold one label per point, shape ({graph.n_vertices},); got shape {values.shape}."
@@ -296,6 +305,7 @@ def as_generator(random_state: Any) -> np.random.Generator:
 def _by_the_paper(
     graph: Graph,
     constraints: Constraints,
+    problem: Scaled,
     k: int,
     limit: float,
     rng: np.random.Generator,
@@ -303,21 +313,21 @@ def _by_the_paper(
 ) -> ClusteringResult:
     settings = PaperSettings(options.effort, options.device, options.report)
     if k == 2:
-        found = paper_bipartition(graph, constraints, limit, rng, settings)
-        return _result(graph, constraints, found.side.astype(np.int64), history=found.history)
+        found = paper_bipartition(problem.graph, problem.constraints, limit, rng, settings)
+        return _result(graph, constraints, found.side.astype(np.int64), history=problem.cuts(found.history))
     if limit > 0:
         raise ValueError(
             f'max_violations={limit:g} has no effect on method="paper" with more than two clusters: each of its splits '
             "violates what the paper allows. Leave it at 0."
         )
-    hierarchy = paper_partitions(graph, constraints, k, rng, settings)
+    hierarchy = paper_partitions(problem.graph, problem.constraints, k, rng, settings)
     return _result(graph, constraints, hierarchy[-1], hierarchy=hierarchy)
 
 
 def _one_cluster(graph: Graph, constraints: Constraints, limit: float | None) -> ClusteringResult:
     """All points together: every cannot-link is violated."""
     belief = float(constraints.cannot_link_belief.sum())
-    if limit is not None and belief > limit + BELIEF_ROUNDING:
+    if limit is not None and belief > (limit + BELIEF_ROUNDING if limit > 0 else 0):
         i, j = constraints.cannot_link[0].tolist()
         raise InconsistentConstraintsError(
             [("cannot", i, j)],

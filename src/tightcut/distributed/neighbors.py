@@ -20,6 +20,7 @@ from tightcut.neighbors.bridges import shortest_bridges
 from tightcut.neighbors.knn import bridge_weights
 from tightcut.neighbors.points import GIVEN
 from tightcut.neighbors.tree import make_index
+from tightcut.utils.atomic import resolved
 from tightcut.utils.extras import required
 from tightcut.utils.validation import check_choice, check_count
 
@@ -175,7 +176,7 @@ def knn_edges(
 
 
 def _empty_folder(folder: str | Path) -> Path:
-    target = Path(folder).resolve()
+    target = resolved(Path(folder))
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise FileExistsError(17, "The edges need a folder of their own, empty or new", str(folder))
     target.mkdir(parents=True, exist_ok=True)

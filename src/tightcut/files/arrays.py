@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from tightcut.files.errors import InputError, listed, parsing
 from tightcut.files.sources import Source
+from tightcut.utils.sparse import check_sparse
 
 SPARSE_KEYS = frozenset({"format", "shape", "data"})  # what scipy.sparse.save_npz writes, among others
 
@@ -43,34 +44,23 @@ def read_sparse(source: Source) -> sp.coo_array | None:
 
 
 def _coordinates(arrays: Mapping[str, np.ndarray]) -> sp.coo_array:
-    """A sparse matrix of any format by its coordinates, which the constructor checks.
-
-    scipy's own conversions follow wild indices wherever they lead, and its full check leaves some unseen.
-    """
+    """A sparse matrix of any format by its coordinates, which need no more memory than the file, whatever its shape."""
     kind, shape, data = str(arrays["format"].astype(str)), tuple(map(int, arrays["shape"])), arrays["data"]
     if data.dtype.kind not in "biuf":
         raise ValueError(f"its values are of type {data.dtype}")
     if kind == "coo":
-        return sp.coo_array(
-            (data, tuple(arrays["coords"]) if "coords" in arrays else (arrays["row"], arrays["col"])), shape
-        )
-    if kind == "dia":
-        return sp.dia_array((data, arrays["offsets"]), shape=shape).tocoo()
-    if kind not in {"csr", "csc", "bsr"}:
+        matrix = sp.coo_array(shape)
+        matrix.data = data
+        matrix.coords = tuple(arrays["coords"]) if "coords" in arrays else (arrays["row"], arrays["col"])
+    elif kind == "dia":
+        matrix = sp.dia_array((data, arrays["offsets"]), shape=shape)
+    elif kind in {"csr", "csc", "bsr"}:
+        make = getattr(sp, f"{kind}_array")
+        matrix = make((data, arrays["indices"], arrays["indptr"]), shape=shape)
+    else:
         raise ValueError(f"sparse matrices of format {kind} are not supported")
-    minor, ends = arrays["indices"].astype(np.int64), arrays["indptr"].astype(np.int64)
-    counts = np.diff(ends)
-    if ends[0] != 0 or ends[-1] > len(minor) or counts.min(initial=0) < 0:
-        raise ValueError("its index pointers are wrong")
-    minor, data = minor[: ends[-1]], data[: ends[-1]]  # behind the last pointer there may be unused room
-    major = np.repeat(np.arange(len(counts)), counts)
-    if kind == "bsr":
-        _, height, width = data.shape
-        major = major[:, None, None] * height + np.arange(height)[:, None]
-        minor = minor[:, None, None] * width + np.arange(width)
-        major, minor = (index.ravel() for index in np.broadcast_arrays(major, minor))
-    row, column = (minor, major) if kind == "csc" else (major, minor)
-    return sp.coo_array((data.ravel(), (row, column)), shape=shape)
+    check_sparse(matrix, "its matrix")
+    return matrix.tocoo()
 
 
 def _checked(array: np.ndarray | bytes) -> np.ndarray:

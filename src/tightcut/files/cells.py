@@ -27,6 +27,18 @@ def is_unknown_class(text: str) -> bool:
     return is_missing(text) or text.strip() == "-" or as_number(text) == -1
 
 
+def is_whole(text: str) -> bool:
+    """Whether a name is a number without sign. Digits of other scripts are letters, though `int` would read them.
+
+    Examples
+    --------
+    >>> from tightcut.files.cells import is_whole
+    >>> is_whole("12"), is_whole("1\N{ARABIC-INDIC DIGIT TWO}"), is_whole("-1"), is_whole("")
+    (True, False, False, False)
+    """
+    return text.isascii() and text.isdecimal()
+
+
 def is_number(text: str, decimal: str = ".") -> bool:
     return not np.isnan(as_number(text, decimal))
 

@@ -16,6 +16,7 @@ taken as points that stay in the file (`tightcut.files.large`).
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
@@ -32,7 +33,7 @@ from tightcut.files.errors import InputError, listed
 from tightcut.files.features import Features, read_features
 from tightcut.files.formats import READERS, TABLES
 from tightcut.files.graphs import checked_affinity, has_weight_header, names_edges, read_edges, read_matrix_market
-from tightcut.files.roles import DataOptions, chosen_columns, id_column, known_labels, split_names
+from tightcut.files.roles import DataOptions, chosen_columns, id_column, known_labels, split_names, suspected_answers
 from tightcut.files.sources import Source, check_readable
 from tightcut.files.tables import Table, Unread, read_table
 
@@ -60,6 +61,8 @@ class Data:
         How the file was understood, for the user.
     left_out : dict of int to str
         Rows of the file that were left out for missing values: position in the file, and identifier.
+    suspects : tuple of str
+        Features that look like the answer, such as a column of classes, and were not asked for by name.
     """
 
     path: Source
@@ -71,6 +74,7 @@ class Data:
     labels: list[str | None] | None = None
     notes: tuple[str, ...] = ()
     left_out: dict[int, str] = field(default_factory=dict)
+    suspects: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -266,7 +270,7 @@ def _points(
     if not options.features:
         return data
     if read is not None:
-        return replace(data, points=read(chosen))
+        return _suspicious(replace(data, points=read(chosen)), options, ())
     encode = split_names(table, options.encode, "--encode")
     unused = [name for name in encode if name not in chosen]
     if unused:
@@ -275,7 +279,23 @@ def _points(
             "both --encode and --drop, --id or --labels, or not named by --columns."
         )
     found = read_features(table, chosen, encode, options.missing, options.suggest)
-    return _kept(replace(data, points=found.points, columns=found.columns, notes=(*notes, *found.notes)), found)
+    kept = _kept(replace(data, points=found.points, columns=found.columns, notes=(*notes, *found.notes)), found)
+    return _suspicious(kept, options, encode)
+
+
+def _suspicious(data: Data, options: DataOptions, encode: Sequence[str]) -> Data:
+    """The data with a note on features that look like the answer, unless the features were named one by one."""
+    if options.columns or options.distances or data.points is None:
+        return data
+    suspects = suspected_answers(data.points, data.columns, encode)
+    if not suspects:
+        return data
+    one, drop = len(suspects) == 1, shlex.quote(",".join(suspects))
+    note = (
+        f"{'Column' if one else 'Columns'} {listed(suspects)} {'looks' if one else 'look'} like the answer, and "
+        f"{'is' if one else 'are'} clustered by like any other; to leave {'it' if one else 'them'} out: --drop {drop}"
+    )
+    return replace(data, suspects=tuple(suspects), notes=(*data.notes, note))
 
 
 def _kept(data: Data, found: Features) -> Data:

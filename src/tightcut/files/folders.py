@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from tightcut.files.errors import InputError
-from tightcut.utils.atomic import temporary_beside
+from tightcut.utils.atomic import resolved, temporary_beside
 
 
 def check_folder(path: Path) -> None:
@@ -14,7 +14,7 @@ def check_folder(path: Path) -> None:
 
     Permissions alone do not tell: a file system may be read-only, or the name too long. So a file is made, and removed.
     """
-    target = path.resolve()
+    target = resolved(path)
     folder = target.parent
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{path} cannot be written: {folder} is a file, not a folder. Choose another name.")

@@ -74,6 +74,11 @@ def read_json_lines(source: Source) -> Content:
                 raise InputError(f'{source}, line {number}: an object such as {{"x": 1.5}} is needed, one per line.')
             records.append(record)
             lines.append(number)
+    if records and records[0].keys() >= {"event", "rows", "fingerprint"}:
+        raise InputError(
+            f"{source} holds the answers of tightcut ask, which are no table; tightcut cluster, tradeoff, audit and update "
+            "take them with --constraints."
+        )
     names = list(dict.fromkeys(name for record in records for name in record))
     if not names:
         raise InputError(f"{source} holds no values.")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.files.cells import is_number
+from tightcut.files.cells import is_number, is_whole
 from tightcut.files.errors import InputError, parsing
 from tightcut.files.sources import Source
 from tightcut.files.tables import Table
@@ -30,7 +30,7 @@ def read_edges(table: Table) -> tuple[sp.csr_array, list[str]]:
     """
     first, second, weight = _edge_columns(table)
     names, ends = table.ends(first, second)
-    if all(name.isdecimal() for name in names):
+    if all(map(is_whole, names)):
         order = sorted(range(len(names)), key=lambda place: int(names[place]))
         names, ends = [names[place] for place in order], np.argsort(order)[ends]
     weights = np.ones(table.n_rows) if weight is None else table.numbers([weight], suggest=("decimal",))[:, 0]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tightcut.files.cells import is_missing
+from tightcut.files.cells import is_missing, is_whole
 from tightcut.files.errors import InputError, listed
 from tightcut.files.sources import Source
 from tightcut.files.tables import Table, TableOptions, read_table
@@ -119,7 +119,7 @@ class Judgements:
             known = f"an identifier of {source} (they look like {listed(ids[:2])})"
             return f"{place}: {name!r} is not {known}.{more}"
         text = f"{place}: {name!r} is not a row of {source}, which are numbered 0 to {len(ids) - 1}.{more}"
-        if all(other.isdecimal() for other in self.names):
+        if all(map(is_whole, self.names)):
             values = list(map(int, self.names))
             return text + (
                 " Do yours start at 1? Then subtract 1." if min(values) >= 1 and max(values) == len(ids) else ""

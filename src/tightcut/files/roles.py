@@ -5,9 +5,37 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from tightcut.files.cells import is_unknown_class
 from tightcut.files.errors import InputError, listed
 from tightcut.files.tables import SUGGESTIONS, Table, TableOptions
+
+# Names of columns of classes, in lower case.
+ANSWERS = frozenset(
+    {
+        "answer",
+        "category",
+        "class",
+        "classes",
+        "cluster",
+        "clusters",
+        "group",
+        "ground_truth",
+        "groundtruth",
+        "label",
+        "labels",
+        "outcome",
+        "segment",
+        "species",
+        "target",
+        "truth",
+        "y",
+        "y_true",
+    }
+)
+MOST_CLASSES = 50
+LOOKED_AT = 100_000  # rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +107,22 @@ def chosen_columns(
     if options.features and not chosen:
         raise InputError(f"{table.path} has no columns left to cluster by; it has {listed(table.names)}.")
     return chosen
+
+
+def suspected_answers(points: np.ndarray, columns: Sequence[str], encode: Sequence[str]) -> list[str]:
+    """Columns that look like the answer: named as classes are, and categories, or whole numbers of few values.
+
+    Looks at the first `LOOKED_AT` rows of `points`. Beside an x, y is a coordinate.
+    """
+    some = np.asarray(points[:LOOKED_AT])
+    usual = ANSWERS - ({"y"} if "x" in map(str.lower, columns) else set())
+    suspects = [name for name in encode if name.lower() in usual]
+    for place, name in enumerate(columns):
+        if name.lower() in usual:
+            values = np.unique(some[:, place])
+            if len(values) <= min(MOST_CLASSES, len(some) / 2) and np.all(values % 1 == 0):
+                suspects.append(name)
+    return suspects
 
 
 def split_names(table: Table, given: tuple[str, ...], option: str) -> list[str]:

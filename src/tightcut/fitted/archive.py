@@ -18,9 +18,9 @@ the like for chosen settings, by the names of their attributes.
 from __future__ import annotations
 
 import json
-import tokenize
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from numbers import Integral, Real
 from pathlib import Path
@@ -31,14 +31,17 @@ import scipy.sparse as sp
 
 from tightcut.exceptions import TightcutError
 from tightcut.fitted.changes import Changes
+from tightcut.fitted.container import Container
 from tightcut.problem import Constraints
 from tightcut.selection import CandidateScore, Choice, Setting, View
 from tightcut.selection.scale import ColumnScale
 from tightcut.utils.atomic import replaced
+from tightcut.utils.sparse import to_csr
 
 FORMAT, VERSION = "tightcut model", 1
 MANIFEST = "manifest.json"
 SUFFIX = ".tcut"
+DEEPEST = 100  # values within values
 
 
 class ArchiveError(TightcutError, ValueError):
@@ -62,37 +65,53 @@ def write_archive(path: Path, parameters: dict[str, Any], state: dict[str, Any],
                 np.lib.format.write_array(entry, array, allow_pickle=False)
 
 
+@contextmanager
+def damage_reported(path: Any) -> Iterator[None]:
+    """Raise what reading a damaged file may raise, which has no end, as an ArchiveError that names the file."""
+    try:
+        yield
+    except (ArchiveError, MemoryError):
+        raise
+    except Exception as error:
+        reason = str(error).partition("\n")[0].rstrip(".") or type(error).__name__
+        raise ArchiveError(f"{path} is damaged: {reason}. Save the model again.") from error
+
+
 def read_archive(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The parameters and the state of a model. Raises ArchiveError if the file is not one."""
-    try:
-        archive = zipfile.ZipFile(path)
-    except zipfile.BadZipFile:
-        raise ArchiveError(f"{path} is not a model that tightcut has saved, or it is damaged.") from None
-    with archive:
+    with path.open("rb") as stream:
+        size = stream.seek(0, 2)
         try:
-            manifest = json.loads(archive.read(MANIFEST))
-        except (KeyError, ValueError, zipfile.BadZipFile):
-            manifest = None
-        if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+            archive = zipfile.ZipFile(stream)
+        except Exception as error:
+            raise ArchiveError(f"{path} is not a model that tightcut has saved, or it is damaged.") from error
+        if MANIFEST not in archive.namelist():
             raise ArchiveError(f"{path} is a zip archive, but not a model that tightcut has saved.")
-        version = manifest.get("version")
-        if version != VERSION:
-            raise ArchiveError(
-                f"{path} has version {version!r} of the format, written by tightcut {manifest.get('written_by')}; "
-                f"this one reads version {VERSION}. Install that version of tightcut, or fit the model again."
-            )
-        reader = _Reader(archive)
-        try:
+        with archive, damage_reported(path):
+            container = Container(archive, size)
+            manifest = json.loads(container.bytes(MANIFEST).decode("utf-8"), parse_constant=_no_number)
+            _check_version(manifest, path)
+            reader = _Reader(container)
             parameters, state = (
                 {str(name): reader.decode(value) for name, value in manifest[part].items()}
                 for part in ("parameters", "state")
             )
-        except (
-            AttributeError, EOFError, IndexError, KeyError, OSError, OverflowError, TypeError, ValueError,
-            NotImplementedError, RuntimeError, SyntaxError, tokenize.TokenError, zipfile.BadZipFile,
-        ) as error:  # fmt: skip
-            raise ArchiveError(f"{path} is damaged: {error}. Save the model again.") from error
     return parameters, state
+
+
+def _check_version(manifest: Any, path: Path) -> None:
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise ArchiveError(f"{path} is a zip archive, but not a model that tightcut has saved.")
+    version = manifest.get("version")
+    if version != VERSION:
+        raise ArchiveError(
+            f"{path} has version {version!r:.20} of the format, written by tightcut {manifest.get('written_by')!s:.20}; "
+            f"this one reads version {VERSION}. Install that version of tightcut, or fit the model again."
+        )
+
+
+def _no_number(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
 
 
 class _Writer:
@@ -160,42 +179,56 @@ LINKS: dict[str, Callable[[Constraints], Any]] = {
 
 
 class _Reader:
-    def __init__(self, archive: zipfile.ZipFile) -> None:
-        self._archive = archive
+    def __init__(self, container: Container) -> None:
+        self._container = container
+        self._depth = 0
 
     def decode(self, value: Any) -> Any:
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise ValueError("its values are nested too deeply")
+        decoded = self._decoded(value)
+        self._depth -= 1
+        return decoded
+
+    def _decoded(self, value: Any) -> Any:
         if isinstance(value, list):
             return [self.decode(item) for item in value]
         if not isinstance(value, dict):
             return value
         ((kind, content),) = value.items()
         decoders: dict[str, Callable[[Any], Any]] = {
-            "array": self._array,
+            "array": self._container.array,
             "strings": self._strings,
             "csr": self._matrix,
             "tuple": lambda items: tuple(self.decode(item) for item in items),
-            "ids": lambda items: {int(key): self.decode(item) for key, item in items},
-            "mapping": lambda items: {str(key): self.decode(item) for key, item in items},
-            "number": float,
+            "ids": lambda items: {key: self.decode(item) for key, item in items if _is(key, int)},
+            "mapping": lambda items: {key: self.decode(item) for key, item in items if _is(key, str)},
+            "number": lambda text: {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}[text],
             "constraints": self._constraints,
             "changes": Changes.from_lists,
         }
         if kind in RECORDS:
-            return RECORDS[kind](**{str(part): self.decode(item) for part, item in content.items()})
+            return RECORDS[kind](**{part: self.decode(item) for part, item in content.items()})
+        if kind not in decoders:
+            raise ValueError(f"it holds a value of a kind that is not known, {kind!r:.40}")
         return decoders[kind](content)
 
-    def _array(self, file: str) -> np.ndarray:
-        with self._archive.open(file) as entry:
-            return np.lib.format.read_array(entry, allow_pickle=False)
-
     def _strings(self, items: list[str]) -> np.ndarray:
-        return np.array(list(map(str, items)), dtype=object)
+        strings = np.empty(len(items), dtype=object)
+        strings[:] = [item for item in items if _is(item, str)]
+        return strings
 
     def _matrix(self, parts: dict[str, Any]) -> sp.csr_array:
         arrays = tuple(self.decode(parts[name]) for name in ("data", "indices", "indptr"))
-        matrix = sp.csr_array(arrays, shape=tuple(parts["shape"]))
-        matrix.check_format(full_check=True)
-        return matrix
+        return to_csr(sp.csr_array(arrays, shape=tuple(parts["shape"])), "a matrix")
 
     def _constraints(self, parts: dict[str, Any]) -> Constraints:
         return Constraints.from_pairs(**{name: self.decode(parts[name]) for name in LINKS})
+
+
+def _is(value: Any, kind: type) -> bool:
+    """True, or an error: what is not of the kind is not left out."""
+    if type(value) is not kind:
+        raise ValueError(f"{value!r:.40} is not of the type {kind.__name__}")
+    return True

@@ -110,8 +110,12 @@ class Changes(RowSequence[Change]):
         for kind, cluster, source, name, points, constraint in rows:
             if kind not in KINDS:
                 raise ValueError(f"{kind!r} is not a kind of change")
-            link = None if constraint is None else (str(constraint[0]), int(constraint[1]), int(constraint[2]))
-            result.append(Change(kind, int(cluster), source, name, tuple(map(int, points)), link))
+            numbers = [cluster, *points, *([] if source is None else [source]), *(constraint or ["", 0, 0])[1:]]
+            if not (name is None or isinstance(name, str)) or any(type(number) is not int for number in numbers):
+                raise ValueError(f"{numbers} are not the numbers of clusters and points, or {name!r} is not a name")
+            if constraint is not None and (len(constraint) != 3 or constraint[0] not in ("must", "cannot")):
+                raise ValueError(f"{constraint} is not a constraint")
+            result.append(Change(kind, cluster, source, name, tuple(points), constraint and tuple(constraint)))
         return cls(tuple(result))
 
 

@@ -23,6 +23,7 @@ from tightcut.search.evolve import search
 from tightcut.search.feasibility import complete, conflict_graph, find_clique, find_colouring, repair
 from tightcut.search.influence import neighbour_relations, with_influence
 from tightcut.search.k_way import ManyClusters
+from tightcut.search.magnitudes import scaled_graph
 from tightcut.search.options import SearchOptions
 from tightcut.search.population import improve
 
@@ -80,6 +81,7 @@ def settle(situation: Situation, effort: Effort, rng: np.random.Generator) -> np
     InconsistentConstraintsError
         If the constraints contradict each other, whatever the number of clusters.
     """
+    situation = replace(situation, graph=scaled_graph(situation.graph)[0])
     graph, k = situation.graph, situation.k
     placed = place_new(graph, situation.before, k)
     units = make_units(situation.constraints, placed, situation.before >= 0, situation.kept)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from tightcut.clustering.result import ClusteringResult
-from tightcut.fitted.archive import ArchiveError, read_archive, write_archive
+from tightcut.fitted.archive import ArchiveError, damage_reported, read_archive, write_archive
+from tightcut.fitted.loaded import check_parameters, checked_state
 from tightcut.fitted.parameters import Parameters
 from tightcut.fitted.state import FittedState, Rows
 from tightcut.neighbors.extend import Neighbourhoods
@@ -16,13 +17,6 @@ from tightcut.neighbors.points import GIVEN
 from tightcut.problem.graph import Graph
 from tightcut.selection.built_graph import BuiltGraph
 from tightcut.selection.sources import Distances, GraphSource, PointSource, Similarities
-
-REQUIRED = """
-labels_ cut_ violated_belief_bound_ n_violations_ violated_belief_ violated_must_link_ violated_cannot_link_
-n_features_in_ n_clusters_ n_clusters_reason_ affinity_matrix_ vertex_weights_ constraints_ choice_ names_ changes_
-_n_ids _training_points _view _scales _plain_affinity
-"""
-OPTIONAL = "history_ hierarchy_ neighbor_recall_ feature_names_in_ _rows"
 
 
 def save(state: FittedState, path: Path) -> None:
@@ -35,14 +29,15 @@ def save(state: FittedState, path: Path) -> None:
 def load(path: Path) -> FittedState:
     """The model that `save` has written. Raises ArchiveError if the file is not one, or is damaged."""
     flat, parts = read_archive(path)
-    try:
-        parameters = Parameters.from_flat(**flat)
-    except TypeError as error:
-        raise ArchiveError(f"{path} has parameters that this version of tightcut does not know: {error}.") from error
-    try:
-        return _checked(_state(parameters, parts))
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ArchiveError(f"{path} is damaged: its parts do not fit together. Save the model again.") from error
+    with damage_reported(path):
+        check_parameters(flat)
+        try:
+            parameters = Parameters.from_flat(**flat)
+        except TypeError as error:
+            raise ArchiveError(
+                f"{path} has parameters that this version of tightcut does not know: {error}."
+            ) from error
+        return _state(parameters, checked_state(parts))
 
 
 def _parts(state: FittedState) -> dict[str, Any]:
@@ -87,9 +82,6 @@ def _row_parts(rows: Rows) -> dict[str, Any]:
 
 
 def _state(parameters: Parameters, parts: dict[str, Any]) -> FittedState:
-    required = set(REQUIRED.split())
-    if not required <= parts.keys() <= required | set(OPTIONAL.split()):
-        raise ValueError("names differ")
     constraints, labels, scales, rows = parts["constraints_"], parts["labels_"], parts["_scales"], parts.get("_rows")
     built = BuiltGraph(
         Graph(parts["affinity_matrix_"], parts["vertex_weights_"]),
@@ -129,15 +121,3 @@ def _source(parameters: Parameters, points: Any) -> GraphSource:
     if points is not None:
         return PointSource(points, parameters.knn)
     return Distances(None, parameters.knn) if parameters.metric == GIVEN else Similarities(None)
-
-
-def _checked(state: FittedState) -> FittedState:
-    """Refuse parts that do not fit together, before a compiled kernel reads them."""
-    n, labels, near, points = len(state.labels), state.labels, state.built.neighborhoods, state.points
-    lengths = {state.constraints.n_points, len(state.graph.vertex_weights), *state.graph.weights.shape}
-    if points is not None:
-        lengths |= {points.shape[0], *(() if near is None else near.scales.shape)}
-    integers = labels.ndim == 1 and labels.dtype.kind == "i" and labels.min() >= 0
-    if lengths != {n} or not integers or labels.max() >= state.n_ids or state.graph.weights.data.dtype != np.float64:
-        raise ValueError("lengths differ")
-    return state

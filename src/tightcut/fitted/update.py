@@ -77,6 +77,7 @@ def update(
         state,
         source=source,
         built=built,
+        rows=state.rows if X_new is None else None,  # new rows have no identifiers
         constraints=known,
         result=ClusteringResult(labels, normalized_cut(built.graph, codes), known.violations(labels)),
         n_clusters_reason=reason,

@@ -21,11 +21,13 @@ def agglomerate(joint, leaving, volume, relation, price, k):
         labels[a], alive[a] = a, True
     for a in range(m):
         partner[a], change[a] = _best_partner(a, alive, joint, leaving, volume, relation, price)
-    for _ in range(m - k):
+    for _ in range(m - max(k, 1)):
         a, least = -1, np.inf
         for c in range(m):
             if alive[c] and change[c] < least:
                 a, least = c, change[c]
+        if a < 0:  # no change is a number below infinity: any two will do
+            a, partner[a] = _first_two(alive)
         b = partner[a]
         leaving[a] += leaving[b] - 2 * joint[a, b]
         volume[a] += volume[b]
@@ -60,6 +62,17 @@ def _best_partner(a, alive, joint, leaving, volume, relation, price):
             if change < least:
                 best, least = b, change
     return best, least
+
+
+@compiled
+def _first_two(alive):
+    first = 0
+    while not alive[first]:
+        first += 1
+    second = first + 1
+    while not alive[second]:
+        second += 1
+    return first, second
 
 
 @compiled

@@ -175,18 +175,17 @@ class Constraints:
         return cls.from_pairs(n_points, pairs[must], pairs[~must], beliefs[must], beliefs[~must])
 
     @classmethod
-    def from_answers(cls, path: Any, n_points: int | None = None) -> Constraints:
+    def from_answers(
+        cls, path: Any, n_points: int | None = None, *, X: Any = None, affinity: str = "knn"
+    ) -> Constraints:
         """The answers that a `tightcut.ask.Session` has written into its journal, as far as they are believed.
 
-        Parameters
-        ----------
-        path : path-like
-        n_points : int, optional
-            Number of points of the data; a journal of others is refused.
+        Answers count rows. With X, and the `affinity` of the session, a journal of other data, or of the same in another
+        order, is refused; with `n_points` one about another number of points.
         """
         from tightcut.ask.journal.file import read_constraints
 
-        return read_constraints(path, n_points)
+        return read_constraints(path, n_points, X, affinity)
 
     @property
     def n_must_link(self) -> int:

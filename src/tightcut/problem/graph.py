@@ -17,6 +17,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from tightcut.utils.codes import renumber
 from tightcut.utils.display import html_view
+from tightcut.utils.sparse import to_csr
 
 CACHED_LIMIT = 50_000  # vertices
 SYMMETRY_TOLERANCE = 1e-6
@@ -68,7 +69,8 @@ class Graph:
             Finite, non-negative and symmetric up to rounding. The diagonal is ignored, but must be
             finite, too.
         vertex_weights : {"degree", "ones"} or array-like of shape (n,), default="degree"
-            An isolated vertex has no degree; it is given the smallest positive one, so that it still counts.
+            Positive, and at least 1e-200 times the weight of the vertex's edges, so that no cut overflows. With "degree",
+            an isolated vertex is given the smallest positive degree, so that it still counts.
         """
         weights = validate_affinity(affinity)
         return cls(weights, validate_vertex_weights(vertex_weights, weights))
@@ -179,8 +181,8 @@ def without_diagonal(matrix: sp.csr_array) -> sp.csr_array:
 
 def validate_affinity(affinity: Any) -> sp.csr_array:
     """Check an affinity matrix and return it as a clean symmetric csr_array (a copy, never a view)."""
-    matrix = sp.csr_array(affinity) if sp.issparse(affinity) else _dense_to_sparse(affinity)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+    matrix = to_csr(affinity, "The affinity matrix") if sp.issparse(affinity) else _dense_to_sparse(affinity)
+    if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"An affinity matrix must be square; this one has shape {matrix.shape}.")
     if np.iscomplexobj(matrix):
         raise ValueError("An affinity matrix must be real; this one holds complex numbers.")
@@ -286,4 +288,18 @@ def validate_vertex_weights(vertex_weights: Any, weights: sp.csr_array) -> np.nd
         )
     if n > 0:
         _check_magnitude(float(values.max()), "vertex weight")
+        _check_ratios(values, weights)
     return values
+
+
+def _check_ratios(vertex_weights: np.ndarray, weights: sp.csr_array) -> None:
+    """No cluster has a larger ratio of what leaves it to what it weighs than the worst of its vertices alone."""
+    degrees = np.asarray(weights.sum(axis=1), dtype=np.float64).ravel()
+    least = degrees / LARGEST_WEIGHT**2
+    if (vertex_weights < least).any():
+        worst = int(np.argmax(vertex_weights < least))
+        raise ValueError(
+            f"vertex_weights entry {worst} is {vertex_weights[worst]:g}, and the edges of that vertex weigh "
+            f"{degrees[worst]:g}: the cut of a cluster that small would overflow. Give the vertex a weight of at least "
+            f"{least[worst]:.3g}."
+        )

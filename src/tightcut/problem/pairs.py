@@ -9,13 +9,16 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator, Set
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from tightcut.utils.sparse import check_sparse
+
 MOST_POINTS = math.isqrt(2**63 - 1)
+EXACT = 2**53  # from here on not every whole number is a float
 
 
 def read_pairs(pairs: Any, n_points: int, name: str) -> tuple[np.ndarray, np.ndarray | None]:
@@ -207,7 +210,14 @@ def to_array(values: Any) -> np.ndarray:
         return array
     if hasattr(values, "to_numpy"):
         return np.asarray(values.to_numpy())
-    return np.asarray(as_list(values))
+    values = as_list(values)
+    array = np.asarray(values)
+    if array.dtype.kind == "f" and array is not values and (np.abs(array) >= EXACT).any():
+        # numpy makes floats of a list that holds -1 and 2^63: whole numbers that differ would become equal.
+        exact = np.array(values, dtype=object)
+        if any(isinstance(value, Integral) and abs(int(value)) >= EXACT for value in exact.ravel().tolist()):
+            return exact
+    return array
 
 
 def as_list(values: Any) -> Any:
@@ -238,6 +248,7 @@ def _read_sparse(matrix: Any, n_points: int, name: str) -> tuple[np.ndarray, np.
         )
     if matrix.dtype.kind not in "biuf":
         raise ValueError(f"{name}: a sparse matrix of pairs must hold real numbers; got dtype {matrix.dtype}.")
+    check_sparse(matrix, name)
     entries = matrix.tocoo()
     stored = entries.data != 0
     pairs = np.stack([entries.row[stored], entries.col[stored]], axis=1).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Eigenvalues and eigenvectors of symmetric matrices: all at once where they are small, else by Lanczos."""
+"""Eigenvectors of symmetric matrices: all at once where these are small, else by Lanczos."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
-
-from tightcut.problem.graph import Graph
 
 DENSE_LIMIT = 500  # rows up to which all eigenvalues take less time than Lanczos for a few
 
@@ -43,22 +41,3 @@ def largest_eigenpairs(
             values, vectors = error.eigenvalues, error.eigenvectors
     order = np.argsort(-values)
     return values[order], vectors[:, order]
-
-
-def smallest_eigenvalues(graph: Graph, count: int) -> np.ndarray:
-    """The smallest eigenvalues of the pencil (Laplacian, vertex weights), in ascending order."""
-    if graph.n_edges == 0:
-        return np.zeros(count)  # Lanczos does not begin with a matrix of zeros
-    n, scale = graph.n_vertices, 1 / np.sqrt(graph.vertex_weights)
-    stiffness = graph.degrees * scale**2
-    if n <= max(DENSE_LIMIT, 2 * count):
-        dense = -scale[:, None] * graph.weights.toarray() * scale
-        dense[np.diag_indices(n)] += stiffness
-        return np.maximum(scipy.linalg.eigh(dense, eigvals_only=True, subset_by_index=[0, count - 1]), 0)
-    # Lanczos converges fastest at the largest end, so the spectrum is turned around.
-    top = 2 * float(stiffness.max())
-    laplacian = sp.diags_array(stiffness) - sp.diags_array(scale) @ graph.weights @ sp.diags_array(scale)
-    turned = sp.csr_array(sp.eye_array(n) * top - laplacian)
-    start = np.random.default_rng(0).normal(size=n)
-    values = eigsh(turned, k=count, which="LA", tol=1e-6, v0=start, return_eigenvectors=False)
-    return np.maximum(top - np.sort(values)[::-1], 0)

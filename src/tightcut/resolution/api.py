@@ -12,7 +12,7 @@ from tightcut.files import InputError
 from tightcut.files.cells import is_missing
 from tightcut.files.errors import listed
 from tightcut.problem.sources import is_none
-from tightcut.resolution.edges import Roles, find_roles, find_sides, merge_scores, read_probabilities
+from tightcut.resolution.edges import BETWEEN, Roles, find_roles, find_sides, merge_scores, read_probabilities
 from tightcut.resolution.ids import IdColumn, id_column, number_ids
 from tightcut.resolution.keys import distinct
 from tightcut.resolution.result import Resolution, ScoredPairs, spell
@@ -21,7 +21,6 @@ from tightcut.resolution.tables import Columns, Source, read_source
 from tightcut.utils.codes import first_places
 
 VALUE_NAMES = {"groups": ("group", "groups", "source"), "labels": ("label", "labels", "cluster", "name")}
-BETWEEN = "-__-"  # how splink writes a dataset and an id as one
 
 
 def resolve(

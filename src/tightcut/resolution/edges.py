@@ -31,6 +31,7 @@ ID_NAMES = (
 SCORE_NAMES = ("match_probability", "probability", "match_score", "confidence_score", "confidence", "score", "p")
 SIDES = (("_l", "_r"), ("_1", "_2"), ("_a", "_b"), ("_left", "_right"))
 DATASETS = ("source_dataset_l", "source_dataset_r")
+BETWEEN = "-__-"  # how splink writes a dataset and an id as one
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from tightcut.problem.sources import is_none
 from tightcut.resolution.keys import distinct_places
 from tightcut.resolution.tables import Source
 
-WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")  # as Python prints it, and within 64 bits
+WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")  # as Python prints it, and within 64 bits
 
 
 @dataclass(frozen=True, eq=False)

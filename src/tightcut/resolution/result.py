@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tightcut.resolution.edges import Evidence
+from tightcut.resolution.edges import BETWEEN, Evidence
 from tightcut.resolution.review import Review
 from tightcut.resolution.rules import Rules
 from tightcut.resolution.solver import edges_between_units, solve
@@ -42,6 +44,8 @@ class Resolution:
         Independent problems of two or more records.
     n_proven : int
         How many of them are proven to have the least disagreement.
+    n_unpaired : int
+        Records that no pair names, see `with_records`.
     """
 
     clusters: Columns = field(repr=False)
@@ -66,6 +70,35 @@ class Resolution:
     @property
     def n_clusters(self) -> int:
         return int(self.labels.max(initial=-1)) + 1
+
+    @property
+    def n_unpaired(self) -> int:
+        return 0 if self._problem is None else len(self.ids) - len(self._problem.ids)
+
+    def with_records(self, ids: Sequence[Any]) -> Resolution:
+        """The same clusters, and each of some more records, which no pair names, as a cluster of its own.
+
+        Ids of datasets are DATASET-__-ID, as in `ids`.
+
+        Examples
+        --------
+        >>> from tightcut import resolve
+        >>> resolve([("ann", "anna", 0.9)]).with_records(["bob"]).clusters
+           id  cluster
+          ann        0
+         anna        0
+          bob        1
+        """
+        if not len(ids):
+            return self
+        numbers = self.n_clusters + np.arange(len(ids))
+        more: dict[str, Sequence[Any]] = {"id": list(ids), "cluster": numbers.tolist()}
+        if "unique_id" in self.clusters:
+            more["source_dataset"], _, more["unique_id"] = zip(
+                *(str(one).partition(BETWEEN) for one in ids), strict=True
+            )
+        columns = {name: _extended(column, more[name]) for name, column in self.clusters.items()}
+        return replace(self, clusters=Columns(**columns))
 
     def session(self, answers: Any = None) -> ResolutionSession:
         """Ask a person about the doubtful decisions, one at a time, the least certain first.
@@ -150,6 +183,15 @@ class ScoredPairs:
 def spell(identifier: Any) -> str:
     """An id as messages show it."""
     return repr(identifier) if isinstance(identifier, str) else str(identifier)
+
+
+def _extended(column: np.ndarray, more: Sequence[Any]) -> np.ndarray:
+    """A column with more cells: whole numbers if all are, else texts."""
+    if column.dtype.kind in "iu":
+        if all(re.fullmatch("0|-?[1-9][0-9]{0,17}", str(cell)) for cell in more):
+            return np.concatenate([column, np.array([int(cell) for cell in more], dtype=column.dtype)])
+        column = column.astype(str)
+    return np.array([*column.tolist(), *map(str, more)], dtype=object)
 
 
 def _added(links: np.ndarray, more: np.ndarray) -> np.ndarray:

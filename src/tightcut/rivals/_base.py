@@ -21,6 +21,7 @@ from tightcut.neighbors import knn_affinity
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.spectral import largest_eigenpairs
+from tightcut.utils.sparse import to_csr
 from tightcut.utils.validation import check_choice
 from tightcut.utils.warning import warn
 
@@ -87,6 +88,7 @@ class GraphClusterer(ConstrainedClusterer):
     def _read(self, X: Any) -> Graph:
         if self.affinity == "knn":
             return Graph.from_affinity(knn_affinity(super()._read(X), self.n_neighbors))
+        X = to_csr(X) if sp.issparse(X) else X
         affinity = validate_data(self, X, accept_sparse="csr", dtype="numeric", ensure_min_samples=2)
         check_non_negative(affinity, type(self).__name__)
         return Graph.from_affinity(affinity)

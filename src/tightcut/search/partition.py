@@ -15,6 +15,7 @@ from tightcut.search.evolve import DEVICE_LIMIT, cycle, search
 from tightcut.search.feasibility import fill_empty, find_colouring, repair
 from tightcut.search.influence import neighbour_relations, with_influence
 from tightcut.search.k_way import ManyClusters, Merged
+from tightcut.search.magnitudes import scaled_graph
 from tightcut.search.options import SearchOptions
 from tightcut.search.population import improve, select
 from tightcut.search.problem import Solution
@@ -64,7 +65,7 @@ def refine_labels(graph: Graph, constraints: Constraints, labels: np.ndarray, rn
     Clusters keep their numbers and most of their points; `partition` may find a smaller cut into quite other clusters.
     """
     k = int(labels.max()) + 1
-    reduced = merge_must_links(graph, constraints, k)
+    reduced = merge_must_links(scaled_graph(graph)[0], constraints, k)
     problem = ManyClusters.of(reduced.graph, k).at_full_price()
     _, state = improve(problem, reduced.project(labels))
     return cycle(problem, state, rng)[1][reduced.component]

@@ -7,15 +7,19 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+from scipy.sparse.linalg import eigsh
 
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
-from tightcut.problem.spectral import smallest_eigenvalues
+from tightcut.problem.spectral import DENSE_LIMIT
+from tightcut.relaxation.recursion import too_few_sets
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.feasibility import conflict_graph, find_clique, find_colouring
+from tightcut.search.magnitudes import scaled_graph
 from tightcut.utils.warning import warn
 
 MAX_CLUSTERS = 20
@@ -100,11 +104,7 @@ def choose_n_clusters(
         raise InconsistentConstraintsError(witness)
     count, component = constraints.components()
     if count < 2:
-        raise InconsistentConstraintsError(
-            message="The must-links join all points into one set: one cluster is left.",
-            n_clusters=2,
-            reason="empty cluster",
-        )
+        raise too_few_sets(constraints, 1, 2)
     merged = graph.contract(component)
     pairs = Constraints.from_pairs(count, cannot_link=component[constraints.cannot_link])
     at_least, why = _fewest_clusters(merged, pairs)
@@ -209,9 +209,10 @@ def _by_eigengap(merged: Graph, at_least: int, why: str, most: int) -> ClusterCo
     reason = f"The eigengap (of square roots) after {k} is {gaps[k - 1]:.3g}"
     if len(others):
         rival = int(others[np.argmax(gaps[others - 1])])
-        ratio = gaps[k - 1] / max(gaps[rival - 1], 1e-300)
-        sure = "clearly the largest" if ratio > 2 else "the largest" if ratio > 1.25 else "but that is not certain"
-        reason += f", {sure}: after {rival} it is {gaps[rival - 1]:.3g}"
+        largest, second = gaps[k - 1], gaps[rival - 1]
+        clear = largest > 1.25 * second
+        sure = "clearly the largest" if largest > 2 * second else "the largest" if clear else "but that is not certain"
+        reason += f", {sure}: after {rival} it is {second:.3g}"
     if at_least < k == most < count:
         warn(
             f'n_clusters="auto" chose {k}, the largest number it tried; there may be more clusters. Give n_clusters if you '
@@ -234,6 +235,27 @@ def _by_relative_gap(graph: Graph, admitted: np.ndarray, why: str, at_least: int
     others = admitted[admitted != k]
     rival = int(others[np.argmax(gaps[others - 1])])
     return ClusterCount(k, f"{reason}, after {rival} {gaps[rival - 1]:.3g}.", eigenvalues, at_least)
+
+
+def smallest_eigenvalues(graph: Graph, count: int) -> np.ndarray:
+    """The smallest eigenvalues of the pencil (Laplacian, vertex weights), in ascending order."""
+    if graph.n_edges == 0:
+        return np.zeros(count)  # Lanczos does not begin with a matrix of zeros
+    graph, exponent = scaled_graph(graph)
+    n, scale = graph.n_vertices, 1 / np.sqrt(graph.vertex_weights)
+    stiffness = graph.degrees * scale**2
+    if n <= max(DENSE_LIMIT, 2 * count):
+        dense = -scale[:, None] * graph.weights.toarray() * scale
+        dense[np.diag_indices(n)] += stiffness
+        values = scipy.linalg.eigh(dense, eigvals_only=True, subset_by_index=[0, count - 1])
+        return np.ldexp(np.maximum(values, 0), exponent)
+    # Lanczos converges fastest at the largest end, so the spectrum is turned around.
+    top = 2 * float(stiffness.max())
+    laplacian = sp.diags_array(stiffness) - sp.diags_array(scale) @ graph.weights @ sp.diags_array(scale)
+    turned = sp.csr_array(sp.eye_array(n) * top - laplacian)
+    start = np.random.default_rng(0).normal(size=n)
+    values = eigsh(turned, k=count, which="LA", tol=1e-6, v0=start, return_eigenvectors=False)
+    return np.ldexp(np.maximum(top - np.sort(values)[::-1], 0), exponent)
 
 
 def _fewest_clusters(merged: Graph, pairs: Constraints) -> tuple[int, str]:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tightcut import kernels
-from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
+from tightcut.problem.objective import normalized_cut
+from tightcut.relaxation.recursion import too_few_sets
 from tightcut.search.evolve import search
 from tightcut.search.multilevel import SHRINKS, coarsen, coarsest, uncoarsen
 from tightcut.search.options import SearchOptions
@@ -156,7 +157,10 @@ def bipartition(
         if not history or polished[0] < best[0]:
             best, history = polished, steps
     options.report("polish", len(chosen), len(chosen), best[0])
-    return Bipartition(units.lift(best[1]) > 0, best[0], history)
+    side = units.lift(best[1]) > 0
+    # The search has no ratio for a side that is lighter than the rounding error of the whole.
+    cut = normalized_cut(graph, side.astype(np.int64))
+    return Bipartition(side, cut, history if np.isfinite(history[0]) else (cut,))
 
 
 def reduce_to_units(graph: Graph, constraints: Constraints) -> SignedContraction:
@@ -168,11 +172,7 @@ def reduce_to_units(graph: Graph, constraints: Constraints) -> SignedContraction
     sign = (1 - 2 * colouring.colour).astype(np.int8)
     units = SignedGraph.from_graph(graph).merge(graph.numbered_nearby(colouring.component), sign)
     if units.graph.is_one_sided:
-        raise InconsistentConstraintsError(
-            message=f"The must-links join all {graph.n_vertices} points into one set, which leaves the second cluster empty.",
-            n_clusters=2,
-            reason="empty cluster",
-        )
+        raise too_few_sets(constraints, 1, 2)
     return units
 
 

@@ -144,10 +144,7 @@ def choose(
         return Choice(default, _joined(reason, "The pairs contradict each other: the rest are defaults."))
     held = hold_out(small.constraints, rng)
     if min(held.n_must, held.n_cannot) < FEWEST:
-        few = (
-            f"{counted(held.n_must, 'must-link')} and {counted(held.n_cannot, 'cannot-link')} that others do not imply"
-        )
-        return Choice(default, _joined(reason, f"There are too few pairs to choose by ({few}): the rest are defaults."))
+        return Choice(default, _joined(reason, _too_few(small, problem)))
     trials = _Trials(small, held, default, int(rng.integers(2**31)), n_jobs)
     try:
         trials.run([default, *scales])
@@ -157,6 +154,17 @@ def choose(
     except InconsistentConstraintsError:
         return Choice(default, _joined(reason, "The pairs contradict each other: the rest are defaults."))
     return _decide(trials.scores(), reason, held, fading=fading)
+
+
+def _too_few(small: TuningProblem, whole: TuningProblem) -> str:
+    """Why the pairs decide nothing, in terms of what was given."""
+    given, n_points = small.constraints, small.constraints.n_points
+    among = "" if n_points == whole.constraints.n_points else f" among the {n_points:,} points of a sample"
+    return (
+        f"There are too few pairs to choose by ({counted(given.n_must_link, 'must-link')} and "
+        f"{counted(given.n_cannot_link, 'cannot-link')}{among}; {FEWEST} of each that others do not imply are needed): the "
+        "rest are defaults."
+    )
 
 
 @dataclass(eq=False)
@@ -239,16 +247,15 @@ def _decide(tried: list[CandidateScore], reason: str, held: HeldOut, *, fading: 
     default = tried[0]
     clear = [score for score in tried if score.gain > CLEAR * score.standard_error]
     best = max(clear, key=lambda score: score.gain, default=default)
-    asked = f"{held.n_must + held.n_cannot:,} held-out pairs"
     shares = f"{best.agreement:.1%} (must-links and cannot-links in equal shares)"
     if best is default:
         others = f"; none of {len(tried) - 1} others is clearly better" if len(tried) > 1 else ""
-        verdict = f"On {asked} the default agrees with {shares}{others}."
+        verdict = f"On {held.in_words} the default agrees with {shares}{others}."
     else:
         learned = ", distances learned from must-links" if best.setting.learn_distances else ""
         verdict = (
-            f"On {asked}, columns {SCALED_TO[best.setting.scale]}{learned} agree with {shares}, {best.gain:.1%} more than the "
-            f"default (standard error {best.standard_error:.1%})."
+            f"On {held.in_words} columns {SCALED_TO[best.setting.scale]}{learned} agree with {shares}, {best.gain:.1%} more "
+            f"than the default (standard error {best.standard_error:.1%})."
         )
         reason = ""
     setting = best.setting

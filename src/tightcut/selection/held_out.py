@@ -51,6 +51,8 @@ class HeldOut:
         over the cannot-links; it is 0 for the others.
     n_must, n_cannot : int
         How many are asked about.
+    n_given : int or None
+        Pairs that were given, where points are held out, and the pairs above are implied by them.
     """
 
     pairs: np.ndarray
@@ -61,6 +63,14 @@ class HeldOut:
     n_must: int
     n_cannot: int
     folds: tuple[Fold, ...]
+    n_given: int | None = None
+
+    @property
+    def in_words(self) -> str:
+        """What is held out, in terms of what was given."""
+        if self.n_given is None:
+            return f"{self.n_must + self.n_cannot:,} held-out pairs"
+        return f"{self.n_given:,} pairs, held out with what they imply,"
 
     def agreement(self, fold: Fold, labels: np.ndarray) -> np.ndarray:
         """Whether the labels agree with each held-out pair of the fold."""
@@ -100,7 +110,7 @@ def hold_out(constraints: Constraints, rng: np.random.Generator, n_folds: int = 
     if 2 * held.n_must >= constraints.n_must_link and 2 * held.n_cannot >= constraints.n_cannot_link:
         return held
     among = _implied_among(constraints, rng)
-    return _weighed(among, *_by_point(among, rng, n_folds))
+    return replace(_weighed(among, *_by_point(among, rng, n_folds)), n_given=constraints.n_pairs)
 
 
 def _implied_among(constraints: Constraints, rng: np.random.Generator) -> Constraints:

@@ -72,11 +72,11 @@ def admitted_by_pairs(
     best = agrees[np.argmax(agrees @ held.weight)]
     differences = [held.compare(best, row) for row in agrees]
     admitted = numbers[[loss <= CLEAR * error for loss, error in differences]]
-    n_pairs, named = held.n_must + held.n_cannot, ", ".join(map(str, admitted))
+    named = ", ".join(map(str, admitted))
     return admitted, (
-        f"Of {numbers[0]} to {numbers[-1]} clusters, {n_pairs:,} held-out pairs exclude all but {named}"
+        f"Of {numbers[0]} to {numbers[-1]} clusters, {held.in_words} exclude all but {named}"
         if len(admitted) < len(numbers)
-        else f"Of {numbers[0]} to {numbers[-1]} clusters, {n_pairs:,} held-out pairs exclude none"
+        else f"Of {numbers[0]} to {numbers[-1]} clusters, {held.in_words} exclude none"
     )
 
 

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from tightcut.utils.sparse import to_csr
+
 NUMBERS = (np.float64, np.float32)
 LONGEST = 60  # characters of a value in a message
 
@@ -32,6 +34,8 @@ def read_matrix(
     >>> read_matrix(X) is X, read_matrix([[1, 2]]).dtype
     (True, dtype('float64'))
     """
+    if sp.issparse(X):
+        X = to_csr(X, options.get("input_name", "X"))
     if _is_as_expected(X, dtype) and X.shape[0] >= ensure_min_samples and not (ensure_non_negative and X.min() < 0):
         return X
     from sklearn.utils import check_array

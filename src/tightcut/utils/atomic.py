@@ -7,7 +7,7 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from errno import EISDIR, ENOENT
+from errno import EISDIR, ELOOP, ENOENT
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,7 +18,7 @@ def replaced(path: Path, mode: str = "w", check: Callable[[], None] | None = Non
 
     `check` is called just before; what it raises leaves `path` as it was. A link stays a link, permissions stay.
     """
-    target = path.resolve()
+    target = resolved(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(ENOENT, "The folder of this file does not exist; create it first", str(path))
     if target.is_dir():
@@ -36,6 +36,19 @@ def replaced(path: Path, mode: str = "w", check: Callable[[], None] | None = Non
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def resolved(path: Path) -> Path:
+    """What a path leads to, without links, whether it exists or not.
+
+    A loop of links is an OSError. pathlib raises a RuntimeError, and nothing at all from Python 3.13 on.
+    """
+    try:
+        path.stat()
+    except OSError as error:
+        if error.errno == ELOOP:
+            raise OSError(ELOOP, "Its symbolic links lead in a circle, to no file; remove them", str(path)) from None
+    return path.resolve()
 
 
 def temporary_beside(target: Path) -> tuple[int, Path]:

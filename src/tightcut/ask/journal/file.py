@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from tightcut.ask.errors import LostJournalError
-from tightcut.ask.journal.schema import FORMAT, Event, check_data, check_events, check_header, check_journal, parse
+from tightcut.ask.journal.schema import FORMAT, Event, check_events, check_header, check_journal, check_same_data, parse
 from tightcut.ask.locking import leads_to, locked, sync_folder
+from tightcut.ask.validation import check_data
 from tightcut.problem import Constraints
 
 
@@ -178,7 +179,7 @@ class Journal:
         else:
             new = parse(text, path)
             if new:
-                check_data(new[0], self.identity, path)
+                check_same_data(new[0], self.identity, path)
                 check_journal(new, path)
         return new
 
@@ -222,7 +223,13 @@ def read_events(path: Any) -> list[Event]:
     return events
 
 
-def read_constraints(path: Any, n_points: int | None = None) -> Constraints:
+def identify(X: Any, affinity: str = "knn") -> Event:
+    """What the first line of a journal says of its data, points or with "precomputed" similarities."""
+    X = check_data(X, affinity)
+    return {"rows": int(X.shape[0]), "fingerprint": fingerprint(X)}
+
+
+def read_constraints(path: Any, n_points: int | None = None, X: Any = None, affinity: str = "knn") -> Constraints:
     """The answers of a journal that can be true together, as must-links and cannot-links.
 
     Contradictions are settled by the answers alone; a `Session` also uses the data.
@@ -232,7 +239,11 @@ def read_constraints(path: Any, n_points: int | None = None) -> Constraints:
     path : path-like
         A journal that a `Session` has written.
     n_points : int, optional
-        Number of points of the data; a journal of other data is refused.
+        Number of points of the data; a journal about another number is refused.
+    X : array-like, optional
+        The data; a journal of other data is refused.
+    affinity : {"knn", "precomputed"}
+        What X is, as in `Session`.
     """
     from tightcut.ask.beliefs.evidence import believed_constraints, gather
     from tightcut.ask.beliefs.inference import weigh
@@ -244,6 +255,8 @@ def read_constraints(path: Any, n_points: int | None = None) -> Constraints:
     rows = int(header["rows"])
     if n_points is not None and n_points != rows:
         raise ValueError(f"{path} holds answers about {rows} points; the data have {n_points}.")
+    if X is not None:
+        check_same_data(header, identify(X, affinity), Path(path))
     evidence = gather(effective_answers(events), header["anchor"], named_groups(events)[1])
     return believed_constraints(evidence, weigh(evidence), rows)
 

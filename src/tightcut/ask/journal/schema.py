@@ -67,7 +67,7 @@ def check_events(events: list[Event], path: Path, first: int, rows: int) -> None
             raise ValueError(f"Line {number} of {path} is damaged: {error}.") from None
 
 
-def check_data(header: Event, expected: Event, path: Path) -> None:
+def check_same_data(header: Event, expected: Event, path: Path) -> None:
     check_header(header, path)
     if header["rows"] != expected["rows"]:
         raise ValueError(
@@ -76,8 +76,9 @@ def check_data(header: Event, expected: Event, path: Path) -> None:
         )
     if header.get("fingerprint") != expected["fingerprint"]:
         raise ValueError(
-            f"{path} holds answers about other data: as many rows, other values. "
-            "Give the data it was written for, in the same order, or another path."
+            f"{path} holds answers about other data: as many rows, but other values, columns or order. Give the data as "
+            "they were when the questions were asked, or another path. Where rows have names, the pairs that the page of "
+            "tightcut ask writes (Pairs, CSV) hold in any order."
         )
 
 

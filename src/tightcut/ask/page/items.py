@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 
 from tightcut.ask.page.pictures import Pictures
-from tightcut.files.cells import as_number
 
 TEXT_SHOWN = 20_000  # characters
 LARGEST_WRITTEN_OUT = 1e15  # numbers above it are shown as powers of ten
-CLOSE = 0.5  # standard deviations of a column: numbers that are closer than this do not count as differing
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,21 +65,13 @@ class Things:
         return shown
 
     def differing(self, first: int, second: int) -> list[int]:
-        """Positions of the fields in which two rows differ; numbers that are close to each other do not."""
-        return [
-            position
-            for position, column in enumerate(self.fields.values())
-            if _differ(column[first], column[second], self._spreads[position])
-        ]
+        """Positions of the fields that are shown differently for two rows."""
+        columns = enumerate(self.fields.values())
+        return [position for position, column in columns if as_shown(column[first]) != as_shown(column[second])]
 
     @cached_property
     def _only_numbered(self) -> bool:
         return all(str(name) == str(row) for row, name in enumerate(self.names))
-
-    @cached_property
-    def _spreads(self) -> list[float]:
-        """The standard deviation of each column of numbers, 0 for other columns."""
-        return [_spread(column) for column in self.fields.values()]
 
 
 def as_shown(value: Any) -> str:
@@ -90,14 +80,3 @@ def as_shown(value: Any) -> str:
         text = f"{float(value):.6g}"
         return f"{float(value):.0f}" if "e+" in text and abs(float(value)) < LARGEST_WRITTEN_OUT else text
     return str(value)[:TEXT_SHOWN]
-
-
-def _spread(column: Sequence[Any]) -> float:
-    values = np.array([as_number(value) for value in column])
-    return float(values.std()) if len(values) and np.isfinite(values).all() else 0.0
-
-
-def _differ(first: Any, second: Any, spread: float) -> bool:
-    if spread > 0:
-        return abs(as_number(first) - as_number(second)) > CLOSE * spread
-    return as_shown(first) != as_shown(second)

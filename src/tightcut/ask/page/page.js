@@ -1,7 +1,8 @@
 // The screen of `tightcut ask`: one module for the local page and for notebooks.
 //
 // start(root, send) draws into an element. send(action, values) resolves to the reply, and rejects with an error whose
-// `refused` says whether the session declined (true) or nobody answered (false). Whatever comes from the data or from people
+// `refused` says whether the session declined (true) or nobody answered (false), and `replaced` whether tightcut answered,
+// started anew with another address. Whatever comes from the data or from people
 // enters the page by textContent or as an attribute set by the DOM, never as HTML.
 
 const LOOK_EVERY = 2500; // milliseconds between looks whether another window has answered
@@ -120,6 +121,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
   async function request(action, values = {}) {
     let reply;
     try { reply = await send(action, values); } catch (error) {
+      state.replaced = Boolean(error.replaced);
       if (error.lost) offerJournal(error.message);
       throw error;
     }
@@ -181,6 +183,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
   function unreachable() {
     state.dead = true;
     const kept = state.hello?.journal ? `Every answer that was accepted is in ${state.hello.journal}. ` : "Answers were kept in its memory only: if it has ended, they are lost. Next time, name a file for them with --answers. ";
+    if (state.replaced) { replaced(kept); return; }
     const waiting = state.pending ? "Your last action has not been accepted yet; it is sent again as soon as tightcut answers. " : "";
     banner(`tightcut does not answer. ${kept}${waiting}If it has ended, start it again with the same command and use the new address.`);
   }
@@ -191,6 +194,15 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     state.lost = true;
     banner(`${problem} tightcut still has all answers, and takes no more until they are in a journal. `);
     ui.alert.append(button("Write all answers to a new journal", () => act("save")));
+  }
+
+  // This page has the token of a run that has ended, and will never be answered again.
+  function replaced(kept) {
+    const repeat = state.pending ? "Your last action was not accepted; repeat it there. " : "";
+    const next = newestPage();
+    const words = `tightcut was started anew, and this page belongs to the run before. ${kept}${repeat}`;
+    if (next) banner(words, h("a", { href: next + location.hash, text: "Go on with the new page" }));
+    else banner(`${words}Go on at the address that it has printed.`);
   }
 
   async function look() {
@@ -319,9 +331,10 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     return { all, kinds, title, alert, notice, heading, live, question, contradictions, canvas, hint, curve, estimate, groups, groupsTitle, answers, dialog };
   }
 
-  function banner(text) {
-    ui.alert.textContent = text;
+  function banner(text, link = null) {
     ui.alert.hidden = !text;
+    if (ui.alert.textContent === text + (link?.textContent ?? "")) return; // what has the focus keeps it
+    ui.alert.replaceChildren(text, ...(link ? [link] : []));
   }
 
   function notify(text, wrong = false) {
@@ -601,6 +614,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
         setTimeout(begin, 600);
         return;
       }
+      if (standalone) rememberPage();
       root.classList.remove("waiting");
       root.classList.toggle("records", hello.records);
       if (hello.records) ui.groupsTitle.textContent = "Clusters of your last answers";
@@ -651,11 +665,26 @@ function refusal(message, lost = false) {
   return error;
 }
 
+// The page that began last on this port: an older one finds it here. Its token is of no use once its run has ended.
+const NEWEST = "tightcut-ask";
+
+function rememberPage() {
+  try { localStorage.setItem(NEWEST, location.pathname); } catch { /* not allowed by the browser's settings */ }
+}
+
+function newestPage() {
+  try {
+    const path = localStorage.getItem(NEWEST) ?? "";
+    return /^\/[\w-]+\/$/.test(path) && path !== location.pathname ? path : null;
+  } catch { return null; }
+}
+
 async function overHttp(action, values) {
   const response = await fetch(action, {
     method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(values), signal: AbortSignal.timeout(action === "look" ? 10000 : 60000),
   });
   const type = response.headers.get("content-type") ?? "";
+  if (response.headers.has("tightcut-replaced")) throw Object.assign(new Error("another run"), { replaced: true });
   if (!type.startsWith("application/json")) throw new Error(`${response.status}`); // not our server
   const reply = await response.json();
   if (!response.ok) throw refusal(reply.error ?? `The server answered ${response.status}.`, reply.lost);

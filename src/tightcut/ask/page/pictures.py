@@ -11,6 +11,7 @@ import numpy as np
 
 from tightcut.drawing.png import COLOUR_TYPES, png
 from tightcut.files import InputError
+from tightcut.utils.atomic import resolved
 
 # Formats that every browser shows and that hold no script, as SVG does.
 MEDIA_TYPES = {
@@ -102,7 +103,7 @@ def files_named(names: Iterable[str], folder: Path) -> list[Path | None]:
 
     Only files that lie in the folder are found, whatever the names say.
     """
-    root = folder.resolve()
+    root = resolved(folder)
     found: dict[str, Path] = {}
     for path in sorted(root.rglob("*")):
         if path.suffix.lower() in MEDIA_TYPES and path.is_file() and path.resolve().is_relative_to(root):

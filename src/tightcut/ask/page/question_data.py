@@ -14,7 +14,7 @@ from tightcut.ask.page.items import Things, as_shown
 from tightcut.ask.page.pictures import ArrayPictures, FilePictures, Pictures, files_named, is_pictures
 from tightcut.files import DataOptions, InputError, read_data, read_table
 from tightcut.files.arrays import read_npy, read_npz, read_sparse
-from tightcut.files.cells import as_number, is_number
+from tightcut.files.cells import as_number, is_missing, is_nearly_a_number, is_number
 from tightcut.files.errors import listed
 from tightcut.files.formats import READERS
 from tightcut.files.sources import Source as Origin
@@ -103,7 +103,9 @@ def _from_table(path: Origin, options: DataOptions, show: list[str], images: Seq
     image_column = next((name for name in images if name in table.names), None)
     for name in show:
         table.find(name, "--show")
-    words = [] if options.columns else [name for name in table.names if not any(map(is_number, table.texts(name)))]
+    words = (
+        [] if options.columns else [name for name in table.names if _holds_words(table.texts(name), options.decimal)]
+    )
     words = [name for name in words if name not in {options.id, options.labels, image_column}]
     if words and set(table.names) <= {*words, options.id, options.labels, image_column}:
         raise InputError(
@@ -145,7 +147,7 @@ def with_images(things: Things, images: Sequence[str], path: Origin, names: list
 
 
 def pixel_shape(images: Sequence[str]) -> tuple[int, int] | None:
-    match = re.fullmatch(r"([1-9]\d{0,4})x([1-9]\d{0,4})", images[0]) if images else None
+    match = re.fullmatch(r"([1-9][0-9]{0,4})x([1-9][0-9]{0,4})", images[0]) if images else None
     return None if match is None else (int(match[1]), int(match[2]))
 
 
@@ -155,6 +157,14 @@ def check_pixels(n_values: int, shape: tuple[int, int], path: Any) -> None:
         raise InputError(
             f"--images {shape[0]}x{shape[1]}: the rows of {path} have {n_values} values, which does not fit."
         )
+
+
+def _holds_words(texts: Sequence[str], decimal: str) -> bool:
+    """Whether no cell is a number; nor would all be numbers with a decimal comma, which is for the reader to refuse."""
+    if any(is_number(text, decimal) for text in texts):
+        return False
+    present = [text for text in texts if not is_missing(text)]
+    return not present or not all(map(is_nearly_a_number, present))
 
 
 def _together(columns: dict[str, list[str]]) -> list[str] | None:

@@ -30,6 +30,10 @@ STATIC = {
     "page.js": ("page.js", "text/javascript"),
     "page.css": ("page.css", "text/css"),
 }
+NOT_FOUND = (
+    "Not found: the address needs the token that tightcut ask has printed. A page of an earlier run has the token of that run: "
+    "open the new address."
+)
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -87,7 +91,7 @@ def make_app(desk: Desk, token: str, port: int) -> Starlette:
         if problem is not None:
             response = Response(problem, 403, media_type="text/plain")
         elif not secrets.compare_digest(request.path_params["token"].encode(), token.encode()):
-            response = Response("Not found: the address needs the token that tightcut ask has printed.", 404)
+            response = Response(NOT_FOUND, 404, {"Tightcut-Replaced": "yes"}, media_type="text/plain")
         else:
             response = await _respond(desk, request, request.path_params["rest"])
         response.headers.update(HEADERS)

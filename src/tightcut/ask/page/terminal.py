@@ -14,6 +14,7 @@ from tightcut.ask.page.pictures import ArrayPictures
 from tightcut.ask.page.serializers import called, group_label, in_words
 from tightcut.ask.protocol import AnySession
 from tightcut.ask.records import Question
+from tightcut.files.cells import is_whole
 
 SAVE_HELP = "Your answers so far are still here: save writes them to a new journal. Then repeat your answer."
 SHADES = " .:-=+*#%@"
@@ -69,7 +70,7 @@ def _choice(question: Question, text: str) -> Any:
         return PAIR_KEYS[text.lower()]
     if not text:
         return "unsure"
-    if not text.isdecimal():
+    if not is_whole(text):
         return called(text, question.groups)
     if int(text) > len(question.groups):
         raise ValueError(f"There is no group {text}: {PICK_HELP}.")

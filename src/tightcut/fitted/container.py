@@ -1,0 +1,77 @@
+"""The zip archive around a model: looked at whole before anything is built from it.
+
+Entries are stored and not compressed, so that they take no more memory than the file. An array is read only if its header
+announces as many bytes as the entry has; the header is matched, not evaluated.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import zipfile
+from typing import IO
+
+import numpy as np
+
+CHUNK = 1 << 20  # bytes read at a time
+# As numpy writes it for numbers; of the first version, which has two bytes for the length.
+MAGIC = b"\x93NUMPY\x01\x00"
+HEADER = re.compile(
+    rb"\{'descr': '([<>|][biuf][0-9]{1,2})', 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\), \} *\n"
+)
+
+
+class Container:
+    """The entries of an archive, each no larger than it says, and all together no larger than the file.
+
+    Raises
+    ------
+    ValueError, zipfile.BadZipFile
+        If an entry is compressed or encrypted, if two have one name, or if they are larger than the file.
+    """
+
+    def __init__(self, archive: zipfile.ZipFile, size: int) -> None:
+        self._archive = archive
+        entries = archive.infolist()
+        for entry in entries:
+            if entry.compress_type != zipfile.ZIP_STORED or entry.compress_size != entry.file_size:
+                raise ValueError(f"{entry.filename} is compressed, which tightcut never does")
+            if entry.flag_bits & 1:
+                raise ValueError(f"{entry.filename} is encrypted")
+        if len({entry.filename for entry in entries}) < len(entries):
+            raise ValueError("two of its entries have the same name")
+        if sum(entry.file_size for entry in entries) > size:
+            raise ValueError("its entries are larger than the file")
+
+    def bytes(self, name: str) -> bytes:
+        return self._archive.read(name)
+
+    def array(self, name: str) -> np.ndarray:
+        """An array of numbers in NPY format."""
+        size = self._archive.getinfo(name).file_size
+        with self._archive.open(name) as entry:
+            if entry.read(len(MAGIC)) != MAGIC:
+                raise ValueError(f"{name} is no array")
+            length = int.from_bytes(entry.read(2), "little")
+            header = HEADER.fullmatch(entry.read(length))
+            if header is None:
+                raise ValueError(f"{name} is no array of numbers")
+            dtype = np.dtype(header[1].decode())
+            shape = tuple(int(part) for part in header[3].split(b",") if part.strip())
+            n_bytes = math.prod(shape) * dtype.itemsize
+            if n_bytes != size - len(MAGIC) - 2 - length:
+                raise ValueError(f"{name} holds another number of values than its shape {shape} says")
+            values = _filled(entry, n_bytes).view(dtype)
+        array = values.reshape(shape[::-1]).T if header[2] == b"True" else values.reshape(shape)
+        return array.astype(dtype.newbyteorder("="), copy=False)
+
+
+def _filled(entry: IO[bytes], n_bytes: int) -> np.ndarray:
+    """The rest of an entry; zipfile compares its checksum at the end."""
+    content, start = np.empty(n_bytes, np.uint8), 0
+    while chunk := entry.read(CHUNK):
+        content[start : start + len(chunk)] = np.frombuffer(chunk, np.uint8)
+        start += len(chunk)
+    if start < n_bytes:
+        raise ValueError("an array ends early")
+    return content

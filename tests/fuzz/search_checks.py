@@ -1,0 +1,165 @@
+"""`cluster` and its neighbours on problems whose weights, vertex weights and beliefs are anywhere from 1e-320 to 1e300.
+
+Promised: an answer or a documented error; k clusters, none empty; constraints that hold where none may be violated; a finite
+cut, measured with the numbers given; no warning.
+"""
+
+import math
+
+import numpy as np
+from fuzz.draw import HIGHEST, LOWEST, assert_labels, clusters, positive, size, symmetric
+
+from tightcut import Constraints, Graph, cluster, tradeoff_path
+from tightcut.audit import audit
+from tightcut.exceptions import InconsistentConstraintsError
+from tightcut.problem.objective import normalized_cut
+from tightcut.search.partition import refine_labels
+from tightcut.search.spectral_k import choose_n_clusters
+
+CHECKS = {}
+MOST_POINTS = 14
+
+
+def check(function):
+    CHECKS[function.__name__] = function
+    return function
+
+
+def problem(rng):
+    """A graph and constraints, or None where the graph is refused for the size of its numbers."""
+    n = size(rng, MOST_POINTS)
+    # Half of the graphs in a range that is not refused.
+    highest = rng.choice([99, HIGHEST])
+
+    def weights(rng, count):
+        return positive(rng, count, LOWEST, highest)
+
+    own = weights(rng, n)
+    vertex_weights = ["degree", "ones", own][rng.integers(3)]
+    try:
+        graph = Graph.from_affinity(symmetric(rng, n, weights), vertex_weights)
+    except ValueError as error:
+        if "overflow" not in str(error):
+            raise
+        return None
+    return graph, constraints(rng, n)
+
+
+def constraints(rng, n):
+    """Few or many pairs, half of the time such that some clustering satisfies all of them."""
+    first, second = np.triu_indices(n, 1)
+    chosen = rng.permutation(len(first))[: rng.integers(0, n + 1)]
+    pairs = np.stack([first[chosen], second[chosen]], axis=1)
+    groups = rng.integers(clusters(rng, n), size=n)
+    must = groups[pairs[:, 0]] == groups[pairs[:, 1]]
+    if rng.random() < 0.5:
+        must = rng.random(len(pairs)) < 0.4
+    belief = positive(rng, len(pairs), LOWEST, 0) if rng.random() < 0.7 else np.ones(len(pairs))
+    return Constraints.from_pairs(n, pairs[must], pairs[~must], belief[must], belief[~must])
+
+
+@check
+def clustering(rng):
+    made = problem(rng)
+    if made is None:
+        return
+    graph, known = made
+    k, limit = (
+        clusters(rng, graph.n_vertices),
+        [0, 0, 1, "fewest", float(positive(rng, 1, LOWEST, 1)[0])][rng.integers(5)],
+    )
+    settings = {"effort": float(rng.choice([0, 0, 0.3])), "influence": float(rng.choice([0, 0, 1]))}
+    try:
+        found = cluster(graph, known, k, max_violations=limit, n_jobs=1, random_state=0, progress=_progress, **settings)
+    except InconsistentConstraintsError:
+        return
+    _assert_result(found, graph, known, k)
+    if limit == 0:
+        assert found.n_violations == 0, found.violations
+    elif limit != "fewest":
+        assert found.violations.belief <= limit + 1e-9, found.violations
+
+
+@check
+def tradeoff(rng):
+    made = problem(rng)
+    if made is None or made[0].n_vertices < 2:
+        return
+    try:
+        path = tradeoff_path(*made, effort=0.0, n_jobs=1, random_state=0, progress=_progress)
+    except InconsistentConstraintsError:
+        return
+    for found in path:
+        _assert_result(found, *made, 2)
+
+
+@check
+def paper(rng):
+    made = problem(rng)
+    if made is None:
+        return
+    k = clusters(rng, made[0].n_vertices)
+    try:
+        found = cluster(*made, min(k, 4), method="paper", effort=0.0, random_state=0, progress=_progress)
+    except InconsistentConstraintsError:
+        return
+    _assert_result(found, *made, min(k, 4))
+
+
+@check
+def prices(rng):
+    made = problem(rng)
+    if made is None:
+        return
+    graph, known = made
+    k = clusters(rng, graph.n_vertices)
+    present = np.append(np.arange(k), rng.integers(k, size=graph.n_vertices - k))
+    found = audit(graph, known, present, n_solved=1, effort=0.0, n_jobs=1)
+    assert all(math.isfinite(row.price) for row in found)
+
+
+@check
+def refinement(rng):
+    made = problem(rng)
+    if made is None:
+        return
+    graph, known = made
+    n = graph.n_vertices
+    k = clusters(rng, n)
+    present = np.append(np.arange(k), rng.integers(k, size=n - k))
+    held = known.select(*(_holds(known, present)))
+    found = refine_labels(graph, held, present, np.random.default_rng(0))
+    assert_labels(found, k, all_used=True)
+    assert held.violations(found).n_violations == 0
+
+
+@check
+def number_of_clusters(rng):
+    made = problem(rng)
+    if made is None:
+        return
+    try:
+        found = choose_n_clusters(*made)
+    except InconsistentConstraintsError:
+        return
+    assert 2 <= found.n_clusters <= made[0].n_vertices
+    assert found.eigenvalues is None or np.isfinite(found.eigenvalues).all()
+
+
+def _holds(known, labels):
+    must, cannot = known.must_link, known.cannot_link
+    return labels[must[:, 0]] == labels[must[:, 1]], labels[cannot[:, 0]] != labels[cannot[:, 1]]
+
+
+def _progress(stage, done, total, best):
+    assert 0 <= done <= total, (stage, done, total)
+    assert math.isnan(best) or best >= 0, (stage, best)
+
+
+def _assert_result(found, graph, known, k):
+    assert_labels(found.labels, k, all_used=True)
+    assert 0 <= found.cut < math.inf
+    assert found.cut == normalized_cut(graph, found.labels)
+    assert all(0 <= value < math.inf for value in found.history or ())
+    own = known.violations(found.labels)
+    assert (found.violations.belief, found.violations.n_violations) == (own.belief, own.n_violations)
