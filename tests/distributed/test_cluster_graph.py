@@ -317,8 +317,8 @@ def test_must_links_that_leave_too_few_sets_are_told_in_the_same_words_everywher
             way()
         told.append((str(caught.value), caught.value.reason, caught.value.n_clusters))
     assert told == told[:1] * len(ways)
-    left = "join all 6 points into one set" if n_links == 5 else "leave 2 separate sets of points"
-    assert told[0][0].startswith(f"The must-links {left}, too few for {k} non-empty clusters.")
+    left = "1 separate set" if n_links == 5 else "2 separate sets"
+    assert told[0][0].startswith(f"The must-links leave {left} of points, too few for {k} non-empty clusters.")
 
 
 @pytest.mark.slow

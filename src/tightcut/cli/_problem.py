@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tightcut.cli._console import Console
+from tightcut.utils.contradictions import Wording
 from tightcut.utils.display import counted
 from tightcut.utils.extras import missing_package
 
@@ -29,6 +30,17 @@ SETTINGS = (
 YES_OR_NO = {"yes": True, "no": False}
 
 
+# What the remedies are called here.
+OPTIONS = Wording(
+    pairs="lines",
+    effort="--effort",
+    limit="--max-violations",
+    fewer="ask for fewer clusters (-k)",
+    more="ask for more clusters (-k)",
+    fewest="use --max-violations fewest to violate as little as possible",
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """The data and the constraints of the files, with the places that constraints come from."""
@@ -42,11 +54,11 @@ class Problem:
 
     def fit(self, options: dict[str, Any], init: np.ndarray | None = None) -> FittedState:
         """The estimator with these options, fitted; contradictions are explained with the user's names."""
-        from tightcut.cli._contradiction import explain
         from tightcut.exceptions import InconsistentConstraintsError
         from tightcut.files import InputError
         from tightcut.fitted.fit import fit
         from tightcut.fitted.parameters import Parameters
+        from tightcut.utils.contradictions import explain
 
         data, pairs, n_clusters = self.data, self.judgements, options["n_clusters"]
         if data.n_rows < 2:
@@ -73,8 +85,8 @@ class Problem:
                     init=init,
                 )
         except InconsistentConstraintsError as error:
-            count = error.n_clusters or (2 if n_clusters == "auto" else n_clusters)
-            error.args = (explain(error, data.ids, count, self.place),)
+            error.n_clusters = error.n_clusters or (2 if n_clusters == "auto" else n_clusters)
+            error.args = (explain(error, data.ids.__getitem__, self.place, OPTIONS),)
             raise
         if n_clusters == "auto":
             self.console.note(f"{model.n_clusters} clusters. {model.n_clusters_reason}")

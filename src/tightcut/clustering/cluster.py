@@ -329,12 +329,7 @@ def _one_cluster(graph: Graph, constraints: Constraints, limit: float | None) ->
     belief = float(constraints.cannot_link_belief.sum())
     if limit is not None and belief > (limit + BELIEF_ROUNDING if limit > 0 else 0):
         i, j = constraints.cannot_link[0].tolist()
-        raise InconsistentConstraintsError(
-            [("cannot", i, j)],
-            f"One cluster cannot satisfy the cannot-link between {i} and {j}; ask for more clusters.",
-            n_clusters=1,
-            reason="clique",
-        )
+        raise InconsistentConstraintsError([("cannot", i, j)], n_clusters=1, reason="clique")
     return _result(graph, constraints, np.zeros(graph.n_vertices, np.int64), bound=belief)
 
 

@@ -20,10 +20,11 @@ from tightcut.distributed.edges import MOST_VERTICES, Vertices, read_edges, runs
 from tightcut.distributed.levels import Level, cut_into_blocks, write_level
 from tightcut.distributed.refinement import refine
 from tightcut.distributed.running import LostWorkersError, Progress, Runner, find_client, temporary_folder
+from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.violations import Violations
-from tightcut.relaxation.recursion import separate_sets, too_few_sets
+from tightcut.relaxation.recursion import separate_sets
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.contradiction import explain
 from tightcut.search.feasibility import find_colouring
@@ -236,7 +237,7 @@ def _mergeable_sets(known: Constraints, k: int) -> np.ndarray:
         sides = known.require_two_colourable()
         found, unit = np.unique(2 * sides.component.astype(np.int64) + sides.colour, return_inverse=True)
         if len(found) < 2:
-            raise too_few_sets(known, 1, 2)
+            raise InconsistentConstraintsError(n_clusters=2, reason="empty cluster", n_sets=1)
         return unit.astype(np.int32)
     component = separate_sets(known, k).astype(np.int32)
     count = int(component.max()) + 1

@@ -67,20 +67,8 @@ def beyond_limit(
 ) -> InconsistentConstraintsError:
     """The error for a limit that no clustering found respects, or none can: all violate at least the bound."""
     proven = bound > limit + BELIEF_ROUNDING
-    message = (
-        f"No {k} clusters violate at most {limit:g} units of belief: at least {bound:g} must be violated, and {needed:g} "
-        f"are enough. Raise max_violations to {needed:g}"
-        if proven
-        else f"No {k} clusters with at most {limit:g} units of belief violated were found; the best violate {needed:g}. "
-        "Raise max_violations or effort"
-    )
     return InconsistentConstraintsError(
-        message=f'{message}, or pass max_violations="fewest".',
-        proven=proven,
-        best_labels=labels,
-        n_clusters=k,
-        reason="limit",
-        needed=needed,
+        proven=proven, best_labels=labels, n_clusters=k, reason="limit", needed=needed, limit=limit, bound=bound
     )
 
 

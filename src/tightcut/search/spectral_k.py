@@ -16,7 +16,6 @@ from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.spectral import DENSE_LIMIT
-from tightcut.relaxation.recursion import too_few_sets
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.feasibility import conflict_graph, find_clique, find_colouring
 from tightcut.search.magnitudes import scaled_graph
@@ -104,7 +103,7 @@ def choose_n_clusters(
         raise InconsistentConstraintsError(witness)
     count, component = constraints.components()
     if count < 2:
-        raise too_few_sets(constraints, 1, 2)
+        raise InconsistentConstraintsError(n_clusters=2, reason="empty cluster", n_sets=1)
     merged = graph.contract(component)
     pairs = Constraints.from_pairs(count, cannot_link=component[constraints.cannot_link])
     at_least, why = _fewest_clusters(merged, pairs)
