@@ -49,11 +49,6 @@ FLOOR = {room: floor for floor, rooms in enumerate(ROOMS.split("\n")) for room i
 
 UPWARD = {
     ("problem.constraints", "ask.journal.file"): "Constraints.from_answers",
-    ("relaxation.ratio_dca", "gpu.steps"): "a back end, to be passed in",
-    ("search.k_way", "gpu.many_clusters"): "a back end, to be passed in",
-    ("search.partition", "gpu.coarsening"): "a back end, to be passed in",
-    ("search.evolve", "gpu.search"): "a back end, to be passed in",
-    ("search.two_way", "gpu.two_clusters"): "a back end, to be passed in",
 }
 LONG_MODULES = {"estimator": "nine tenths of it are the reference documentation of COSC"}
 LONG_FUNCTIONS: dict[str, str] = {}

@@ -65,7 +65,7 @@ def test_never_worse_than_the_start(k, effort, graph):
 
 
 def two_clusters(graph):
-    return TwoClusters(reduce_to_units(graph, Constraints.from_pairs(300, [(0, 1)], [(2, 3), (4, 7)])).graph)
+    return TwoClusters(reduce_to_units(graph, Constraints.from_pairs(300, [(0, 1)], [(2, 3), (4, 7)])).small)
 
 
 def four_clusters(graph):
@@ -91,7 +91,7 @@ def test_every_level_keeps_the_score_and_refinement_only_improves_it(make, graph
     small = coarsest(problem, levels)
     state = random_state(small, rng)
     score, _ = small.judge(state)
-    finer = [problem, *(level.problem for level in levels[:-1])]
+    finer = [problem, *(level.small for level in levels[:-1])]
     for fine, level in zip(finer[::-1], levels[::-1], strict=True):
         np.testing.assert_array_equal(level.project(level.lift(state)), state)
         state = level.lift(state)
@@ -409,7 +409,7 @@ def test_two_halves_with_weak_edges_between_them_are_not_merged():
     spins = truth
     for level in coarsen(problem, 40, np.random.default_rng(1)):
         spins = level.project(spins)
-        assert level.problem.judge(spins)[0] == pytest.approx(problem.judge(truth)[0], rel=1e-9)
+        assert level.small.judge(spins)[0] == pytest.approx(problem.judge(truth)[0], rel=1e-9)
 
 
 @pytest.mark.slow
@@ -435,10 +435,10 @@ def test_matched_units_are_together_in_the_state(make, graph):
     problem = make(graph)
     state = search.improve(problem, random_state(problem, rng))[1]
     level = problem.matched(1e9, rng, state)
-    assert level.problem.size < 0.7 * problem.size
+    assert level.small.size < 0.7 * problem.size
     small = level.project(state)
     np.testing.assert_array_equal(level.lift(small), state)
-    assert level.problem.judge(small)[0] == pytest.approx(problem.judge(state)[0])
+    assert level.small.judge(small)[0] == pytest.approx(problem.judge(state)[0])
 
 
 def test_nothing_is_matched_where_no_edge_stays_within_a_cluster():
@@ -478,7 +478,7 @@ def test_cannot_links_between_all_points_of_three_groups(graph):
 def test_skipped_levels_keep_states_and_scores(k, graph, monkeypatch):
     pairs = Constraints.from_pairs(300, cannot_link=[(2, 3), (4, 7), (3, 12)])
     if k == 2:
-        problem = TwoClusters(reduce_to_units(graph, pairs).graph)
+        problem = TwoClusters(reduce_to_units(graph, pairs).small)
     else:
         problem = ManyClusters.of(ConstrainedGraph.from_graph(graph, pairs), k)
     every = coarsen(problem, 20, np.random.default_rng(0))
@@ -487,11 +487,11 @@ def test_skipped_levels_keep_states_and_scores(k, graph, monkeypatch):
     assert len(levels) < len(every)
     larger = problem
     for level in levels:
-        state = level.problem.start(np.random.default_rng(1))[1]
+        state = level.small.start(np.random.default_rng(1))[1]
         lifted = level.lift(state)
         np.testing.assert_array_equal(level.project(lifted), state)
-        assert larger.judge(lifted)[0] == pytest.approx(level.problem.judge(state)[0])
-        larger = level.problem
+        assert larger.judge(lifted)[0] == pytest.approx(level.small.judge(state)[0])
+        larger = level.small
 
 
 @pytest.mark.slow

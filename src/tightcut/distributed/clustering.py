@@ -222,12 +222,12 @@ def _first_level(
     points = Level(place / "points", np.array([0, len(vertices)]))
     points.save(ids=vertices.ids, unit=unit)
     level = Level(place / "level-0", cut_into_blocks(np.bincount(unit, vertices.arcs, count), settings.partition_size))
-    mass = write_level(runner, "write", runs_of_arcs(frame, points, level), level)
+    vertex_weights = write_level(runner, "write", runs_of_arcs(frame, points, level), level)
     isolated = vertices.degrees == 0
     positive = vertices.degrees[~isolated]
-    mass += np.bincount(unit, isolated, count) * (positive.min() if len(positive) else 1.0)
+    vertex_weights += np.bincount(unit, isolated, count) * (positive.min() if len(positive) else 1.0)
     cannot_link = Constraints.from_pairs(count, cannot_link=unit[known.cannot_link]).cannot_link
-    save_units(level, mass, cannot_link)
+    save_units(level, vertex_weights, cannot_link)
     return level, cannot_link
 
 
@@ -272,7 +272,7 @@ def _search(
 def _search_level(
     level: Level, cannot_link: np.ndarray, settings: _Settings, rng: np.random.Generator, init: np.ndarray | None
 ) -> tuple[np.ndarray, float]:
-    graph = Graph(level.read(), np.array(level.array("mass")))
+    graph = Graph(level.read(), np.array(level.array("vertex_weights")))
     known = Constraints.from_pairs(level.n_units, cannot_link=cannot_link)
     effort, n_jobs = settings.effort, settings.n_jobs
     # A worker of another process draws from a copy; one that is a thread would draw from the caller's generator.

@@ -14,9 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from tightcut.search.constrained_graph import ConstrainedGraph
+from tightcut.search.contraction import Contraction
 from tightcut.search.evolve import search
 from tightcut.search.options import QUICK, SearchOptions
-from tightcut.search.signed_graph import SignedContraction, SignedGraph
+from tightcut.search.signed_graph import SignedGraph
 from tightcut.search.two_way import TwoClusters
 
 FEW = 10  # vertices of two clusters up to which all splits of them are compared; a search takes ten times as long
@@ -68,8 +69,8 @@ def _resplit(
         return [] if side is None else [(members, np.where(side, a, b))]
     units = units_of(graph, labels, members)
     spins = units.project(np.where(labels[members] == a, 1, -1).astype(np.int8))
-    before = units.graph.ratio(spins)
-    ratio, found = search(TwoClusters(units.graph), rng, QUICK, [spins])[0]
+    before = units.small.ratio(spins)
+    ratio, found = search(TwoClusters(units.small), rng, QUICK, [spins])[0]
     return [(members, np.where(units.lift(found) > 0, a, b))] if ratio < before * (1 - 1e-12) else []
 
 
@@ -160,15 +161,15 @@ def _halves(
     if len(members) < 2:
         return []
     units = units_of(graph, labels, members)
-    if units.graph.is_one_sided:
+    if units.small.is_one_sided:
         return []
-    ratio, spins = search(TwoClusters(units.graph), rng, QUICK)[0]
+    ratio, spins = search(TwoClusters(units.small), rng, QUICK)[0]
     side = units.lift(spins) > 0
     relations = _among(graph.relations, members)
     return [(c, ratio, members, side, float(side @ (relations @ ~side)))]
 
 
-def units_of(graph: ConstrainedGraph, labels: np.ndarray, members: np.ndarray) -> SignedContraction:
+def units_of(graph: ConstrainedGraph, labels: np.ndarray, members: np.ndarray) -> Contraction[SignedGraph]:
     """The signed graph of the members of one or two clusters, with the relations that hold today as units.
 
     The labels themselves orient the units: no colouring is needed.
@@ -180,7 +181,7 @@ def units_of(graph: ConstrainedGraph, labels: np.ndarray, members: np.ndarray) -
     own = labels[members]
     holds = (own[relations.row] == own[relations.col]) == (relations.data < 0)
     if not holds.any():
-        return SignedContraction(signed, np.arange(n, dtype=np.int32), np.ones(n, np.int8))
+        return Contraction(signed, np.arange(n, dtype=np.int32), np.ones(n, np.int8))
     ends = relations.row[holds], relations.col[holds]
     _, unit = sp.csgraph.connected_components(sp.coo_array((holds[holds], ends), shape=(n, n)), directed=False)
     first = np.unique(unit, return_index=True)[1]
