@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from tightcut.problem.two_colouring import link_graph
-from tightcut.resolution.edges import Evidence
+from tightcut.resolution.edges import PairScores
 from tightcut.resolution.result import ScoredPairs
 from tightcut.resolution.rules import Named, Rules
 from tightcut.resolution.tables import Columns
@@ -60,7 +60,7 @@ class Parts:
         """The problem of these records alone, whose ids are their numbers."""
         whole = self._problem
         scored = self._scored.inside(records)
-        evidence = Evidence(
+        evidence = PairScores(
             np.searchsorted(records, whole.evidence.pairs[scored]),
             whole.evidence.weight[scored],
             whole.evidence.probability[scored],

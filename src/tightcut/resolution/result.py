@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tightcut.resolution.edges import BETWEEN, Evidence
+from tightcut.resolution.edges import BETWEEN, PairScores
 from tightcut.resolution.review import Review
 from tightcut.resolution.rules import Rules
 from tightcut.resolution.solver import edges_between_units, solve
@@ -37,7 +37,7 @@ class Resolution:
         cut), `probability`, `cluster_a`, `cluster_b`, `margin`. Correct the column `type` where it is wrong, and the
         table can be used as rules.
     disagreement : float
-        Evidence that the clusters contradict, in log odds; no clustering under the rules contradicts less than
+        PairScores that the clusters contradict, in log odds; no clustering under the rules contradicts less than
         `lower_bound`.
     lower_bound : float
     n_components : int
@@ -138,12 +138,12 @@ class ScoredPairs:
     ----------
     columns : Columns
         The ids of the records and, where they are made of several columns, those.
-    evidence : Evidence
+    evidence : PairScores
     rules : Rules
     """
 
     columns: Columns
-    evidence: Evidence
+    evidence: PairScores
     rules: Rules
 
     @property

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tightcut.resolution.edges import Evidence
-from tightcut.resolution.keys import distinct_places
+from tightcut.resolution.edges import PairScores
+from tightcut.resolution.ids import distinct_places
 from tightcut.resolution.rules import RULE_NAMES, Rules
 from tightcut.resolution.solver import UnitEdges
 from tightcut.resolution.tables import Columns
@@ -27,7 +27,7 @@ class Review:
 
     ids: np.ndarray
     labels: np.ndarray
-    evidence: Evidence
+    evidence: PairScores
     rules: Rules
     edges: UnitEdges
 
