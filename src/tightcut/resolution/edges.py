@@ -12,6 +12,7 @@ import numpy as np
 from tightcut.files import InputError
 from tightcut.files.errors import listed
 from tightcut.files.tables import first_places
+from tightcut.problem.pairs import pair_keys
 from tightcut.resolution.ids import IdColumn, read_ids
 from tightcut.resolution.tables import Columns, TableView, read_view
 
@@ -176,8 +177,7 @@ class PairScores:
 
 def merge_scores(pairs: np.ndarray, probability: np.ndarray, prior: float, n_records: int) -> PairScores:
     """Of a pair that was scored several times, in either order, the mean of its log odds counts."""
-    low, high = np.minimum(pairs[:, 0], pairs[:, 1]), np.maximum(pairs[:, 0], pairs[:, 1])
-    key = low * n_records + high
+    key = pair_keys(pairs, n_records)
     # Equal pairs by their score, so that sums do not depend on the order of the rows.
     order = np.lexsort((probability, key))
     key, score = key[order], probability[order]

@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from tightcut.problem.pairs import pair_keys
 from tightcut.resolution.edges import PairScores
 from tightcut.resolution.ids import distinct_places
 from tightcut.resolution.rules import RULE_NAMES, Rules, look_up
@@ -47,17 +48,31 @@ class Review:
 
     def _cut_margins(self, cut: np.ndarray) -> np.ndarray:
         """How much more each cut edge's best alternative would cost; inf where rules leave none."""
-        units, labels, unit_labels = self.rules.units, self.labels, self._unit_labels
-        weights = _Sums(self.edges, unit_labels, units[self.scores.pairs[cut]])
+        units, labels, pairs = self.rules.units, self.labels, self.scores.pairs[cut]
+        k = int(labels.max(initial=0)) + 1
+        of_units, of_clusters = self._sums(pairs, k)
         margin = np.full(len(cut), np.inf)
-        for one, other in (self.scores.pairs[cut].T, self.scores.pairs[cut, ::-1].T):
+        for one, other in (pairs.T, pairs[:, ::-1].T):
             unit, own, there = units[one], labels[one], labels[other]
-            moved = weights.to_cluster(unit, own) - weights.to_cluster(unit, there)
+            moved = of_units[unit * k + own] - of_units[unit * k + there]
             forbidden = self.rules.between(units, unit, there, others=labels).any
             margin = np.minimum(margin, np.where(forbidden, np.inf, moved))
-        a, b = labels[self.scores.pairs[cut]].T
-        joined = np.where(self.rules.between(labels, a, b).any, np.inf, -weights.between(a, b))
+        forbidden = self.rules.between(labels, *labels[pairs].T).any
+        joined = np.where(forbidden, np.inf, -of_clusters[pair_keys(labels[pairs], k)])
         return np.maximum(np.minimum(margin, joined), 0.0)
+
+    def _sums(self, pairs: np.ndarray, k: int) -> tuple[_Sums, _Sums]:
+        """The weight between units and the k clusters, and between clusters, for the clusters of some pairs.
+
+        Edges that a rule forbids count 0.
+        """
+        labels, edges = self._unit_labels, self.edges
+        concerned = np.zeros(k, bool)
+        concerned[self.labels[pairs]] = True
+        chosen = concerned[labels[edges.first]] & concerned[labels[edges.second]] & np.isfinite(edges.weight)
+        ends, weight = np.stack([edges.first[chosen], edges.second[chosen]], axis=1), edges.weight[chosen]
+        keys = ends * k + labels[ends[:, ::-1]]
+        return _Sums(keys.T.ravel(), np.tile(weight, 2)), _Sums(pair_keys(labels[ends], k), weight)
 
     def _cut_edges(self, cut: np.ndarray, margin: np.ndarray) -> Columns:
         i, j = self.scores.pairs[cut].T
@@ -67,7 +82,7 @@ class Review:
         rows = np.flatnonzero(~reason.any & of_clusters.any)
         reason.set(rows, of_clusters.kind[rows], of_clusters.first[rows], of_clusters.second[rows])
         rows = np.flatnonzero(~reason.any)
-        against = self.scores.pairs[self._strongest_against(self.labels[i[rows]], self.labels[j[rows]], cut[rows])]
+        against = self.scores.pairs[self._strongest_against(cut[rows])]
         swapped = self.labels[against[:, 0]] != self.labels[i[rows]]
         against[swapped] = against[swapped, ::-1]
         reason.set(rows, 0, against[:, 0], against[:, 1])
@@ -79,14 +94,14 @@ class Review:
             margin=margin,
         )
 
-    def _strongest_against(self, a: np.ndarray, b: np.ndarray, itself: np.ndarray) -> np.ndarray:
-        """Of the pairs between two clusters, the row of the one with the lowest score; `itself` if none is against."""
-        i, j = self.labels[self.scores.pairs].T
-        against = np.flatnonzero((self.scores.weight < 0) & (i != j))
+    def _strongest_against(self, cut: np.ndarray) -> np.ndarray:
+        """Of the pairs between the two clusters of each cut edge, the row with the lowest score; its own if none is against."""
+        clusters = self.labels[self.scores.pairs]
+        against = np.flatnonzero((self.scores.weight < 0) & (clusters[:, 0] != clusters[:, 1]))
         against = against[np.argsort(self.scores.weight[against], kind="stable")]
         n = int(self.labels.max(initial=0)) + 1
-        hit, row = look_up(_pair_keys(i[against], j[against], n), _pair_keys(a, b, n))
-        found = itself.copy()
+        hit, row = look_up(pair_keys(clusters[against], n), pair_keys(clusters[cut], n))
+        found = cut.copy()
         found[hit] = against[row]
         return found
 
@@ -122,7 +137,7 @@ class Review:
 
     def _strongest_between_units(self, wanted: np.ndarray) -> np.ndarray:
         """Of the pairs between two units, the row of the one with the highest score."""
-        keys = _pair_keys(*self.rules.units[self.scores.pairs].T, self.rules.n_units)
+        keys = pair_keys(self.rules.units[self.scores.pairs], self.rules.n_units)
         if len(self.rules.joined) == 0:  # each unit is a record, and pairs are in order
             return np.searchsorted(keys, wanted)
         order = np.argsort(-self.scores.weight, kind="stable")
@@ -140,39 +155,14 @@ class Review:
 
 
 class _Sums:
-    """The evidence between some units and all clusters, and between their clusters; what is forbidden counts 0."""
+    """Sums of values by key; 0 for keys without a value."""
 
-    def __init__(self, edges: UnitEdges, unit_labels: np.ndarray, units: np.ndarray) -> None:
-        self.width = int(unit_labels.max(initial=0)) + 1
-        concerned = np.zeros(self.width, bool)
-        concerned[unit_labels[units]] = True
-        chosen = concerned[unit_labels[edges.first]] & concerned[unit_labels[edges.second]] & np.isfinite(edges.weight)
-        first, second, weight = edges.first[chosen], edges.second[chosen], edges.weight[chosen]
-        a, b = unit_labels[first], unit_labels[second]
-        ends = np.concatenate([first * self.width + b, second * self.width + a])
-        self.of_units = _totals(ends, np.concatenate([weight, weight]))
-        self.of_clusters = _totals(_pair_keys(a, b, self.width), weight)
+    def __init__(self, keys: np.ndarray, values: np.ndarray) -> None:
+        self.keys, place = distinct_places(keys)
+        self.sums = np.bincount(place, values, len(self.keys))
 
-    def to_cluster(self, unit: np.ndarray, cluster: np.ndarray) -> np.ndarray:
-        return _read(self.of_units, unit * self.width + cluster)
-
-    def between(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return _read(self.of_clusters, _pair_keys(a, b, self.width))
-
-
-def _pair_keys(a: np.ndarray, b: np.ndarray, n: int) -> np.ndarray:
-    """Unordered pairs of 0, ..., n - 1 as numbers."""
-    return np.minimum(a, b) * n + np.maximum(a, b)
-
-
-def _totals(keys: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    known, place = distinct_places(keys)
-    return known, np.bincount(place, weight, len(known))
-
-
-def _read(totals: tuple[np.ndarray, np.ndarray], keys: np.ndarray) -> np.ndarray:
-    known, values = totals
-    if len(known) == 0:
-        return np.zeros(len(keys))
-    place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-    return np.where(known[place] == keys, values[place], 0.0)
+    def __getitem__(self, keys: np.ndarray) -> np.ndarray:
+        if len(self.keys) == 0:
+            return np.zeros(len(keys))
+        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[place] == keys, self.sums[place], 0.0)

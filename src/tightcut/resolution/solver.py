@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from tightcut.clustering.result import number_by_appearance
+from tightcut.problem.pairs import pair_keys
 from tightcut.resolution.edges import PairScores
 from tightcut.resolution.rules import Rules
 from tightcut.utils.interruption import interruptible
@@ -55,15 +56,14 @@ class Solution:
 def edges_between_units(evidence: PairScores, rules: Rules) -> UnitEdges:
     """Sum the evidence between units, and mark the pairs that rules forbid; pairs that say nothing are left out."""
     n, pairs = max(rules.n_units, 1), rules.units[evidence.pairs]
-    key = np.minimum(pairs[:, 0], pairs[:, 1]) * n + np.maximum(pairs[:, 0], pairs[:, 1])
+    key = pair_keys(pairs, n)
     scored = np.flatnonzero((pairs[:, 0] != pairs[:, 1]) & (evidence.weight != 0))
     if len(rules.joined):
         scored = scored[np.argsort(key[scored], kind="stable")]
     starts = np.flatnonzero(np.diff(key[scored], prepend=-1))  # without must-links pairs are in order already
     keys = key[scored[starts]]
     weights = np.add.reduceat(evidence.weight[scored], starts) if len(starts) else np.empty(0)
-    apart = np.sort(rules.units[rules.cannot_link], axis=1)
-    forbidden = np.unique(apart[:, 0] * n + apart[:, 1])
+    forbidden = np.unique(pair_keys(rules.units[rules.cannot_link], n))
     if len(forbidden):
         forbidden = forbidden[~np.isin(forbidden, keys, kind="sort")]
         keys, weights = np.append(keys, forbidden), np.append(weights, np.full(len(forbidden), -np.inf))
