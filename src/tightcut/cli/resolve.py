@@ -18,7 +18,7 @@ from tightcut.utils.display import counted
 if TYPE_CHECKING:
     from tightcut import Resolution
     from tightcut.files import Judgements
-    from tightcut.resolution.tables import Source
+    from tightcut.resolution.tables import TableView
 
 REASONS = {"cannot_link": "a cannot-link", "groups": "a group", "labels": "known labels", "evidence": "other scores"}
 
@@ -120,7 +120,7 @@ def _resolved(edges: Path, columns: str | None, rules: dict[str, Any], console: 
 
     must, cannot = None, None
     if rules["constraints"] is not None:
-        must, cannot = _sources(read_pairs(rules["constraints"]))
+        must, cannot = _tables(read_pairs(rules["constraints"]))
     with console.warnings_as_notes(), compiling_reported(console.progress()):
         return solve(
             edges,
@@ -133,28 +133,26 @@ def _resolved(edges: Path, columns: str | None, rules: dict[str, Any], console: 
         )
 
 
-def _sources(judgements: Judgements) -> tuple[Source, Source]:
+def _tables(judgements: Judgements) -> tuple[TableView, TableView]:
     """The must-links and the cannot-links of a file of pairs, as tables of ids."""
     import numpy as np
 
     from tightcut.files import InputError
-    from tightcut.resolution.tables import Source
+    from tightcut.resolution.tables import TableView
 
+    table = judgements.table
     unsure = np.flatnonzero(judgements.belief < 1)
     if len(unsure):
         raise InputError(
-            f"{judgements.table.where(int(unsure[0]))}: belief {judgements.belief[unsure[0]]:g}. Rules hold, whatever they "
+            f"{table.where(int(unsure[0]))}: belief {judgements.belief[unsure[0]]:g}. Rules hold, whatever they "
             "cost; give a pair that may be wrong as one of the EDGES, with its probability."
         )
-    names = np.array(judgements.names, dtype=object)
-
-    def chosen(mask: np.ndarray) -> Source:
-        rows = np.flatnonzero(mask)
-        columns = {"a": names[judgements.ends[rows, 0]], "b": names[judgements.ends[rows, 1]]}
-        path = str(judgements.path)
-        return Source(path, ("a", "b"), columns.__getitem__, True, lambda row: judgements.table.where(int(rows[row])))
-
-    return chosen(judgements.must), chosen(~judgements.must)
+    ends = np.array(judgements.names, dtype=object)[judgements.ends]
+    must, cannot = (
+        TableView(table.path, ("a", "b"), tuple(ends[rows].T), table.lines, loose=True, rows=rows)
+        for rows in (np.flatnonzero(judgements.must), np.flatnonzero(~judgements.must))
+    )
+    return must, cannot
 
 
 def _print_clusters(found: Resolution, *, spreadsheet: bool) -> None:
