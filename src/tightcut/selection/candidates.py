@@ -12,7 +12,7 @@ Fewer neighbours and graphs without diffusion are not candidates: held-out pairs
 better.
 
 All candidates together take the time of a few fits: a short search is a single start, and large data are represented by a
-sample of `SAMPLE` points.
+sample of them.
 """
 
 from __future__ import annotations
@@ -30,21 +30,32 @@ from scipy.sparse.csgraph import connected_components
 from tightcut.exceptions import DisconnectedGraphWarning, InconsistentConstraintsError
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
-from tightcut.selection.graph_config import AUTO, PAPER, Setting, default_influence
+from tightcut.selection.graph_config import AUTO, PAPER, CandidateScore, Choice, Setting, default_influence
 from tightcut.selection.held_out import Fold, HeldOut, hold_out
 from tightcut.selection.probe import short_search
 from tightcut.selection.scale import SCALED_TO, SCALES, judge_columns
-from tightcut.selection.selection import CandidateScore, Choice
 from tightcut.selection.sources import GraphSource, PointSource
 from tightcut.utils.display import counted
 from tightcut.utils.parallel import run_tasks
 
-FEWEST = 15  # held-out pairs of each kind that are needed for a choice
-CLEAR = 1.0  # standard errors by which a candidate must be better than the default
-TELLING = 0.6  # share of held-out pairs, chance being 1/2, below which there is no influence
-REPEATS = 3  # short searches of each fold, for candidates that the first does not rule out
-SAMPLE = 3_000  # points on which candidates are compared
-MOST_LEARNED = 300  # features up to which learned distances are tried: the map is a matrix of their number squared
+
+@dataclass(frozen=True)
+class Evidence:
+    """What it takes for pairs to replace a default.
+
+    `python -m benchmarks.choosing` shows what these numbers lead to on 25 sets, its "other draws" with candidates chosen
+    on other pairs. No record says on what each of them was chosen.
+    """
+
+    held_out_pairs: int = 15  # of each kind; with fewer, all defaults stay
+    standard_errors: float = 1.0  # by which a candidate must agree with more pairs than the default
+    agreement: float = 0.6  # of the best candidate, chance being 1/2; below it cannot-links do not count for neighbours
+    searches: int = 3  # of each fold, for candidates that the first does not rule out
+    points: int = 3_000  # of the sample on which candidates are compared
+    features: int = 300  # with more, distances are not learned: the map is a matrix of their number squared
+
+
+EVIDENCE = Evidence()
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,18 +143,18 @@ def choose(
     scalable = wanted["scale"] == AUTO and n_columns > 0
     scales = [replace(default, scale=scale) for scale in SCALES if scalable and scale != default.scale]
     learnable = (
-        wanted["learn_distances"] == AUTO and 0 < n_columns <= MOST_LEARNED and problem.constraints.n_must_link > 0
+        wanted["learn_distances"] == AUTO and 0 < n_columns <= EVIDENCE.features and problem.constraints.n_must_link > 0
     )
     fading = wanted["influence"] == AUTO and default.influence > 0
     if not scales and not learnable and not fading:
         return Choice(default, reason or "All settings were given.")
     if problem.constraints.is_empty:
         return Choice(default, _joined(reason, "No pairs were given: the rest are defaults."))
-    small = problem.sample(rng, SAMPLE)
+    small = problem.sample(rng, EVIDENCE.points)
     if small.constraints.conflict_witness() is not None and problem.max_violations == 0:
         return Choice(default, _joined(reason, "The pairs contradict each other: the rest are defaults."))
     held = hold_out(small.constraints, rng)
-    if min(held.n_must, held.n_cannot) < FEWEST:
+    if min(held.n_must, held.n_cannot) < EVIDENCE.held_out_pairs:
         return Choice(default, _joined(reason, _too_few(small, problem)))
     trials = _Trials(small, held, default, int(rng.integers(2**31)), n_jobs)
     try:
@@ -162,7 +173,7 @@ def _too_few(small: TuningProblem, whole: TuningProblem) -> str:
     among = "" if n_points == whole.constraints.n_points else f" among the {n_points:,} points of a sample"
     return (
         f"There are too few pairs to choose by ({counted(given.n_must_link, 'must-link')} and "
-        f"{counted(given.n_cannot_link, 'cannot-link')}{among}; {FEWEST} of each that others do not imply are needed): the "
+        f"{counted(given.n_cannot_link, 'cannot-link')}{among}; {EVIDENCE.held_out_pairs} of each that others do not imply are needed): the "
         "rest are defaults."
     )
 
@@ -182,7 +193,7 @@ class _Trials:
     def run(self, settings: list[Setting]) -> None:
         """Try settings, those that the first searches do not rule out several times."""
         # Searches that may violate some pairs take longer and are not repeated.
-        for repeat in range(REPEATS if self.problem.max_violations == 0 else 1):
+        for repeat in range(EVIDENCE.searches if self.problem.max_violations == 0 else 1):
             hopeful = [one for one in settings if one != self.default and not self._is_ruled_out(one)]
             if repeat > 0 and not hopeful:
                 break
@@ -245,7 +256,7 @@ def graph_of(problem: TuningProblem, setting: Setting, known: Constraints) -> Gr
 
 def _decide(tried: list[CandidateScore], reason: str, held: HeldOut, *, fading: bool) -> Choice:
     default = tried[0]
-    clear = [score for score in tried if score.gain > CLEAR * score.standard_error]
+    clear = [score for score in tried if score.gain > EVIDENCE.standard_errors * score.standard_error]
     best = max(clear, key=lambda score: score.gain, default=default)
     shares = f"{best.agreement:.1%} (must-links and cannot-links in equal shares)"
     if best is default:
@@ -259,7 +270,7 @@ def _decide(tried: list[CandidateScore], reason: str, held: HeldOut, *, fading: 
         )
         reason = ""
     setting = best.setting
-    if fading and best.agreement < TELLING:
+    if fading and best.agreement < EVIDENCE.agreement:
         setting = replace(setting, influence=0.0)
         verdict += " That is hardly more than chance: cannot-links do not count for neighbours (influence 0)."
     return Choice(setting, _joined(reason, verdict), tuple(tried))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -22,9 +23,21 @@ from tightcut.selection.held_out import Fold, hold_out
 from tightcut.selection.probe import short_search
 from tightcut.utils.parallel import run_tasks
 
-FEWEST = 5  # held-out pairs of each kind that are needed
-CLEAR = 1.75  # standard errors by which an excluded number is worse than the best
-SAMPLE = 2_000  # points that are clustered
+
+@dataclass(frozen=True)
+class Evidence:
+    """What it takes for pairs to exclude a number of clusters.
+
+    `python -m benchmarks.choosing_number` shows what these numbers lead to on 22 sets. No record says on what each of
+    them was chosen.
+    """
+
+    held_out_pairs: int = 5  # of each kind; with fewer, no number is excluded
+    standard_errors: float = 1.75  # by which an excluded number agrees with fewer pairs than the best
+    points: int = 2_000  # of the sample that is clustered
+
+
+EVIDENCE = Evidence()
 
 
 def admitted_by_pairs(
@@ -39,7 +52,7 @@ def admitted_by_pairs(
     Parameters
     ----------
     problem : TuningProblem
-        Its `n_clusters` is not looked at, and its short searches satisfy all pairs that are not held out.
+        Its `n_clusters` is ignored, and its short searches satisfy all pairs that are not held out.
     setting_for : callable
         From a number of clusters to the setting of its search; graphs must not depend on the number.
     numbers : ndarray of int
@@ -47,9 +60,9 @@ def admitted_by_pairs(
     n_jobs : int, optional
         As in joblib. The result does not depend on it.
     """
-    small = problem.sample(rng, SAMPLE)
+    small = problem.sample(rng, EVIDENCE.points)
     held = hold_out(small.constraints, rng).as_given()
-    if min(held.n_must, held.n_cannot) < FEWEST:
+    if min(held.n_must, held.n_cannot) < EVIDENCE.held_out_pairs:
         return None
     seed = int(rng.integers(2**31))
     with warnings.catch_warnings():
@@ -71,7 +84,7 @@ def admitted_by_pairs(
             row[fold.asked] = held.agreement(fold, labels)
     best = agrees[np.argmax(agrees @ held.weight)]
     differences = [held.compare(best, row) for row in agrees]
-    admitted = numbers[[loss <= CLEAR * error for loss, error in differences]]
+    admitted = numbers[[loss <= EVIDENCE.standard_errors * error for loss, error in differences]]
     named = ", ".join(map(str, admitted))
     return admitted, (
         f"Of {numbers[0]} to {numbers[-1]} clusters, {held.in_words} exclude all but {named}"
