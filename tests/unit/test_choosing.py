@@ -322,7 +322,7 @@ def test_known_classes_choose_too():
 
 @pytest.mark.slow
 def test_many_points_are_compared_on_a_sample(monkeypatch):
-    monkeypatch.setattr(candidates, "EVIDENCE", replace(candidates.EVIDENCE, points=100))
+    monkeypatch.setattr(candidates, "THRESHOLDS", replace(candidates.THRESHOLDS, points=100))
     X, y = mixed_units()
     known = sample_constraints(y, 150, random_state=0)
     model = COSC(3, effort=0.1, random_state=0).fit(X, constraints=known)
