@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
+from typing import IO, Any
+from uuid import uuid4
 
 Progress = Callable[[str, int, int, float], None]
 RETRIES = 3
@@ -48,7 +49,7 @@ class Runner:
 
         name = "tightcut-" + stage.replace(",", "").replace(" ", "-")
         task = dask.delayed(function, pure=False, traverse=False)
-        return self.compute(stage, [task(*values, dask_key_name=_key(name)) for values in arguments], best)
+        return self.compute(stage, [task(*values, dask_key_name=f"{name}-{uuid4().hex}") for values in arguments], best)
 
     def compute(self, stage: str, tasks: Sequence[Any], best: float = float("inf")) -> list[Any]:
         """The values of delayed objects of one graph, in their order."""
@@ -99,10 +100,12 @@ class Runner:
 
 @contextmanager
 def temporary_folder(prefix: str, folder: str | Path | None) -> Iterator[Path]:
-    """A folder of its own within the given one, or among the temporary ones; gone in the end.
+    """A new folder within the given one, or among the temporary ones; gone in the end.
 
     Where a task has failed, others that had begun may still write into it, so it may take more than one attempt.
     """
+    if folder is not None and not Path(folder).is_dir():
+        raise ValueError(f"folder={str(folder)!r} is not a folder; make one that all workers see.")
     place = Path(mkdtemp(prefix=prefix, dir=folder)).resolve()
     try:
         yield place
@@ -114,10 +117,13 @@ def temporary_folder(prefix: str, folder: str | Path | None) -> Iterator[Path]:
             time.sleep(PAUSE)
 
 
-def _key(name: str) -> str:
-    from uuid import uuid4
-
-    return f"{name}-{uuid4().hex}"
+@contextmanager
+def written_whole(file: Path) -> Iterator[IO[bytes]]:
+    """A stream to a file that appears once all is written, also where two workers write the same file."""
+    unfinished = file.with_name(uuid4().hex)
+    with unfinished.open("wb") as stream:
+        yield stream
+    unfinished.replace(file)
 
 
 def find_client(client: Any) -> Any:

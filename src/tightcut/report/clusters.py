@@ -47,14 +47,8 @@ def cluster_section(subject: Subject) -> str:
             + f"<td>{_members(subject, members[:TYPICAL].tolist())}</td><td>{_members(subject, border) or NONE}</td>"
         )
         rows.append(Row(cells, f'data-cluster="{cluster}"'))
-    headings = [
-        "Cluster",
-        "Points#",
-        "Cut#",
-        *["What distinguishes it"] * bool(distinguished),
-        "Typical members",
-        "At the border",
-    ]
+    described = ["What distinguishes it"] * bool(distinguished)
+    headings = ["Cluster", "Points#", "Cut#", *described, "Typical members", "At the border"]
     if len(leaving) > CLUSTERS_SHOWN:
         more = f"and {len(leaving) - CLUSTERS_SHOWN:,} more clusters"
         rows.append(Row(f'<td colspan="{len(headings)}" class="quiet">{more}</td>'))

@@ -22,50 +22,14 @@ ROOMY = 1000  # points that have room for large markers
 NUMBERED = 60  # clusters whose numbers have room on the map
 LAYOUTS = ("auto", "graph", "pca")
 # Twenty colours that are told apart, on white and on black; with seven shapes no two of 140 clusters look the same.
-LIGHT = [
-    "#0072b2",
-    "#e69f00",
-    "#009e73",
-    "#cc79a7",
-    "#56b4e9",
-    "#b8a900",
-    "#8c4a2f",
-    "#7d3fb2",
-    "#c2185b",
-    "#5b8c1f",
-    "#00868b",
-    "#5c6bc0",
-    "#7f7f7f",
-    "#f06a6a",
-    "#1f3f5b",
-    "#93cf3a",
-    "#b894f0",
-    "#d3b083",
-    "#ee4bcf",
-    "#124d33",
-]
-DARK = [
-    "#4aa3df",
-    "#f0b429",
-    "#2cc295",
-    "#e29cc4",
-    "#8fd0f7",
-    "#f0e442",
-    "#c07a58",
-    "#a873dc",
-    "#ee5c93",
-    "#8fc04a",
-    "#2fb9be",
-    "#929df0",
-    "#b0b0b0",
-    "#ff9c92",
-    "#5f84a6",
-    "#c3f078",
-    "#d9c2ff",
-    "#f0dab8",
-    "#ff8ae6",
-    "#3f9468",
-]
+LIGHT = (
+    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#b8a900", "#8c4a2f", "#7d3fb2", "#c2185b", "#5b8c1f",
+    "#00868b", "#5c6bc0", "#7f7f7f", "#f06a6a", "#1f3f5b", "#93cf3a", "#b894f0", "#d3b083", "#ee4bcf", "#124d33",
+)  # fmt: skip
+DARK = (
+    "#4aa3df", "#f0b429", "#2cc295", "#e29cc4", "#8fd0f7", "#f0e442", "#c07a58", "#a873dc", "#ee5c93", "#8fc04a",
+    "#2fb9be", "#929df0", "#b0b0b0", "#ff9c92", "#5f84a6", "#c3f078", "#d9c2ff", "#f0dab8", "#ff8ae6", "#3f9468",
+)  # fmt: skip
 N_COLOURS = len(LIGHT)
 
 SHAPES = (
@@ -98,7 +62,7 @@ def draw_map(
     lines = _chosen_lines(constraints, labels, costly)
     shown = _chosen_points(len(labels), lines)
     positions, how = _positions(graph, points, shown, layout)
-    # On a larger sheet the markers are smaller.
+    # Markers are smaller on a larger sheet.
     zoom = 1.0 if len(shown) <= ROOMY else 1.6
     positions *= zoom
     place = {point: positions[number] for number, point in enumerate(shown.tolist())}

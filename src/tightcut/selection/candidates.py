@@ -127,8 +127,8 @@ def _too_few(small: TuningProblem, whole: TuningProblem) -> str:
     among = "" if n_points == whole.constraints.n_points else f" among the {n_points:,} points of a sample"
     return (
         f"There are too few pairs to choose by ({counted(given.n_must_link, 'must-link')} and "
-        f"{counted(given.n_cannot_link, 'cannot-link')}{among}; {THRESHOLDS.held_out_pairs} of each that others do not imply are "
-        "needed): the rest are defaults."
+        f"{counted(given.n_cannot_link, 'cannot-link')}{among}; {THRESHOLDS.held_out_pairs} of each that others do not "
+        "imply are needed): the rest are defaults."
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from numbers import Integral
@@ -15,11 +13,10 @@ import scipy.sparse as sp
 
 from tightcut.clustering.cluster import as_generator, check_number, cluster
 from tightcut.clustering.result import number_by_appearance
-from tightcut.distributed.borders import free_borders
 from tightcut.distributed.coarsening import coarsen, save_units
 from tightcut.distributed.edges import MOST_VERTICES, Vertices, read_edges, runs_of_arcs, survey
 from tightcut.distributed.levels import Level, cut_into_blocks, write_level
-from tightcut.distributed.refinement import refine
+from tightcut.distributed.refinement import free_borders, refine
 from tightcut.distributed.running import LostWorkersError, Progress, Runner, find_client, temporary_folder
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
@@ -160,7 +157,7 @@ def cluster_graph(
     settings = _Settings(n_clusters, n_units, partition_size, effort, n_jobs)
     runner, rng = Runner(find_client(client), progress), as_generator(random_state)
     frame = read_edges(edges)
-    with _working_folder(folder) as place:
+    with temporary_folder("tightcut-", folder) as place:
         runner.check_folder(place)
         vertices = survey(runner, frame, Level(place / "points", np.zeros(1, np.int64)))
         known, vertices = _constraints_on(constraints, vertices)
@@ -180,15 +177,6 @@ def cluster_graph(
         runner.report("done", 1, 1, cut)
     counts = tuple(level.n_units for level in levels)
     return GraphClustering(_as_frame(ids, labels), cut, known.violations(labels), len(ids), counts)
-
-
-@contextmanager
-def _working_folder(folder: str | Path | None) -> Iterator[Path]:
-    """A folder of its own within the given one, or among the temporary ones; gone in the end."""
-    if folder is not None and not Path(folder).is_dir():
-        raise ValueError(f"folder={str(folder)!r} is not a folder; make one that all workers see.")
-    with temporary_folder("tightcut-", folder) as place:
-        yield place
 
 
 def _constraints_on(constraints: Any, vertices: Vertices) -> tuple[Constraints, Vertices]:
