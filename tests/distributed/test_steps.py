@@ -8,8 +8,8 @@ import pytest
 import scipy.sparse as sp
 
 from tightcut import kernels
-from tightcut.distributed.cluster_graph import _search_level, _Settings
 from tightcut.distributed.edges import IDS_OF_A_RANGE, SAMPLED, read_edges, survey
+from tightcut.distributed.graph_clustering import _search_level, _Settings
 from tightcut.distributed.levels import Level
 from tightcut.distributed.refinement import free_borders
 from tightcut.distributed.running import Runner, temporary_folder

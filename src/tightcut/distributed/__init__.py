@@ -1,6 +1,6 @@
 """Points and graphs that do not fit into the memory of one machine: neighbours and clusters on a Dask cluster."""
 
-from tightcut.distributed.cluster_graph import GraphClustering, cluster_graph
-from tightcut.distributed.knn_edges import NeighborEdges, knn_edges
+from tightcut.distributed.graph_clustering import GraphClustering, cluster_graph
+from tightcut.distributed.neighbor_edges import NeighborEdges, knn_edges
 
 __all__ = ["GraphClustering", "NeighborEdges", "cluster_graph", "knn_edges"]

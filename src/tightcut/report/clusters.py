@@ -62,7 +62,7 @@ def distinctions(subject: Subject) -> list[str]:
     deviation = np.std(subject.points, axis=0, dtype=np.float64)
     mean = np.mean(subject.points, axis=0, dtype=np.float64)
     distinguished = []
-    for cluster in range(min(subject.n_clusters, CLUSTERS_SHOWN)):
+    for cluster in range(min(len(subject.sizes), CLUSTERS_SHOWN)):
         own = np.mean(subject.points[subject.labels == cluster], axis=0, dtype=np.float64)
         differences = np.divide(own - mean, deviation, out=np.zeros_like(mean), where=deviation > 0)
         top = np.argsort(-np.abs(differences), kind="stable")[:COLUMNS_TOLD].tolist()

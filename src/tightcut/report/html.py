@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 
 import numpy as np
 
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
+from tightcut.problem.violations import Violations
 
 Place = Callable[[str, int, int], str | None]
 
@@ -29,9 +31,14 @@ class Subject:
     images: np.ndarray | None = None
     places: Place | None = None
 
-    @property
-    def n_clusters(self) -> int:
-        return int(self.labels.max()) + 1
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """How many points each cluster has."""
+        return np.bincount(self.labels)
+
+    @cached_property
+    def violations(self) -> Violations:
+        return self.constraints.violations(self.labels)
 
     def title(self, cluster: int) -> str:
         """The name of a cluster, or its number."""

@@ -13,6 +13,7 @@ import numpy as np
 from tightcut.audit import ConstraintPrice
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
+from tightcut.report.html import Subject
 from tightcut.report.layout import graph_layout, principal_components
 from tightcut.utils.validation import check_choice
 
@@ -49,29 +50,22 @@ PALETTES["fills"] = "".join(f".k{number}{{fill:var(--c{number})}}" for number in
 MARKERS = "".join(f'<g id="m{number}">{shape}</g>' for number, shape in enumerate(SHAPES))
 
 
-def draw_map(
-    graph: Graph,
-    labels: np.ndarray,
-    constraints: Constraints,
-    ids: Sequence[str],
-    points: np.ndarray | None,
-    costly: Sequence[ConstraintPrice] = (),
-    layout: str = "auto",
-) -> tuple[str, str]:
+def draw_map(subject: Subject, costly: Sequence[ConstraintPrice], layout: str) -> tuple[str, str]:
     """Points coloured by cluster, with constraints as lines; large data is thinned out. Also the caption."""
+    labels, constraints, n_clusters = subject.labels, subject.constraints, len(subject.sizes)
     lines = _chosen_lines(constraints, labels, costly)
     shown = _chosen_points(len(labels), lines)
-    positions, how = _positions(graph, points, shown, layout)
+    positions, how = _positions(subject.graph, subject.points, shown, layout)
     # Markers are smaller on a larger sheet.
     zoom = 1.0 if len(shown) <= ROOMY else 1.6
     positions *= zoom
     place = {point: positions[number] for number, point in enumerate(shown.tolist())}
     height = float(positions[:, 1].max(initial=0) + zoom * MARGIN)
-    n_clusters = int(labels.max()) + 1
     groups = [
         f'<g class="points k{cluster % N_COLOURS}" data-cluster="{cluster}">'
         + "".join(
-            _marker(cluster, point, place[point], ids[point]) for point in shown[labels[shown] == cluster].tolist()
+            _marker(cluster, point, place[point], subject.ids[point])
+            for point in shown[labels[shown] == cluster].tolist()
         )
         + "</g>"
         for cluster in range(n_clusters)
