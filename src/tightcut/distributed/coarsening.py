@@ -14,14 +14,13 @@ from tightcut.distributed.levels import Level, cut_into_blocks, write_level
 from tightcut.distributed.running import Runner
 from tightcut.problem import Constraints
 
-LIMIT = (
-    2.0  # of the mean weight of the units that are wanted in the end, and of those there are: what a new unit may weigh
-)
+# A new unit weighs at most this times the mean of the units wanted in the end, and twice this times that of the present ones.
+HEAVIEST = 2.0
 LEAST_SHRINKAGE = 0.95  # a round that leaves more of the units than this is the last
 
 
 def save_units(level: Level, mass: np.ndarray, cannot_link: np.ndarray) -> None:
-    """Keep the weights of the units, and who is apart from whom as the arrays of a graph."""
+    """Keep the weights of the units, and who is apart from whom as arrays of a graph."""
     ends = np.concatenate([cannot_link, cannot_link[:, ::-1]]).astype(np.int64)
     ends = ends[np.lexsort((ends[:, 1], ends[:, 0]))]
     indptr = np.append(0, np.cumsum(np.bincount(ends[:, 0], minlength=level.n_units)))
@@ -62,8 +61,8 @@ def coarsen(
 def _join(runner: Runner, level: Level, n_units: int, seed: np.uint64, number: int) -> np.ndarray:
     """The next level's unit of each unit."""
     mass, related = (np.array(array) for array in level.arrays("mass", "related"))
-    heaviest = LIMIT * float(mass.sum()) / n_units
-    heaviest = min(heaviest, 2 * LIMIT * float(mass.mean()))
+    heaviest = HEAVIEST * float(mass.sum()) / n_units
+    heaviest = min(heaviest, 2 * HEAVIEST * float(mass.mean()))
     tasks = [(level, block, heaviest, seed) for block in range(level.n_blocks)]
     found = runner.map(f"join {number}", _best_neighbours, tasks)
     best, tightness = (np.concatenate([pair[column] for pair in found]) for column in (0, 1))

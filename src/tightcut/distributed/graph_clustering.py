@@ -135,7 +135,7 @@ def cluster_graph(
     -----
     Must-linked vertices are merged. In each round every unit joins the neighbour that it is tied to most tightly, as long
     as the two weigh little and at most one of them has cannot-links; the graph is contracted, and sent to the workers
-    anew. The ordinary search clusters what is left. Its labels are carried back, and refined at every level by moves that
+    again. The ordinary search clusters what is left. Its labels are carried back, and refined at every level by moves that
     keep the constraints; with two clusters, a unit with cannot-links stays where the search has put it. In the end the
     borders between the clusters are searched once more, at full resolution: the vertices with most weight towards other
     clusters, up to `n_units`, with the inside of every cluster as one unit.

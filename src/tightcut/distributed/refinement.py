@@ -12,6 +12,8 @@ graph small enough for the ordinary search, which starts from the clustering the
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from tightcut import kernels
@@ -20,9 +22,17 @@ from tightcut.distributed.levels import Level
 from tightcut.distributed.running import Runner
 from tightcut.problem import Constraints
 
-MOST_SWEEPS = 12
-LEAST_GAIN = 1e-4  # of the cut: a sweep that gains less is the last
-LEAST_SHARE = 0.1  # of the moves: what is tried last
+
+@dataclass(frozen=True)
+class SweepLimits:
+    """When the refinement of a level ends."""
+
+    sweeps: int = 12
+    gain: float = 1e-4  # of the cut: a sweep that gains less is the last
+    share: float = 0.1  # of the moves: fewer are not tried
+
+
+LIMITS = SweepLimits()
 BORDERS = "borders"  # the stage of the second search
 
 
@@ -38,7 +48,7 @@ def refine(runner: Runner, stage: str, level: Level, labels: np.ndarray, k: int)
     best = labels.astype(np.int32)
     totals = measure(runner, stage, level, best, k)
     cut, share = _cut(totals), 1.0
-    for _ in range(MOST_SWEEPS):
+    for _ in range(LIMITS.sweeps):
         changed = _sweep(runner, stage, level, best, totals, share)
         if changed is None:
             break
@@ -48,7 +58,7 @@ def refine(runner: Runner, stage: str, level: Level, labels: np.ndarray, k: int)
             best, totals, cut = changed, measured, _cut(measured)
         else:
             share /= 2
-        if share < LEAST_SHARE or 0 < gain < LEAST_GAIN * cut:
+        if share < LIMITS.share or 0 < gain < LIMITS.gain * cut:
             break
         level.save(labels=best)
     return best, cut

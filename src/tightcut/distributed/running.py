@@ -23,7 +23,7 @@ ATTEMPTS, PAUSE = 50, 0.1  # to remove a folder, and seconds between them
 
 
 class LostWorkersError(RuntimeError):
-    """All workers that ran a task died."""
+    """Every worker that ran a task died."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,7 +66,7 @@ def write_archive(path: Path, parameters: dict[str, Any], state: dict[str, Any],
 
 @contextmanager
 def damage_reported(path: Any) -> Iterator[None]:
-    """Raise what reading a damaged file may raise, which has no end, as an ArchiveError that names the file."""
+    """Raise whatever reading a damaged file raises as an ArchiveError that names the file."""
     try:
         yield
     except (ArchiveError, MemoryError):
@@ -204,7 +204,7 @@ class _Reader:
         if kind in RECORDS:
             return RECORDS[kind](**{part: self.decode(item) for part, item in content.items()})
         if kind not in decoders:
-            raise ValueError(f"it holds a value of a kind that is not known, {kind!r:.40}")
+            raise ValueError(f"it holds a value of an unknown kind, {kind!r:.40}")
         return decoders[kind](content)
 
     def _strings(self, items: list[str]) -> np.ndarray:

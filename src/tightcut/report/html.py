@@ -84,7 +84,7 @@ def table(about: str, headings: Sequence[str], rows: Iterable[Row], name: str = 
     name = name or "wide"
     cells = [f'<th scope="col" class="{kind}">{text}</th>' for text, kind in columns]
     head = f"<thead><tr>{''.join(cells)}</tr></thead>" if headings else ""
-    # The text stands above and not in the table, which may be wider than the screen.
+    # The text is above the table, not in it: the table may be wider than the screen.
     return (
         f'<p class="about">{about}</p><div class="scroll"><table class="{name}">{head}'
         f"<tbody>{body}</tbody></table></div>"
