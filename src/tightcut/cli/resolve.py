@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 REASONS = {"cannot_link": "a cannot-link", "groups": "a group", "labels": "known labels", "evidence": "other scores"}
 
 
-@click.command(short_help="Find the records that are the same, from scored pairs.")
+@click.command(cls=opt.Command, short_help="Find the records that are the same, from scored pairs.")
 @click.argument("edges", type=opt.FILE)
 @opt.option(
     "--columns", metavar="ID,ID,PROBABILITY", help="Names of the three columns.  [default: the usual names are known]"
@@ -81,7 +81,7 @@ def resolve(
       tightcut resolve edges.csv --records people.csv -o clusters.csv
       tightcut resolve edges.csv --ask --records people.csv --id id -o clusters.csv
     """  # noqa: D301 (\b is for click)
-    from tightcut.files.columns import check_columns_writable, write_columns
+    from tightcut.files.write import check_columns_writable, write_columns
 
     refuse_without_asking(context)
     to_stdout = is_standard_output(output, as_json=as_json)
@@ -98,17 +98,17 @@ def resolve(
         found = ask_about(found, records, edges, options, console)
     if records is not None:
         found = records.added_to(found, console)
-    seconds = time.perf_counter() - started
+    results = _summary(found, time.perf_counter() - started)
     for name, path in targets.items():
         if path is not None:
             write_columns(path, getattr(found, name), force=force, spreadsheet=spreadsheet)
     if to_stdout:
         _print_clusters(found, spreadsheet=spreadsheet)
     elif as_json:
-        print_json({**_summary(found, seconds), **{name: path and str(path) for name, path in targets.items()}})
+        print_json({**results, **targets})
     else:
-        files = {name.replace("_", " "): path for name, path in targets.items() if path}
-        print_facts({**_facts(found, seconds), **({"written": ", ".join(map(str, files.values()))} if files else {})})
+        files = ", ".join(str(path) for path in targets.values() if path)
+        print_facts({**_facts(results), "written": files or None})
         if not files:
             console.note("Nothing was written; to keep the clusters, add -o clusters.csv")
 
@@ -158,7 +158,7 @@ def _sources(judgements: Judgements) -> tuple[Source, Source]:
 
 
 def _print_clusters(found: Resolution, *, spreadsheet: bool) -> None:
-    from tightcut.files.writing import print_rows
+    from tightcut.files.write import print_rows
 
     rows = found.clusters.rows()
     if sys.stdout.isatty():
@@ -187,21 +187,20 @@ def _summary(found: Resolution, seconds: float) -> dict[str, Any]:
     }
 
 
-def _facts(found: Resolution, seconds: float) -> dict[str, str]:
-    summary = _summary(found, seconds)
-    sizes = {int(size): count for size, count in summary["clusters_of_size"].items()}
-    largest = max(sizes, default=0)
-    reasons = [f"{count:,} by {REASONS[name]}" for name, count in summary["cut_edges_by_reason"].items() if count]
-    cut = counted(summary["n_cut_edges"], "match", "matches") + (f": {', '.join(reasons)}" if reasons else "")
-    excess = found.disagreement - found.lower_bound
-    bound = "the least possible" if excess <= 1e-6 * max(1.0, found.disagreement) else f"at most {excess:.6g} too much"
+def _facts(found: dict[str, Any]) -> dict[str, Any]:
+    """What a person is shown of a summary."""
+    sizes = {int(size): count for size, count in found["clusters_of_size"].items()}
+    reasons = [f"{count:,} by {REASONS[name]}" for name, count in found["cut_edges_by_reason"].items() if count]
+    excess = found["disagreement"] - found["lower_bound"]
+    least = excess <= 1e-6 * max(1.0, found["disagreement"])
+    unpaired = f", {found['n_unpaired']:,} of them in no pair" if found["n_unpaired"] else ""
+    largest = f"{counted(sizes.get(1, 0), 'single record')}, the largest of {max(sizes, default=0):,}"
     return {
-        "records": f"{summary['n_records']:,}"
-        + (f", {found.n_unpaired:,} of them in no pair" if found.n_unpaired else ""),
-        "clusters": f"{summary['n_clusters']:,}, {counted(sizes.get(1, 0), 'single record')}, the largest of {largest:,}",
-        "cut": cut,
-        "doubtful": counted(summary["n_doubtful"], "decision"),
-        "disagreement": f"{found.disagreement:.6g}, {bound}",
-        "proven": f"{found.n_proven:,} of {found.n_components:,} components",
-        "seconds": f"{seconds:.2f}",
+        "records": f"{found['n_records']:,}{unpaired}",
+        "clusters": f"{found['n_clusters']:,}, {largest}",
+        "cut": counted(found["n_cut_edges"], "match", "matches") + (f": {', '.join(reasons)}" if reasons else ""),
+        "doubtful": counted(found["n_doubtful"], "decision"),
+        "disagreement": f"{found['disagreement']:.6g}, {'the least possible' if least else f'at most {excess:.6g} too much'}",
+        "proven": f"{found['n_proven']:,} of {found['n_components']:,} components",
+        "seconds": found["seconds"],
     }
