@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tightcut.clustering.result import ClusteringResult
     from tightcut.distributed import GraphClustering, NeighborEdges, cluster_graph, knn_edges
     from tightcut.estimator import COSC
-    from tightcut.exceptions import InconsistentConstraintsError
+    from tightcut.exceptions import InconsistentConstraintsError, TightcutError
     from tightcut.neighbors import knn_affinity, pixel_affinity
     from tightcut.problem import Constraints
     from tightcut.problem.graph import Graph
@@ -44,6 +44,7 @@ __all__ = [
     "MustLinkScaler",
     "NeighborEdges",
     "Resolution",
+    "TightcutError",
     "__version__",
     "align",
     "cluster",
@@ -66,6 +67,7 @@ _HOMES = {
     "MustLinkScaler": "tightcut.scaling",
     "NeighborEdges": "tightcut.distributed",
     "Resolution": "tightcut.resolution",
+    "TightcutError": "tightcut.exceptions",
     "align": "tightcut.clustering.align",
     "cluster": "tightcut.clustering.cluster",
     "cluster_graph": "tightcut.distributed",

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from tightcut.clustering.cluster import as_generator, check_points, cluster, read_labels
-from tightcut.clustering.result import PRICING, Audit, ConstraintPrice, number_by_appearance
+from tightcut.clustering.result import PRICING, Audit, ConstraintPrice
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.objective import normalized_cut
@@ -33,6 +33,7 @@ from tightcut.search.population import improve
 from tightcut.search.signed_graph import SignedGraph
 from tightcut.search.soft_release import satisfied
 from tightcut.search.two_way import TwoClusters, vote
+from tightcut.utils.codes import renumber
 from tightcut.utils.parallel import run_tasks
 from tightcut.utils.validation import check_count
 
@@ -201,7 +202,7 @@ class _Without:
             random_state=seed,
             init=start,
         )
-        return number_by_appearance(result.labels)
+        return renumber(result.labels)
 
     def estimate(self, pair: _Pair, present: np.ndarray, free: np.ndarray) -> np.ndarray | None:
         """Labels found by local search without the pair; None if the others imply it."""
@@ -255,10 +256,7 @@ def own_share(graph: Graph, labels: np.ndarray) -> np.ndarray:
     >>> own_share(path, np.array([0, 0, 1])).tolist()
     [1.0, 0.75, 0.0]
     """
-    weights = graph.weights
-    sources = np.repeat(np.arange(graph.n_vertices), np.diff(weights.indptr))
-    inside = labels[sources] == labels[weights.indices]
-    own = np.bincount(sources[inside], weights.data[inside], graph.n_vertices)
+    own = graph.ties_within(labels)
     return np.divide(own, graph.degrees, out=np.ones(graph.n_vertices), where=graph.degrees > 0)
 
 

@@ -76,7 +76,7 @@ class COSC(ClusterMixin, BaseEstimator):
     verbose : int, default=0
         1 shows progress: a bar in a notebook, otherwise text on the standard error stream.
     device : {"cpu", "cuda", "auto"}, default="cpu"
-        "cuda" finds neighbours and searches large graphs on an NVIDIA GPU (`pip install "tightcut[gpu]"`); "auto" uses
+        "cuda" finds neighbours and searches large graphs on an NVIDIA GPU (extra `tightcut[gpu]`); "auto" uses
         one if there is one.
 
     Attributes
@@ -144,9 +144,9 @@ class COSC(ClusterMixin, BaseEstimator):
     >>> model.fit(X, must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2)])
     Traceback (most recent call last):
         ...
-    tightcut.exceptions.InconsistentConstraintsError: The constraints contradict each other: 0 must-link 1, \
-1 must-link 2, but 0 cannot-link 2. Remove one of these pairs, or pass max_violations="fewest" to violate as few \
-pairs as possible.
+    tightcut.exceptions.InconsistentConstraintsError: The constraints contradict each other, whatever the \
+number of clusters: 0 must-link 1, 1 must-link 2, but 0 cannot-link 2. Correct or remove one of these pairs, or pass \
+max_violations="fewest" to violate as little as possible.
     """
 
     def __init__(

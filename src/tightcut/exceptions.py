@@ -1,18 +1,35 @@
-"""Errors for constraints that cannot be satisfied, and warnings."""
+"""Errors, all of them a `TightcutError`, and warnings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
+from tightcut.utils.contradictions import Link, explain, kind_of_witness
 from tightcut.utils.display import counted
 
-Link = tuple[str, int, int]
 
-LINKS_SHOWN = 6
+class TightcutError(Exception):
+    """Base of every error that tightcut defines; each also derives from the built-in error that comes closest.
+
+    Parameters that make no sense raise a plain ValueError or TypeError.
+
+    Examples
+    --------
+    >>> import tightcut
+    >>> try:
+    ...     tightcut.Constraints.from_pairs(2, [(0, 1)], [(0, 1)]).closure()
+    ... except tightcut.TightcutError as error:
+    ...     print(type(error).__name__)
+    InconsistentConstraintsError
+    """
 
 
-class InconsistentConstraintsError(ValueError):
+class MissingPackageError(TightcutError, ImportError):
+    """A package that only some features need is not installed; the message says how to install it."""
+
+
+class InconsistentConstraintsError(TightcutError, ValueError):
     """No clustering satisfies every constraint.
 
     Parameters
@@ -21,7 +38,7 @@ class InconsistentConstraintsError(ValueError):
         The contradiction as a closed walk i, j, ..., i over the caller's own points; kind is "must" or "cannot".
         One cannot-link contradicts any number of clusters; three, five, ... contradict two clusters.
     message : str, optional
-        Replaces the sentence made from the witness.
+        Replaces the sentence made from all that follows.
     proven : bool, default=True
         Whether it is certain that no clustering satisfies them; False where a search gave up. Not every proof has a
         witness: an exhaustive search, a bound of the solver, and must-links that join too many points have no short
@@ -37,16 +54,20 @@ class InconsistentConstraintsError(ValueError):
         A proven witness tells the first three apart by itself.
     needed : float, optional
         The belief that the best attempt violates.
-    remedies : iterable of str
-        Short remedies, named as settings.
+    limit : float, optional
+        The belief that was allowed to be violated.
+    bound : float, default=0
+        The belief that every clustering violates at least.
+    n_sets : int, optional
+        How many sets of points the must-links leave.
 
     Examples
     --------
     >>> from tightcut import InconsistentConstraintsError
     >>> error = InconsistentConstraintsError([("must", 3, 7), ("must", 7, 9), ("cannot", 9, 3)])
     >>> print(error)
-    The constraints contradict each other: 3 must-link 7, 7 must-link 9, but 3 cannot-link 9. Remove one of these \
-pairs, or pass max_violations="fewest" to violate as few pairs as possible.
+    The constraints contradict each other, whatever the number of clusters: 3 must-link 7, 7 must-link 9, but 3 \
+cannot-link 9. Correct or remove one of these pairs, or pass max_violations="fewest" to violate as little as possible.
     """
 
     def __init__(
@@ -58,16 +79,18 @@ pairs, or pass max_violations="fewest" to violate as few pairs as possible.
         n_clusters: int | None = None,
         reason: str | None = None,
         needed: float | None = None,
-        remedies: Iterable[str] = (),
+        limit: float | None = None,
+        bound: float = 0.0,
+        n_sets: int | None = None,
     ) -> None:
         self.witness = [(str(kind), int(i), int(j)) for kind, i, j in witness]
         self.proven = proven
         self.best_labels = best_labels
         self.n_clusters = n_clusters
-        self.reason = reason or (_kind_of_witness(self.witness) if proven else None)
-        self.needed = needed
-        self.remedies = list(remedies)
-        super().__init__(message or describe(self.witness, proven))
+        self.reason = reason or (kind_of_witness(self.witness) if proven else None)
+        self.needed, self.limit, self.bound, self.n_sets = needed, limit, bound, n_sets
+        self.message = message
+        super().__init__(explain(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The inherited version would hand the message back as the witness.
@@ -117,49 +140,5 @@ class LopsidedClustersWarning(UserWarning):
         return f"{self.finding} {self.advice}"
 
 
-class NoGpuError(RuntimeError):
+class NoGpuError(TightcutError, RuntimeError):
     """`device="cuda"` was asked for and there is no GPU that PyTorch can use."""
-
-
-def describe(witness: list[Link], proven: bool = True) -> str:
-    """A contradiction in words, with what to do about it.
-
-    Examples
-    --------
-    >>> from tightcut.exceptions import describe
-    >>> print(describe([("cannot", 0, 1), ("cannot", 1, 2), ("cannot", 2, 0)]).split(". ")[0])
-    Two clusters cannot satisfy the constraints: 0 cannot-link 1, 1 cannot-link 2, 2 cannot-link 0 closes a cycle \
-with 3 cannot-links, an odd number
-    """
-    soft = 'pass max_violations="fewest" to violate as few pairs as possible'
-    if not witness:
-        if proven:
-            return f"No clustering satisfies every constraint. Remove some pairs, or {soft}."
-        return f"No clustering that satisfies every constraint was found, nor ruled out. Search longer, or {soft}."
-    n_cannot = sum(kind == "cannot" for kind, _, _ in witness)
-    if n_cannot == 1 and witness[-1][0] == "cannot":
-        _, end, start = witness[-1]
-        story = f"The constraints contradict each other: {_spell(witness[:-1])}, but {start} cannot-link {end}"
-    else:
-        story = (
-            f"Two clusters cannot satisfy the constraints: {_spell(witness)} closes a cycle with {n_cannot} "
-            "cannot-links, an odd number"
-        )
-    return f"{story}. Remove one of these pairs, or {soft}."
-
-
-def _kind_of_witness(witness: list[Link]) -> str | None:
-    """Odd cycles are closed walks; the links of a clique are not."""
-    if not witness:
-        return None
-    if sum(kind == "cannot" for kind, _, _ in witness) == 1:
-        return "contradiction"
-    following = [*witness[1:], witness[0]]
-    closed = all(link[2] == after[1] for link, after in zip(witness, following, strict=True))
-    return "odd cycle" if closed else "clique"
-
-
-def _spell(links: list[Link]) -> str:
-    shown = ", ".join(f"{i} {kind}-link {j}" for kind, i, j in links[:LINKS_SHOWN])
-    hidden = len(links) - LINKS_SHOWN
-    return f"{shown}, ... and {hidden} more" if hidden > 0 else shown

@@ -96,10 +96,10 @@ def _trees_of_asking() -> None:
 
 def _search_for_neighbors() -> None:
     from tightcut.neighbors import POINT_TYPES, KnnSettings, cross_affinity, knn_graph
-    from tightcut.neighbors.cell_pairs import CandidateLists
+    from tightcut.neighbors.cell_pairs import CandidateLists, CellPairs
     from tightcut.neighbors.cells import near_cells
     from tightcut.neighbors.points import unit_scale
-    from tightcut.neighbors.projections import ProjectedCellPairs, Projection
+    from tightcut.neighbors.projections import Projection
 
     for dtype in POINT_TYPES:
         points = np.random.default_rng(0).uniform(0, 255, size=(N_POINTS, 3)).astype(dtype)
@@ -110,7 +110,9 @@ def _search_for_neighbors() -> None:
         projection = Projection(np.multiply(points, scale, dtype=np.float32), 1e-6)
         cells = near_cells(projection.points, np.arange(N_POINTS), N_POINTS, 1.0)
         lists = CandidateLists.empty(N_POINTS, 5, np.float64)
-        ProjectedCellPairs(projection, cells, lists, points, scale).compare_inside(0)
+        pairs = CellPairs(projection.points, cells, 1.0, lists)
+        pairs.measure_projected(projection, points, points, scale)
+        pairs.compare_inside(0)
     sparse = sp.eye_array(N_POINTS, format="csr")
     knn_graph(sparse, KnnSettings(5))
     cross_affinity(sparse, sparse, KnnSettings(5))

@@ -77,7 +77,7 @@ def test_usage_errors(run):
 def test_a_missing_extra_is_named(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "click", None)
     assert main(["--help"]) == 1
-    assert 'pip install "tightcut[cli]"' in capsys.readouterr().err
+    assert "of the extra tightcut[cli]: pip install click\n" in capsys.readouterr().err
 
 
 def test_a_traceback_can_be_asked_for(monkeypatch, folder):

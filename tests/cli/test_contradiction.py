@@ -1,9 +1,10 @@
 """Errors told by their parts: names, lines and options of the command line, never settings of Python."""
 
 import pytest
+from tightcut.cli._problem import OPTIONS
 
-from tightcut.cli._contradiction import LINKS_SHOWN, explain
 from tightcut.exceptions import InconsistentConstraintsError
+from tightcut.utils.contradictions import IN_LINES, explain
 
 IDS = ["ann", "bob", "eve", "joe"]
 TRIANGLE = [("cannot", 0, 1), ("cannot", 1, 2), ("cannot", 2, 0)]
@@ -11,7 +12,8 @@ CLIQUE = [("cannot", i, j) for i in range(4) for j in range(i)]
 
 
 def told(error, n_clusters=2):
-    text = explain(error, IDS, n_clusters, lambda kind, i, j: f"{kind}.csv, line {i}{j}")
+    error.n_clusters = n_clusters
+    text = explain(error, IDS.__getitem__, lambda kind, i, j: f"{kind}.csv, line {i}{j}", OPTIONS)
     assert not {"max_violations", "on_inconsistent", "n_clusters", "Python"} & set(text.split())
     return text
 
@@ -56,7 +58,7 @@ def test_a_witness_is_shown_with_its_lines(error, n_clusters, first, last):
     [
         (
             "empty cluster",
-            "The must-links leave too few separate sets of points for 3 clusters. Remove must-links, or ask for",
+            "The must-links leave 2 separate sets of points, too few for 3 non-empty clusters. Remove some of them, or ask for",
         ),
         (
             "exhausted",
@@ -66,11 +68,11 @@ def test_a_witness_is_shown_with_its_lines(error, n_clusters, first, last):
             "not found",
             "No 3 clusters that satisfy every constraint were found, nor ruled out. Raise --effort, ask for ",
         ),
-        ("limit", "No 3 clusters within --max-violations were found; the best violate 2.5 in all. Raise --max-viol"),
+        ("limit", "No 3 clusters that violate at most 1.5 were found; the best violate 2.5. Raise --max-violations or"),
     ],
 )
 def test_reasons_without_a_witness(reason, text):
-    error = InconsistentConstraintsError(message="max_violations", proven=False, reason=reason, needed=2.5)
+    error = InconsistentConstraintsError(proven=False, reason=reason, needed=2.5, limit=1.5, n_sets=2)
     assert told(error, 3).startswith(text)
 
 
@@ -94,16 +96,17 @@ def test_an_unknown_reason_leaves_the_message():
 
 
 def test_long_contradictions_are_shortened():
-    walk = [("must", 0, 1), ("must", 1, 0)] * LINKS_SHOWN + [("cannot", 0, 0)]
-    assert f"  ... and {LINKS_SHOWN + 1} more" in told(InconsistentConstraintsError(walk))
+    walk = [("must", 0, 1), ("must", 1, 0)] * IN_LINES + [("cannot", 0, 0)]
+    assert f"  ... and {IN_LINES + 1} more" in told(InconsistentConstraintsError(walk))
 
 
 def test_parts_survive_pickling():
     import pickle
 
-    error = InconsistentConstraintsError(TRIANGLE, n_clusters=2, needed=1.0, remedies=["effort"])
+    error = InconsistentConstraintsError(TRIANGLE, n_clusters=2, needed=1.0, limit=0.5)
     again = pickle.loads(pickle.dumps(error))
-    assert (again.n_clusters, again.reason, again.needed, again.remedies) == (2, "odd cycle", 1.0, ["effort"])
+    assert (again.n_clusters, again.reason, again.needed, again.limit) == (2, "odd cycle", 1.0, 0.5)
+    assert str(again) == str(error)
 
 
 @pytest.mark.parametrize(
@@ -112,15 +115,23 @@ def test_parts_survive_pickling():
         (
             "0,1,must\n0,1,cannot\n",
             "-k 2 --max-violations 0.5",
-            "within --max-violations were found; the best violate 1",
+            "at most 0.5: at least 1 must be violated, and 1 are enough. Raise --max-violations to 1, or",
         ),
         (
             "0,1,must\n0,1,cannot\n",
             "-k 3 --max-violations 0.5",
-            "within --max-violations were found; the best violate 1",
+            "at most 0.5: at least 1 must be violated, and 1 are enough. Raise --max-violations to 1, or",
         ),
-        ("".join(f"0,{i},must\n" for i in range(1, 60)), "-k 2", "too few separate sets of points for 2 clusters."),
-        ("".join(f"0,{i},must\n" for i in range(1, 59)), "-k 3", "too few separate sets of points for 3 clusters."),
+        (
+            "".join(f"0,{i},must\n" for i in range(1, 60)),
+            "-k 2",
+            "leave 1 separate set of points, too few for 2 non-empty clusters.",
+        ),
+        (
+            "".join(f"0,{i},must\n" for i in range(1, 59)),
+            "-k 3",
+            "leave 2 separate sets of points, too few for 3 non-empty clusters.",
+        ),
         (
             "".join(f"{i},{(i + 1) % 5},cannot\n" for i in range(5)),
             "-k 2",

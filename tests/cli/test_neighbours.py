@@ -18,7 +18,7 @@ def test_exact_choices_give_the_same_labels(run, folder, neighbors):
 
 
 def test_an_approximate_search_says_how_much_it_found(run, folder):
-    pytest.importorskip("faiss", reason='needs faiss: pip install "tightcut[faiss]"')
+    pytest.importorskip("faiss", reason="needs faiss: pip install faiss-cpu")
     code, out, err = run(f"{MOONS} --json --report page.html --neighbors approximate")
     assert code == 0
     assert "Found 100.0% of the true neighbours" in err

@@ -122,8 +122,8 @@ def test_without_duckdb_the_extra_is_named(run, edges, monkeypatch):
 
     monkeypatch.setitem(sys.modules, "duckdb", None)
     (edges / "data.duckdb").write_bytes(b"x")
-    assert 'pip install "tightcut[files]"' in run("resolve data.duckdb::edges")[2]
-    assert 'pip install "tightcut[files]"' in run("resolve edges.csv -o new.duckdb::clusters")[2]
+    assert "of the extra tightcut[files]: pip install duckdb" in run("resolve data.duckdb::edges")[2]
+    assert "of the extra tightcut[files]: pip install duckdb" in run("resolve edges.csv -o new.duckdb::clusters")[2]
 
 
 def test_a_damaged_database_is_an_error(run, edges):

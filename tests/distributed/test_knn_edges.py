@@ -11,13 +11,13 @@ import scipy.sparse as sp
 
 from tightcut import cluster_graph, knn_affinity, knn_edges
 from tightcut.exceptions import DisconnectedGraphWarning
-from tightcut.neighbors.projected import ProjectedNeighbors
+from tightcut.neighbors.exact import BlockedNeighbors
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
-needs_faiss = pytest.mark.skipif(not find_spec("faiss"), reason='needs faiss: pip install "tightcut[faiss]"')
+needs_faiss = pytest.mark.skipif(not find_spec("faiss"), reason="needs faiss: pip install faiss-cpu")
 
 
 def blobs(n, n_features, seed=0):
@@ -71,7 +71,7 @@ def test_edges_are_those_in_memory(tmp_path, n_features, kind, metric):
 def test_projections_between_partitions(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(15_300, 12)) @ rng.normal(size=(12, 100)) + 0.1 * rng.normal(size=(15_300, 100))
-    assert ProjectedNeighbors.make(X[:5100], 10) is not None
+    assert BlockedNeighbors.with_projection(X[:5100], 10) is not None
     assert_equal(knn_edges(da.from_array(X), tmp_path, partition_size=5100), knn_affinity(X))
 
 

@@ -47,7 +47,7 @@ def level_of(folder, n, columns, starts):
     level.write_run(0, *(column[order] for column in columns))
     counts = np.concatenate([level.write_block(block, 1)[1] for block in range(level.n_blocks)])
     matrix = sp.coo_array((columns[2], columns[:2]), shape=(n, n)).toarray()
-    level.save(n_arcs=counts, mass=matrix.sum(axis=1))
+    level.save(n_arcs=counts, vertex_weights=matrix.sum(axis=1))
     return level, matrix
 
 
@@ -82,7 +82,7 @@ def test_borders_are_free_and_insides_are_one_unit_each(tmp_path, n_units):
     expected = indicator.T @ matrix @ indicator
     np.fill_diagonal(expected, 0)
     np.testing.assert_allclose(borders.read().toarray(), expected, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(borders.array("mass"), indicator.T @ matrix.sum(axis=1), rtol=1e-9)
+    np.testing.assert_allclose(borders.array("vertex_weights"), indicator.T @ matrix.sum(axis=1), rtol=1e-9)
     assert {frozenset(pair) for pair in pairs.tolist()} == {frozenset(pair) for pair in unit[apart].tolist()}
 
 

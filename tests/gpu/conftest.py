@@ -6,7 +6,7 @@ import pytest
 
 
 def has_gpu():
-    torch = pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"')
+    torch = pytest.importorskip("torch", reason="needs PyTorch: pip install torch")
     return torch.cuda.is_available()
 
 

@@ -7,7 +7,7 @@ from sklearn.datasets import make_blobs, make_moons
 
 from tightcut import knn_affinity
 
-pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"')
+pytest.importorskip("torch", reason="needs PyTorch: pip install torch")
 
 from tightcut.gpu.affinity import device_affinity, is_connected
 from tightcut.gpu.sparse import DeviceCsr, Groups, send

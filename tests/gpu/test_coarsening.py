@@ -9,7 +9,7 @@ from tightcut import Graph, kernels
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.signed_graph import SignedGraph
 
-pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"')
+pytest.importorskip("torch", reason="needs PyTorch: pip install torch")
 
 from tightcut.gpu.backend import DeviceBackend
 from tightcut.gpu.coarsening import common_code, connected_regions, contract

@@ -9,7 +9,7 @@ from tightcut.relaxation import Relaxation
 from tightcut.relaxation.prox import FistaProx, FlowProx
 from tightcut.relaxation.ratio_dca import ratio_dca
 
-pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"')
+pytest.importorskip("torch", reason="needs PyTorch: pip install torch")
 
 from tightcut.gpu.backend import DeviceBackend
 from tightcut.gpu.fista import DeviceFistaProx

@@ -6,7 +6,7 @@ from scipy.spatial.distance import cdist
 
 from tightcut import COSC, knn_affinity
 
-pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"')
+pytest.importorskip("torch", reason="needs PyTorch: pip install torch")
 
 from tightcut.gpu import neighbors as module
 from tightcut.gpu.neighbors import DeviceNeighbors

@@ -12,7 +12,7 @@ from tightcut.search.k_way import ManyClusters
 from tightcut.search.options import SearchOptions
 from tightcut.search.two_way import TwoClusters, reduce_to_units
 
-pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"')
+pytest.importorskip("torch", reason="needs PyTorch: pip install torch")
 
 from tightcut.gpu import problems, refinement
 from tightcut.gpu.backend import DeviceBackend

@@ -164,8 +164,8 @@ def test_a_clique_is_the_witness(name, k, points_per_vertex):
         graph, constraints = embed(GRAPHS[name][0], seed, points_per_vertex=points_per_vertex)
         error = assert_proven(graph, constraints, k)
         assert_clique_witness(constraints, error.witness, k)
-        assert f"the {k + 1} points" in str(error)
-        assert "different clusters" in str(error)
+        named = str(error).partition(". ")[2].partition(" must all be in different clusters")[0]
+        assert len(named.split(", ")) == k + 1
 
 
 @pytest.mark.parametrize("name", ["Groetzsch", "Mycielski 5", "wheel of 5", "wheel of 21"])
@@ -453,7 +453,7 @@ def test_the_witness_of_a_clique_is_complete(seed):
     clique: list[int] = []
     for v in rng.permutation(n_sets).tolist():
         clique += [v] if all(frozenset((u, v)) in joined for u in clique) else []
-    links, members = contradiction.clique_witness(constraints, component, clique)
+    links = contradiction.clique_witness(constraints, component, clique)
     given = {"must": constraints.must_link.tolist(), "cannot": constraints.cannot_link.tolist()}
     assert all([i, j] in given[kind] or [j, i] in given[kind] for kind, i, j in links)
     apart = [(i, j) for kind, i, j in links if kind == "cannot"]
@@ -463,6 +463,6 @@ def test_the_witness_of_a_clique_is_complete(seed):
     held = Constraints.from_pairs(n, [(i, j) for kind, i, j in links if kind == "must"])
     kept, own = held.components()
     ends = np.unique(apart)
-    assert len(np.unique(own[ends])) == len(clique) == len(members)
+    assert len(np.unique(own[ends])) == len(clique)
     assert kept == n - held.n_must_link
-    assert sorted(component[members]) == sorted(clique)
+    assert set(component[ends]) == set(clique)

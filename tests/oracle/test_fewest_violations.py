@@ -10,7 +10,7 @@ from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError, clu
 from tightcut.search import cpsat as exact
 from tightcut.search import soft as within
 
-pytest.importorskip("ortools", reason="pip install tightcut[exact]")
+pytest.importorskip("ortools", reason="needs OR-Tools: pip install ortools")
 
 
 @pytest.fixture

@@ -65,5 +65,5 @@ def test_two_cliques_are_embedded_as_two_orthogonal_points():
 
 def test_a_missing_extra_is_named(fitted, monkeypatch):
     monkeypatch.setitem(sys.modules, "cvxpy", None)
-    with pytest.raises(ImportError, match=r'pip install "tightcut\[rivals\]"'):
+    with pytest.raises(ImportError, match=r"of the extra tightcut\[rivals\]: pip install cvxpy clarabel"):
         fitted(CCSR())

@@ -5,8 +5,8 @@ import pytest
 import scipy.linalg
 
 from tightcut import metrics
+from tightcut.problem import spectral
 from tightcut.rivals import FastGE
-from tightcut.rivals import _base as module
 
 
 def two_laplacians(instance):
@@ -20,7 +20,7 @@ def two_laplacians(instance):
 
 @pytest.mark.parametrize("dense_limit", [500, 5])
 def test_eigenvectors_of_the_pencil(instance, fitted, dense_limit, monkeypatch):
-    monkeypatch.setattr(module, "DENSE_LIMIT", dense_limit)
+    monkeypatch.setattr(spectral, "DENSE_LIMIT", dense_limit)
     model = fitted(FastGE(3))
     joined, apart = two_laplacians(instance)
     x, values = model.embedding_, model.eigenvalues_

@@ -5,8 +5,8 @@ import pytest
 import scipy.linalg
 
 from tightcut import metrics
+from tightcut.problem import spectral
 from tightcut.rivals import SCLC
-from tightcut.rivals import _base as shared
 
 
 def feasible_basis(instance, *, balanced):
@@ -19,7 +19,7 @@ def feasible_basis(instance, *, balanced):
 @pytest.mark.parametrize("dense_limit", [500, 5])
 @pytest.mark.parametrize("balanced", [True, False])
 def test_minimum_over_all_feasible_vectors(instance, fitted, balanced, dense_limit, monkeypatch):
-    monkeypatch.setattr(shared, "DENSE_LIMIT", dense_limit)
+    monkeypatch.setattr(spectral, "DENSE_LIMIT", dense_limit)
     model = fitted(SCLC(balanced=balanced))
     f, basis = model.indicator_, feasible_basis(instance, balanced=balanced)
     np.testing.assert_allclose(basis @ (basis.T @ f), f, atol=1e-8)

@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from tightcut import Constraints
+from tightcut.problem import spectral
 from tightcut.rivals import SpectralLearning
-from tightcut.rivals import _base as shared
 from tightcut.rivals.spectral_learning import additive_normalization, edited_affinity
 
 
@@ -30,7 +30,7 @@ def test_additive_normalization_is_doubly_stochastic(instance):
 
 @pytest.mark.parametrize("dense_limit", [500, 5])
 def test_eigenvectors_are_the_largest(instance, fitted, dense_limit, monkeypatch):
-    monkeypatch.setattr(shared, "DENSE_LIMIT", dense_limit)
+    monkeypatch.setattr(spectral, "DENSE_LIMIT", dense_limit)
     model = fitted(SpectralLearning(3))
     matrix = additive_normalization(edited_affinity(sp.csr_array(instance.A), instance.constraints)).toarray()
     np.testing.assert_allclose(model.eigenvalues_, np.linalg.eigvalsh(matrix)[::-1][:3], atol=1e-7)

@@ -21,7 +21,7 @@ from tightcut.neighbors import tree as choice
 from tightcut.neighbors.tree import BlockedNeighbors, make_index
 
 TYPES = [np.float64, np.float32, np.uint8]
-needs_faiss = pytest.mark.skipif(not find_spec("faiss"), reason='needs faiss: pip install "tightcut[faiss]"')
+needs_faiss = pytest.mark.skipif(not find_spec("faiss"), reason="needs faiss: pip install faiss-cpu")
 APPROXIMATE = pytest.param("approximate", marks=needs_faiss)
 
 
@@ -331,7 +331,7 @@ def test_few_points_approximately(n):
 
 def test_without_faiss_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
-    with pytest.raises(ImportError, match=r'pip install "tightcut\[faiss\]"'):
+    with pytest.raises(ImportError, match=r"of the extra tightcut\[faiss\]: pip install faiss-cpu"):
         knn_affinity(normal(50, 3), neighbors="approximate")
 
 

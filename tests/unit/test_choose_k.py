@@ -108,5 +108,5 @@ def test_what_was_meant_by_a_number_of_clusters(value, hint):
 
 
 def test_one_set_of_points_leaves_nothing_to_choose():
-    with pytest.raises(InconsistentConstraintsError, match="one cluster is left"):
+    with pytest.raises(InconsistentConstraintsError, match="leave 1 separate set of points"):
         chosen(np.eye(3), Constraints.from_pairs(3, [(0, 1), (1, 2)]))

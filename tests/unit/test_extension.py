@@ -8,8 +8,8 @@ from scipy.spatial.distance import cdist
 from tightcut import knn_affinity
 from tightcut.exceptions import DisconnectedGraphWarning
 from tightcut.neighbors import KnnSettings
+from tightcut.neighbors.exact import BlockedNeighbors
 from tightcut.neighbors.extend import extended_affinity
-from tightcut.neighbors.projected import ProjectedNeighbors
 
 
 def low_rank(rng, n, dtype):
@@ -24,7 +24,7 @@ def test_projected_neighbours_are_exact_and_stay_so_when_points_are_added(dtype)
     rng = np.random.default_rng(0)
     points = low_rank(rng, 7000, dtype)
     points[6500] = points[3]  # duplicates
-    index = ProjectedNeighbors.make(points[:5200], 7)
+    index = BlockedNeighbors.with_projection(points[:5200], 7)
     assert index is not None
     for end in (5200, 5900, 7000):
         index = index.grown(points[:end]) if end > 5200 else index
@@ -39,7 +39,7 @@ def test_projected_neighbours_within_given_distances():
     """Those beyond are not needed, and some of them are missing; equal distances are within."""
     rng = np.random.default_rng(0)
     points = low_rank(rng, 5300, np.float64)
-    index, queries = ProjectedNeighbors.make(points[:5200], 7), points[5200:]
+    index, queries = BlockedNeighbors.with_projection(points[:5200], 7), points[5200:]
     distances, neighbors = index.kneighbors(queries, 7)
     within = distances[np.arange(100), rng.integers(7, size=100)]
     some_distances, some_neighbors = index.kneighbors(queries, 7, within)
@@ -53,11 +53,11 @@ def test_projected_neighbours_within_given_distances():
 def test_an_index_is_made_anew_where_points_of_another_size_come():
     rng = np.random.default_rng(0)
     points = low_rank(rng, 5100, np.float64)
-    index = ProjectedNeighbors.make(points[:5000], 5)
+    index = BlockedNeighbors.with_projection(points[:5000], 5)
     points[5050] *= 1e3
     assert index.grown(points) is None
     assert index.grown(points.astype(np.float32)) is None
-    assert ProjectedNeighbors.make(points[:100], 5) is None
+    assert BlockedNeighbors.with_projection(points[:100], 5) is None
 
 
 @pytest.mark.parametrize("symmetrize", ["maximum", "mean"])

@@ -10,6 +10,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
+from tightcut.exceptions import MissingPackageError
 from tightcut.files import DataOptions, InputError, read_data, read_pairs, read_table, sources
 
 CSV = "name,x,y\nann,1.5,2\nbob,3,4.25\n"
@@ -158,7 +159,9 @@ def test_a_missing_library_is_named_with_its_extra(tmp_path, monkeypatch, name):
     WRITERS[name](tmp_path / name)
     for module in ("pyarrow.feather", "pyarrow", "openpyxl", "duckdb", "zstandard"):
         monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(InputError, match=r'needs \w+: pip install "tightcut\[(files|frames)\]"'):
+    with pytest.raises(
+        MissingPackageError, match=r"needs (\w+), of the extra tightcut\[(files|frames)\]: pip install \1"
+    ):
         read_table(tmp_path / name)
 
 

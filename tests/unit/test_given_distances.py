@@ -167,9 +167,8 @@ def test_the_estimator_finds_what_it_finds_for_the_points(form, n_clusters, tmp_
 @QUIET
 @pytest.mark.parametrize("form", ["dense", "sparse"])
 def test_settings_of_many_points_are_chosen_on_a_sample(form, monkeypatch):
-    import sys
 
-    monkeypatch.setattr(sys.modules[choose.__module__], "SAMPLE", 120)
+    monkeypatch.setattr(choose, "SAMPLE", 120)
     y = np.repeat(np.arange(6), 30)
     points = RNG.normal(size=(180, 2)) + 8.0 * y[:, None]
     pairs = sample_constraints(y, 300, random_state=0)

@@ -314,3 +314,17 @@ def test_the_diagonal_is_ignored_but_must_be_finite(value, kind):
     affinity[1, 1] = value
     with pytest.raises(ValueError, match=r"at \(1, 1\)"):
         Graph.from_affinity(kind(affinity))
+
+
+@pytest.mark.parametrize("vertices", [None, np.array([4, 0, 3])])
+def test_ties_are_sums_over_the_clusters(vertices):
+    rng = np.random.default_rng(0)
+    weights = np.triu(rng.random((6, 6)) * (rng.random((6, 6)) < 0.6), 1)
+    graph = Graph.from_affinity(weights + weights.T)
+    labels = np.array([0, 2, -1, 2, 0, 2])
+    expected = (weights + weights.T) @ (labels[:, None] == np.arange(3))
+    chosen = np.arange(6) if vertices is None else vertices
+    np.testing.assert_allclose(graph.ties(labels, 3, vertices), expected[chosen])
+    grouped = np.maximum(labels, 0)
+    within = graph.ties(grouped, 3)[np.arange(6), grouped]
+    np.testing.assert_allclose(graph.ties_within(grouped), within)

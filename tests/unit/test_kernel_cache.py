@@ -6,6 +6,7 @@ import gc
 import importlib
 import io
 import os
+import pickle
 import pkgutil
 import re
 import shutil
@@ -14,7 +15,9 @@ import sys
 import tempfile
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
+import numba
 import numpy as np
 import pytest
 from numba.core.dispatcher import Dispatcher
@@ -23,7 +26,7 @@ from numba.core.errors import TypingError
 import tightcut
 from tightcut import kernels as _kernels
 from tightcut.kernels import cache
-from tightcut.kernels.compiled import compiled, compiled_sum
+from tightcut.kernels.compiled import _warn_once, compiled, compiled_sum
 from tightcut.progress import ProgressLine
 from tightcut.utils import compiling
 from tightcut.utils.compiling import compiling_reported, report_compiling
@@ -190,25 +193,27 @@ def test_the_current_folder_is_used_only_if_it_is_named(kernels, monkeypatch, na
 
 
 def test_a_full_disk_ends_nothing_and_leaves_no_scraps(kernels, monkeypatch):
-    def write_half(file, content):
-        with file.open("wb") as stream:
-            stream.write(content[: len(content) // 2])
+    def dump_half(obj, file, **_options):
+        file.write(pickle.dumps(obj)[:3])
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", write_half)
+    monkeypatch.setattr(
+        "numba.core.caching.pickle", SimpleNamespace(load=pickle.load, loads=pickle.loads, dump=dump_half)
+    )
     value, hits, (message,) = run()
     assert (value, hits) == (7, 0)
     assert "is not kept" in message
     assert files(kernels) == []
 
 
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
 @pytest.mark.parametrize("damage", ["empty", "short", "half", "one byte missing", "one bit changed", "a folder", "old"])
-def test_a_damaged_file_is_compiled_again(kernels, damage):
+def test_a_damaged_file_is_compiled_again(kernels, damage, kind):
     run()
-    for file in files(kernels):
+    for file in kernels.rglob(f"*.{kind}"):
         whole = bytearray(file.read_bytes())
         length = {"empty": 0, "short": 40, "half": len(whole) // 2, "one byte missing": len(whole) - 1}.get(damage)
-        whole[-200] ^= damage == "one bit changed"
+        whole[-200 if kind == "nbc" else -20] ^= damage == "one bit changed"
         file.write_bytes(b"\x80\x05N." if damage == "old" else whole[:length])
         if damage == "a folder":
             file.unlink()
@@ -222,7 +227,23 @@ def test_an_edit_in_a_file_that_is_called_is_noticed(kernels):
     inner = kernels / "package/kernels/inner.py"
     inner.write_text(INNER.replace("v + 1", "v + 10"), encoding="utf-8")
     assert run() == (25, 0, [])
-    assert len(files(kernels)) == 2, "code of the former source is removed"
+    assert len(files(kernels)) == 2, "code of the former source is overwritten"
+
+
+@pytest.mark.parametrize("missing", ["CompileResultCacheImpl", "_CacheLocator", "IndexDataCacheFile.flush"])
+@pytest.mark.parametrize("writable", [True, False])
+def test_a_numba_without_these_hooks_compiles_in_its_own_way(kernels, monkeypatch, missing, writable):
+    """As a later version may be."""
+    if not writable:
+        refuse(kernels / "package/kernels/__pycache__")
+        refuse(kernels / "home")
+    _warn_once.cache_clear()
+    monkeypatch.delattr(f"numba.core.caching.{missing}")
+    monkeypatch.delitem(sys.modules, "tightcut.kernels.cache")
+    value, hits, (message,) = run()
+    assert (value, hits) == (7, 0)
+    assert f"numba {numba.__version__} lacks what kernels are compiled with" in message
+    assert run()[1:] == (int(writable), []), "kept where numba can keep it, and said once"
 
 
 def test_it_says_where_the_code_of_this_installation_is(tmp_path, monkeypatch):
@@ -243,7 +264,7 @@ def test_a_warm_up_that_cannot_keep_its_code_says_so(monkeypatch):
         warnings.warn("about a made-up problem", stacklevel=1)
         warnings.warn("Compiled code cannot be written to a folder and is not kept", stacklevel=1)
 
-    monkeypatch.setattr("tightcut.clustering.cluster", lambda *_arguments, **_keywords: None)
+    monkeypatch.setattr("tightcut.clustering.cluster.cluster", lambda *_arguments, **_keywords: None)
     monkeypatch.setattr("tightcut.warmup._steps_of_large_graphs", lambda *_arguments: None)
     monkeypatch.setattr("tightcut.warmup._search_for_neighbors", neighbors)
     with pytest.warns(UserWarning, match="Compiled code cannot be written") as caught:

@@ -18,7 +18,7 @@ def everything_is_large(monkeypatch):
 
 
 def write_parquet(path, columns, **settings):
-    pyarrow = pytest.importorskip("pyarrow", reason='needs pyarrow: pip install "tightcut[frames]"')
+    pyarrow = pytest.importorskip("pyarrow", reason="needs pyarrow: pip install pyarrow")
     from pyarrow import parquet
 
     parquet.write_table(pyarrow.table(columns), path, **settings)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tightcut import Constraints, Graph, metrics
-from tightcut.clustering.result import number_by_appearance
 from tightcut.problem import objective
+from tightcut.utils.codes import renumber
 
 
 def random_affinity(n, seed):
@@ -77,7 +77,7 @@ def test_clusters_are_numbered_by_their_first_member(values, kind):
         labels = np.array(values, np.int64) + shift
         order = list(dict.fromkeys(labels.tolist()))
         expected = [order.index(label) for label in labels.tolist()]
-        assert number_by_appearance(labels.astype(kind)).tolist() == expected
+        assert renumber(labels.astype(kind)).tolist() == expected
 
 
 def test_one_cluster_cuts_nothing():

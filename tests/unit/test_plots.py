@@ -149,5 +149,5 @@ def test_tradeoff_in_units_of_belief(ax):
 @pytest.mark.parametrize("plot", [lambda: plot_clusters(POINTS, LABELS), lambda: plot_tradeoff(PATH), new_figure])
 def test_without_matplotlib_the_error_names_the_extra(monkeypatch, plot):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(ImportError, match=r'pip install "tightcut\[plots\]"'):
+    with pytest.raises(ImportError, match=r"of the extra tightcut\[plots\]: pip install matplotlib"):
         plot()

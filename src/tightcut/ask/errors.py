@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from errno import EDQUOT, EFBIG, ENOSPC
 
+from tightcut.exceptions import TightcutError
+
 FULL = (ENOSPC, EDQUOT, EFBIG)
 
 
-class StaleQuestionError(ValueError):
+class StaleQuestionError(TightcutError, ValueError):
     """An answer to a question that is not open: it was answered in another window, or belongs to another session."""
 
 
-class LostJournalError(ValueError):
+class LostJournalError(TightcutError, ValueError):
     """The journal of a session was deleted, moved, replaced or damaged while the session used it.
 
     Nothing is lost yet: the session has all answers in memory, and `save_journal` writes them to a new journal.

@@ -259,7 +259,7 @@ class Session(State):
     def widget(self, things: Any = None) -> Any:
         """The page of `tightcut ask` in a notebook; `things` says what is shown of the rows.
 
-        Needs anywidget (`pip install "tightcut[widget]"`).
+        Needs anywidget, of the extra `tightcut[widget]`.
         """
         from tightcut.ask.page.widget import make_widget
 

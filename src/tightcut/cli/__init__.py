@@ -13,7 +13,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             import click  # noqa: F401
         except ImportError:
-            sys.stderr.write('The tightcut command needs click: pip install "tightcut[cli]"\n')
+            from tightcut.utils.extras import missing_package
+
+            sys.stderr.write(f"{missing_package('The tightcut command', 'cli', 'click')}\n")
             return 1
         from tightcut.cli._app import run
 

@@ -101,15 +101,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def _message(error: Exception) -> str | None:
     """What to tell the user; None for faults of our own."""
-    from tightcut.exceptions import NoGpuError
+    from tightcut.exceptions import TightcutError
 
     if isinstance(error, MemoryError):
         return "not enough memory for this data."
     if isinstance(error, OSError):
         return f"{f'{error.filename}: ' if error.filename else ''}{str(error.strerror or error).rstrip('.')}."
-    # The package's own hints on a missing import name the extra to install.
-    ours = isinstance(error, ImportError) and "pip install" in str(error)
-    return str(error) if ours or isinstance(error, (ValueError, NoGpuError)) else None
+    return str(error) if isinstance(error, (ValueError, TightcutError)) else None
 
 
 def _fail(message: str, error: Exception) -> int:

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tightcut.cli._console import Console
+from tightcut.utils.contradictions import Wording
 from tightcut.utils.display import counted
+from tightcut.utils.extras import missing_package
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,6 +30,17 @@ SETTINGS = (
 YES_OR_NO = {"yes": True, "no": False}
 
 
+# What the remedies are called here.
+OPTIONS = Wording(
+    pairs="lines",
+    effort="--effort",
+    limit="--max-violations",
+    fewer="ask for fewer clusters (-k)",
+    more="ask for more clusters (-k)",
+    fewest="use --max-violations fewest to violate as little as possible",
+)
+
+
 @dataclass(frozen=True, eq=False)
 class Inputs:
     """The data and the constraints of the files, with the places that constraints come from."""
@@ -41,11 +54,11 @@ class Inputs:
 
     def fit(self, options: dict[str, Any], init: np.ndarray | None = None) -> FittedState:
         """The estimator with these options, fitted; contradictions are explained with the user's names."""
-        from tightcut.cli._contradiction import explain
         from tightcut.exceptions import InconsistentConstraintsError
         from tightcut.files import InputError
         from tightcut.fitted.fit import fit
         from tightcut.fitted.parameters import Parameters
+        from tightcut.utils.contradictions import explain
 
         data, pairs, n_clusters = self.data, self.judgements, options["n_clusters"]
         if data.n_rows < 2:
@@ -72,8 +85,8 @@ class Inputs:
                     init=init,
                 )
         except InconsistentConstraintsError as error:
-            count = error.n_clusters or (2 if n_clusters == "auto" else n_clusters)
-            error.args = (explain(error, data.ids, count, self.place),)
+            error.n_clusters = error.n_clusters or (2 if n_clusters == "auto" else n_clusters)
+            error.args = (explain(error, data.ids.__getitem__, self.place, OPTIONS),)
             raise
         if n_clusters == "auto":
             self.console.note(f"{model.n_clusters} clusters. {model.n_clusters_reason}")
@@ -175,7 +188,7 @@ def _check_device(device: str) -> None:
     try:
         resolve_device(device)
     except ImportError:
-        raise ImportError('--device cuda needs PyTorch: pip install "tightcut[gpu]", or use --device cpu.') from None
+        raise missing_package("--device cuda", "gpu", "torch", otherwise="use --device cpu") from None
     except NoGpuError:
         raise NoGpuError(
             "--device cuda needs an NVIDIA GPU, and PyTorch finds none. Use --device cpu, or --device auto to use a GPU "

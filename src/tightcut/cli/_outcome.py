@@ -53,13 +53,13 @@ class Outcome:
 
     def violated(self) -> Iterator[str]:
         """A line for each of the first violated pairs."""
-        from tightcut.cli._contradiction import link_lines
+        from tightcut.utils.contradictions import link_lines
 
         pairs = [("must", i, j) for i, j in self.model.result.violations.must_link.tolist()]
         pairs += [("cannot", i, j) for i, j in self.model.result.violations.cannot_link.tolist()]
         if pairs:
             yield "violated:"
-            yield from link_lines(pairs[:VIOLATED_SHOWN], self.inputs.data.ids, self.inputs.place)
+            yield from link_lines(pairs[:VIOLATED_SHOWN], self.inputs.data.ids.__getitem__, self.inputs.place)
         if len(pairs) > VIOLATED_SHOWN:
             yield f"  ... and {len(pairs) - VIOLATED_SHOWN:,} more; --json lists them all"
 

@@ -14,6 +14,7 @@ import click
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console
 from tightcut.utils.display import counted
+from tightcut.utils.extras import missing_package
 
 if TYPE_CHECKING:
     from tightcut.ask.page.controller import Desk
@@ -30,9 +31,7 @@ def check_packages() -> None:
     """Refuse to begin without the packages that the page needs."""
     missing = [name for name in ("starlette", "uvicorn") if util.find_spec(name) is None]
     if missing:
-        raise ImportError(
-            f'The page needs {" and ".join(missing)}: pip install "tightcut[ask]", or ask in the terminal with --console.'
-        )
+        raise missing_package("The page", "ask", *missing, otherwise="ask in the terminal with --console")
 
 
 def journal_of(data: str | Path, answers: Path | None) -> Path | None:

@@ -54,7 +54,7 @@ def examine(judgements: Judgements, ids: list[str] | None, n_clusters: int) -> d
     """All findings as plain values. Lines with unknown names or self-pairs take no part in the question."""
     import numpy as np
 
-    from tightcut.cli._contradiction import story
+    from tightcut.utils.contradictions import story
 
     table, names = judgements.table, judgements.names if ids is None else ids
     known = {identifier: row for row, identifier in enumerate(names)}
@@ -77,7 +77,7 @@ def examine(judgements: Judgements, ids: list[str] | None, n_clusters: int) -> d
         "points_needed": 0 if ids is not None or error is not None else max(0, n_clusters - count),
         "consistent": error is None,
         "proven": error is None or error.proven,
-        "reason": None if error is None else story(error, names, n_clusters)[0],
+        "reason": None if error is None else story(error, names.__getitem__)[0],
         "contradiction": [
             {"type": kind, "first": names[i], "second": names[j], "place": places(kind, i, j)} for kind, i, j in links
         ],

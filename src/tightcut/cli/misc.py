@@ -16,6 +16,7 @@ import click
 from tightcut import __version__
 from tightcut.cli._console import echo, print_facts, print_json
 from tightcut.cli._options import FILE, json_option, option
+from tightcut.utils.extras import missing_package
 
 PACKAGES = (
     "numpy", "scipy", "scikit-learn", "numba", "joblib", "click", "matplotlib", "pandas", "pyarrow", "torch",
@@ -104,7 +105,7 @@ def demo(output: Path, force: bool) -> None:
     from tightcut.files.write import check_writable
 
     if util.find_spec("matplotlib") is None:
-        raise ImportError('The demonstration needs matplotlib: pip install "tightcut[plots]"')
+        raise missing_package("The demonstration", "plots", "matplotlib")
     if output.suffix.lower() != ".png":
         raise click.UsageError(f"The picture is written as PNG, not as {output.name}; name it {output.stem}.png.")
     check_writable(output, force=force)

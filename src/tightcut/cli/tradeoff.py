@@ -12,6 +12,7 @@ from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, echo, print_json
 from tightcut.cli._inputs import read_inputs
 from tightcut.cli._targets import check_targets
+from tightcut.utils.extras import missing_package
 
 HEADER = ("n_violations", "violated_belief", "cut")
 PICTURES = (".png", ".svg", ".pdf")
@@ -67,7 +68,7 @@ def tradeoff(
 def _check_picture(path: Path) -> None:
     """Refuse a picture that could not be drawn in the end."""
     if find_spec("matplotlib") is None:
-        raise ImportError('--plot needs matplotlib: pip install "tightcut[plots]"')
+        raise missing_package("--plot", "plots", "matplotlib")
     if path.suffix.lower() not in PICTURES:
         raise click.UsageError(
             f"--plot cannot write {path.suffix or 'a file without a suffix'}; use .png, .svg or .pdf."

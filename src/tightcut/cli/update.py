@@ -137,10 +137,10 @@ def _updated(
     console: Console,
 ) -> tuple[FittedState, list[str]]:
     """The updated model, and the names that answers have given to clusters."""
-    from tightcut.cli._contradiction import explain
     from tightcut.exceptions import InconsistentConstraintsError
     from tightcut.files import read_pairs
     from tightcut.fitted.update import update as updated
+    from tightcut.utils.contradictions import explain
 
     old = rows_of(model)
     answers = pairs if pairs is not None and pairs.suffix == ".jsonl" else None
@@ -157,7 +157,8 @@ def _updated(
         def place(kind: str, i: int, j: int) -> str:
             return (places and places(kind, i, j)) or str(answers or "the model")
 
-        error.args = (explain(error, rows.ids, model.n_clusters, place, ADVICE),)
+        error.n_clusters = model.n_clusters
+        error.args = (explain(error, rows.ids.__getitem__, place, advice=ADVICE),)
         raise
     model = replace(model, rows=rows)
     return (model, []) if answers is None else _with_names(model, answers, console)

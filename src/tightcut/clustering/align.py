@@ -8,6 +8,7 @@ import numpy as np
 
 from tightcut.problem.pairs import to_array
 from tightcut.problem.sources import is_none
+from tightcut.utils.codes import factorize
 
 NO_CLUSTER = -1
 TOO_LARGE = 2**63  # for an array of 64-bit integers
@@ -63,14 +64,14 @@ def _read(labels: Any, name: str) -> tuple[list[Any], np.ndarray]:
     if array.ndim != 1:
         raise ValueError(f"{name} must have one label per point, shape (n,); got shape {array.shape}.")
     values = [None if is_none(value) or value == NO_CLUSTER else value for value in array.tolist()]
-    known = list(dict.fromkeys(value for value in values if value is not None))
+    known, found = factorize([value for value in values if value is not None])
     for value in known:
         if not isinstance(value, (str, int)) and not (isinstance(value, float) and value.is_integer()):
             raise ValueError(f"{name}: {value!r} is not a label; use whole numbers or names.")
     if len({isinstance(value, str) for value in known}) > 1:
         raise ValueError(f"{name} mixes whole numbers and names; use one of the two.")
-    code = {value: position for position, value in enumerate(known)}
-    codes = np.array([NO_CLUSTER if value is None else code[value] for value in values], dtype=np.int64)
+    codes = np.full(len(values), NO_CLUSTER)
+    codes[[value is not None for value in values]] = found
     return [value if isinstance(value, str) else int(value) for value in known], codes
 
 

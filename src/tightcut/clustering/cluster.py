@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tightcut.clustering.align import align
-from tightcut.clustering.result import ClusteringResult, number_by_appearance
+from tightcut.clustering.result import ClusteringResult
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.gpu.device import backend_of, resolve_device
 from tightcut.problem import Constraints
@@ -26,6 +26,7 @@ from tightcut.search.partition import partition
 from tightcut.search.soft import Within, cluster_within
 from tightcut.search.tradeoff import tradeoff
 from tightcut.search.two_way import admits_two_clusters, bipartition
+from tightcut.utils.codes import renumber
 from tightcut.utils.compiling import compiling_reported
 from tightcut.utils.interruption import interruptible
 from tightcut.utils.rounding import BELIEF_ROUNDING
@@ -216,7 +217,7 @@ def _search(
     constraints: Constraints,
     known: list[np.ndarray],
 ) -> Within:
-    known = [number_by_appearance(labels) for labels in known]
+    known = [renumber(labels) for labels in known]
     many, limit, influence = n_clusters > 2 or settings.influence > 0, settings.limit, settings.influence
     if not many and (limit == 0 or (limit is None and admits_two_clusters(constraints))):
         found = bipartition(graph, constraints, rng, options, known=[labels == labels[0] for labels in known])
@@ -284,7 +285,7 @@ def read_labels(labels: Any, graph: Graph, name: str = "labels") -> np.ndarray:
     absent = missing(values)
     if absent.any():
         raise ValueError(f"{name} row {int(np.argmax(absent))} has no label; give every point a cluster.")
-    return number_by_appearance(values)
+    return renumber(values)
 
 
 def as_generator(random_state: Any) -> np.random.Generator:
@@ -324,12 +325,7 @@ def _one_cluster(graph: Graph, constraints: Constraints, limit: float | None) ->
     belief = float(constraints.cannot_link_belief.sum())
     if limit is not None and belief > (limit + BELIEF_ROUNDING if limit > 0 else 0):
         i, j = constraints.cannot_link[0].tolist()
-        raise InconsistentConstraintsError(
-            [("cannot", i, j)],
-            f"One cluster cannot satisfy the cannot-link between {i} and {j}; ask for more clusters.",
-            n_clusters=1,
-            reason="clique",
-        )
+        raise InconsistentConstraintsError([("cannot", i, j)], n_clusters=1, reason="clique")
     return _result(graph, constraints, np.zeros(graph.n_vertices, np.int64), bound=belief)
 
 
@@ -342,9 +338,9 @@ def _result(
     hierarchy: tuple[np.ndarray, ...] | None = None,
     bound: float | None = None,
 ) -> ClusteringResult:
-    labels = number_by_appearance(labels)
+    labels = renumber(labels)
     violations = constraints.violations(labels)
     bound = 0.0 if violations.belief == 0 else bound
     if hierarchy is not None:
-        hierarchy = tuple(number_by_appearance(level) for level in hierarchy)
+        hierarchy = tuple(renumber(level) for level in hierarchy)
     return ClusteringResult(labels, normalized_cut(graph, labels), violations, bound, history, hierarchy)

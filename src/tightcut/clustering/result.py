@@ -178,16 +178,3 @@ def warn_if_lopsided(graph: Graph, labels: np.ndarray, constraints: Constraints)
         cluster = int(np.argmin(np.where(small, sizes, len(labels))))
         part = float(leaving[cluster] / volume[cluster])
         warn(LopsidedClustersWarning(int(numbers[cluster]), int(sizes[cluster]), int(sizes.max()), len(labels), part))
-
-
-def number_by_appearance(labels: np.ndarray) -> np.ndarray:
-    """The same partition with clusters numbered 0, 1, ... in order of their first member."""
-    n = len(labels)
-    if not (n and labels.dtype.kind in "iu" and labels.min() >= 0 and labels.max() < n):
-        labels = np.unique(labels, return_inverse=True)[1]
-    first = np.full(int(labels.max()) + 1 if n else 0, n)
-    first[labels[::-1]] = np.arange(n)[::-1]  # of the members of a cluster the first is written last
-    used = np.flatnonzero(first < n)
-    rank = np.empty(len(first), np.int64)
-    rank[used[np.argsort(first[used])]] = np.arange(len(used))
-    return rank[labels]

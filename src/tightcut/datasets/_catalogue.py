@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
+
+from tightcut.utils.arrays import standardized
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,10 +124,8 @@ def ida_breast_cancer(codes: np.ndarray) -> np.ndarray:
     return codes * IDA_SLOPES + IDA_INTERCEPTS
 
 
-def standardized(features: np.ndarray) -> np.ndarray:
-    """Columns to mean 0 and standard deviation 1 (n - 1 in the denominator), as the IDA benchmark has it."""
-    return (features - features.mean(axis=0)) / features.std(axis=0, ddof=1)
-
+# The IDA benchmark divides by n - 1.
+ida_standardized = partial(standardized, ddof=1)
 
 USPS_COUNTS = (1553, 1269, 929, 824, 852, 716, 834, 792, 708, 821)
 MNIST_COUNTS = (6903, 7877, 6990, 7141, 6824, 6313, 6876, 7293, 6825, 6958)
@@ -149,8 +150,8 @@ ENTRIES = {
     "mnist": Entry(784, MNIST_COUNTS, tuple("0123456789"), openml=554, dtype=np.uint8),
     "extended_mnist": Entry(784, tuple(9 * count for count in MNIST_COUNTS), dtype=np.uint8),
     "breast_cancer": Entry(9, (186, 77), CANCER, openml=13, prepare=breast_cancer_codes, scale=ida_breast_cancer),
-    "heart": Entry(13, (150, 120), ("absent", "present"), openml=53, scale=standardized),
-    "diabetis": Entry(8, (500, 268), DIABETES, openml=37, scale=standardized),
+    "heart": Entry(13, (150, 120), ("absent", "present"), openml=53, scale=ida_standardized),
+    "diabetis": Entry(8, (500, 268), DIABETES, openml=37, scale=ida_standardized),
     "ionosphere": Entry(34, (126, 225), ("b", "g"), openml=59),
     "wdbc": Entry(30, (212, 357), bundled="load_breast_cancer"),
     "iris": Entry(4, (50, 50, 50), bundled="load_iris"),

@@ -2,5 +2,6 @@
 
 from tightcut.distributed.clustering import GraphClustering, cluster_graph
 from tightcut.distributed.neighbors import NeighborEdges, knn_edges
+from tightcut.distributed.running import LostWorkersError
 
-__all__ = ["GraphClustering", "NeighborEdges", "cluster_graph", "knn_edges"]
+__all__ = ["GraphClustering", "LostWorkersError", "NeighborEdges", "cluster_graph", "knn_edges"]

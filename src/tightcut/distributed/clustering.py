@@ -14,20 +14,21 @@ import numpy as np
 import scipy.sparse as sp
 
 from tightcut.clustering.cluster import as_generator, check_number, cluster
-from tightcut.clustering.result import number_by_appearance
 from tightcut.distributed.borders import free_borders
 from tightcut.distributed.coarsening import coarsen, save_units
 from tightcut.distributed.edges import MOST_VERTICES, Vertices, read_edges, runs_of_arcs, survey
 from tightcut.distributed.levels import Level, cut_into_blocks, write_level
 from tightcut.distributed.refinement import refine
 from tightcut.distributed.running import LostWorkersError, Progress, Runner, find_client, temporary_folder
+from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.violations import Violations
-from tightcut.relaxation.recursion import separate_sets, too_few_sets
+from tightcut.relaxation.recursion import separate_sets
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.contradiction import explain
 from tightcut.search.feasibility import find_colouring
+from tightcut.utils.codes import renumber
 
 ROWS_OF_LABELS = 1 << 22  # in a partition of the labels
 
@@ -176,7 +177,7 @@ def cluster_graph(
             labels, cut = refine(runner, f"refine {number}", levels[number], labels, n_clusters)
         if len(levels) > 1:
             labels, cut = _search_borders(runner, first, labels, cut, cannot_link, settings, rng.spawn(1)[0])
-        labels = number_by_appearance(labels[Level(place / "points", first.starts).array("unit")])
+        labels = renumber(labels[Level(place / "points", first.starts).array("unit")])
         runner.report("done", 1, 1, cut)
     counts = tuple(level.n_units for level in levels)
     return GraphClustering(_as_frame(ids, labels), cut, known.violations(labels), len(ids), counts)
@@ -221,12 +222,12 @@ def _first_level(
     points = Level(place / "points", np.array([0, len(vertices)]))
     points.save(ids=vertices.ids, unit=unit)
     level = Level(place / "level-0", cut_into_blocks(np.bincount(unit, vertices.arcs, count), settings.partition_size))
-    mass = write_level(runner, "write", runs_of_arcs(frame, points, level), level)
+    vertex_weights = write_level(runner, "write", runs_of_arcs(frame, points, level), level)
     isolated = vertices.degrees == 0
     positive = vertices.degrees[~isolated]
-    mass += np.bincount(unit, isolated, count) * (positive.min() if len(positive) else 1.0)
+    vertex_weights += np.bincount(unit, isolated, count) * (positive.min() if len(positive) else 1.0)
     cannot_link = Constraints.from_pairs(count, cannot_link=unit[known.cannot_link]).cannot_link
-    save_units(level, mass, cannot_link)
+    save_units(level, vertex_weights, cannot_link)
     return level, cannot_link
 
 
@@ -236,7 +237,7 @@ def _mergeable_sets(known: Constraints, k: int) -> np.ndarray:
         sides = known.require_two_colourable()
         found, unit = np.unique(2 * sides.component.astype(np.int64) + sides.colour, return_inverse=True)
         if len(found) < 2:
-            raise too_few_sets(known, 1, 2)
+            raise InconsistentConstraintsError(n_clusters=2, reason="empty cluster", n_sets=1)
         return unit.astype(np.int32)
     component = separate_sets(known, k).astype(np.int32)
     count = int(component.max()) + 1
@@ -262,7 +263,7 @@ def _search(
         return runner.map("search", _search_level, [(level, cannot_link, settings, rng, init)])[0]
     except LostWorkersError as error:
         n_arcs = int(level.array("n_arcs").sum())
-        raise MemoryError(
+        raise LostWorkersError(
             f"Every worker that searched {level.n_units:,} units with {n_arcs:,} arcs died, probably for lack of memory: it "
             "takes 30 to 110 bytes per arc. Lower n_units, or give workers more memory."
         ) from error
@@ -271,7 +272,7 @@ def _search(
 def _search_level(
     level: Level, cannot_link: np.ndarray, settings: _Settings, rng: np.random.Generator, init: np.ndarray | None
 ) -> tuple[np.ndarray, float]:
-    graph = Graph(level.read(), np.array(level.array("mass")))
+    graph = Graph(level.read(), np.array(level.array("vertex_weights")))
     known = Constraints.from_pairs(level.n_units, cannot_link=cannot_link)
     effort, n_jobs = settings.effort, settings.n_jobs
     # A worker of another process draws from a copy; one that is a thread would draw from the caller's generator.
@@ -280,7 +281,7 @@ def _search_level(
         graph, known, settings.n_clusters, effort=effort, init=init, influence=0.0, n_jobs=n_jobs, random_state=own
     )
     # Of `init`, labels keep their numbers, and a cluster that is new gets one above all of them.
-    return number_by_appearance(found.labels).astype(np.int32), found.cut
+    return renumber(found.labels).astype(np.int32), found.cut
 
 
 def _search_borders(

@@ -20,12 +20,14 @@ LIMIT = (
 LEAST_SHRINKAGE = 0.95  # a round that leaves more of the units than this is the last
 
 
-def save_units(level: Level, mass: np.ndarray, cannot_link: np.ndarray) -> None:
+def save_units(level: Level, vertex_weights: np.ndarray, cannot_link: np.ndarray) -> None:
     """Keep the weights of the units, and who is apart from whom as the arrays of a graph."""
     ends = np.concatenate([cannot_link, cannot_link[:, ::-1]]).astype(np.int64)
     ends = ends[np.lexsort((ends[:, 1], ends[:, 0]))]
     indptr = np.append(0, np.cumsum(np.bincount(ends[:, 0], minlength=level.n_units)))
-    level.save(mass=mass, apart_indptr=indptr.astype(np.int64), apart_indices=ends[:, 1].astype(np.int32))
+    level.save(
+        vertex_weights=vertex_weights, apart_indptr=indptr.astype(np.int64), apart_indices=ends[:, 1].astype(np.int32)
+    )
     level.save(related=np.diff(indptr) > 0)
 
 
@@ -61,18 +63,20 @@ def coarsen(
 
 def _join(runner: Runner, level: Level, n_units: int, seed: np.uint64, number: int) -> np.ndarray:
     """The next level's unit of each unit."""
-    mass, related = (np.array(array) for array in level.arrays("mass", "related"))
-    heaviest = LIMIT * float(mass.sum()) / n_units
-    heaviest = min(heaviest, 2 * LIMIT * float(mass.mean()))
+    vertex_weights, related = (np.array(array) for array in level.arrays("vertex_weights", "related"))
+    heaviest = LIMIT * float(vertex_weights.sum()) / n_units
+    heaviest = min(heaviest, 2 * LIMIT * float(vertex_weights.mean()))
     tasks = [(level, block, heaviest, seed) for block in range(level.n_blocks)]
     found = runner.map(f"join {number}", _best_neighbours, tasks)
     best, tightness = (np.concatenate([pair[column] for pair in found]) for column in (0, 1))
     order = np.argsort(-tightness, kind="stable").astype(np.int32)
-    return kernels.join_units(order, best, mass, related, heaviest, n_units)
+    return kernels.join_units(order, best, vertex_weights, related, heaviest, n_units)
 
 
 def _best_neighbours(level: Level, number: int, heaviest: float, seed: np.uint64) -> tuple[np.ndarray, np.ndarray]:
-    return kernels.best_neighbours(*level.read_block(number), *level.arrays("mass", "related"), heaviest, seed)
+    return kernels.best_neighbours(
+        *level.read_block(number), *level.arrays("vertex_weights", "related"), heaviest, seed
+    )
 
 
 def contract(
@@ -95,7 +99,7 @@ def contract(
     coarser = Level(level.folder.with_name(name), cut_into_blocks(arcs, size))
     relabel = dask.delayed(_relabel, pure=False, traverse=False)
     write_level(runner, stage, [relabel(level, block, coarser) for block in range(level.n_blocks)], coarser)
-    save_units(coarser, np.bincount(unit, level.array("mass"), count), cannot_link)
+    save_units(coarser, np.bincount(unit, level.array("vertex_weights"), count), cannot_link)
     return coarser
 
 

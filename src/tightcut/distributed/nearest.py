@@ -12,9 +12,9 @@ from tightcut.distributed.levels import Level
 from tightcut.distributed.points import PointBlocks
 from tightcut.distributed.running import Runner
 from tightcut.neighbors.approximate import RECALL_SAMPLE
+from tightcut.neighbors.exact import BlockedNeighbors
 from tightcut.neighbors.knn import gaussian_similarity
 from tightcut.neighbors.points import check_units
-from tightcut.neighbors.projected import ProjectedNeighbors
 from tightcut.neighbors.tree import Neighbors, make_index
 
 STAGE = "neighbours"
@@ -110,18 +110,18 @@ def _nearest_in(
         index = pickle.loads(_index_file(blocks, other).read_bytes())  # noqa: S301 (written by `_save_index`)
     else:
         index = make_index(queries) if own else _exact_index(blocks, other, queries, k)
-    if isinstance(index, ProjectedNeighbors):
+    if isinstance(index, BlockedNeighbors) and not own:
         distances, neighbors = index.kneighbors(queries, k, within)
     else:
         distances, neighbors = index.kneighbors(None if own else queries, n_neighbors=k)
     return distances, neighbors + blocks.starts[other]
 
 
-def _exact_index(blocks: PointBlocks, other: int, queries: np.ndarray, k: int) -> Neighbors | ProjectedNeighbors:
+def _exact_index(blocks: PointBlocks, other: int, queries: np.ndarray, k: int) -> Neighbors:
     """An index over another block."""
     points = blocks.read(other)
     check_units(queries, points)
-    return ProjectedNeighbors.make(points, k) or make_index(points)
+    return BlockedNeighbors.with_projection(points, k) or make_index(points)
 
 
 def _index_file(blocks: PointBlocks, number: int) -> Path:

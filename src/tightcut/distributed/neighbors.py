@@ -16,7 +16,8 @@ from tightcut.distributed.nearest import find_arcs
 from tightcut.distributed.points import PointBlocks, read_points, save_points
 from tightcut.distributed.running import Progress, Runner, find_client, temporary_folder
 from tightcut.neighbors import METRICS, SYMMETRIZE
-from tightcut.neighbors.knn import weighted_bridges
+from tightcut.neighbors.bridges import shortest_bridges
+from tightcut.neighbors.knn import bridge_weights
 from tightcut.neighbors.points import GIVEN
 from tightcut.neighbors.tree import make_index
 from tightcut.utils.atomic import resolved
@@ -215,9 +216,9 @@ def _connect(blocks: PointBlocks, arcs: Level, scales: np.ndarray) -> int:
     if not labels.any():
         return 0
     points = blocks.map_all()
-    left, right, weights = weighted_bridges(points, labels, scales, make_index(points))
-    ends = np.sort([left, right], axis=0)
-    _write_table(arcs.folder / "bridges.parquet", *ends, weights)
+    ends, lengths = shortest_bridges(points, labels, make_index(points))
+    weights = bridge_weights(ends, lengths, scales, int(labels.max()) + 1)
+    _write_table(arcs.folder / "bridges.parquet", *np.sort(ends, axis=0), weights)
     return len(weights)
 
 

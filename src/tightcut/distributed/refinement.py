@@ -22,7 +22,7 @@ def measure(runner: Runner, stage: str, level: Level, labels: np.ndarray, k: int
     """The edge weight that leaves each cluster, and its vertex weight; keeps the labels with the level."""
     level.save(labels=labels)
     leaving = np.sum(runner.map(stage, _leaving, [(level, block, k) for block in range(level.n_blocks)]), axis=0)
-    return leaving, np.bincount(labels, level.array("mass"), k)
+    return leaving, np.bincount(labels, level.array("vertex_weights"), k)
 
 
 def refine(runner: Runner, stage: str, level: Level, labels: np.ndarray, k: int) -> tuple[np.ndarray, float]:
@@ -78,10 +78,10 @@ def _leaving(level: Level, number: int, k: int) -> np.ndarray:
 
 
 def _best_moves(level: Level, number: int, leaving: np.ndarray, volume: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    mass, labels, *apart = level.arrays("mass", "labels", "apart_indptr", "apart_indices")
-    return kernels.best_moves(*level.read_block(number), mass, labels, leaving, volume, *apart)
+    vertex_weights, labels, *apart = level.arrays("vertex_weights", "labels", "apart_indptr", "apart_indices")
+    return kernels.best_moves(*level.read_block(number), vertex_weights, labels, leaving, volume, *apart)
 
 
 def _confirmed_moves(level: Level, number: int, leaving: np.ndarray, volume: np.ndarray) -> np.ndarray:
-    mass, labels, wanted, change = level.arrays("mass", "labels", "wanted", "change")
-    return kernels.confirmed_moves(*level.read_block(number), mass, labels, leaving, volume, wanted, change)
+    vertex_weights, labels, wanted, change = level.arrays("vertex_weights", "labels", "wanted", "change")
+    return kernels.confirmed_moves(*level.read_block(number), vertex_weights, labels, leaving, volume, wanted, change)

@@ -16,12 +16,15 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+from tightcut.exceptions import TightcutError
+from tightcut.utils.extras import required
+
 Progress = Callable[[str, int, int, float], None]
 RETRIES = 3
 ATTEMPTS, PAUSE = 50, 0.1  # to remove a folder, and seconds between them
 
 
-class LostWorkersError(RuntimeError):
+class LostWorkersError(TightcutError, RuntimeError):
     """All workers that ran a task died."""
 
 
@@ -122,17 +125,14 @@ def _key(name: str) -> str:
 
 def find_client(client: Any) -> Any:
     """The given client, else the one that is current in this process, else None; an error that names the extra."""
-    try:
-        import dask.dataframe  # noqa: F401
-        from distributed import Client, default_client
-    except ImportError as error:
-        raise ImportError('cluster_graph and knn_edges need Dask: pip install "tightcut[dask]"') from error
+    required("dask.dataframe", "tightcut.distributed", "dask")
+    distributed = required("distributed", "tightcut.distributed", "dask")
     if client is None:
         try:
-            return default_client()
+            return distributed.default_client()
         except ValueError:
             return None
-    if not isinstance(client, Client):
+    if not isinstance(client, distributed.Client):
         raise TypeError(
             f"client must be a distributed.Client, not {type(client).__name__}: distributed.Client(ADDRESS) makes one."
         )

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tightcut.exceptions import TightcutError
+
 NAMES_SHOWN = 12
 
 
-class InputError(ValueError):
+class InputError(TightcutError, ValueError):
     """A file that cannot be used as it is. The message is written for the person who made the file."""
 
 
@@ -33,7 +35,7 @@ def parsing(path: Any, kind: str) -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what a parser warns of is harmless, or ends in an error
             yield
-    except InputError:
+    except TightcutError:
         raise
     except MemoryError as error:
         raise InputError(f"{path} does not fit into memory, or is damaged. {error}".rstrip()) from None

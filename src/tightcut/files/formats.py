@@ -158,7 +158,7 @@ TABLES = (
 
 def reader(source: DataFile, module: str, extra: str = "files") -> Any:
     """The library that reads a kind of file."""
-    return required(module, f"{source}: reading {source.suffix}", extra, error=InputError)
+    return required(module, f"{source}: reading {source.suffix}", extra)
 
 
 def _rows(source: DataFile, answer: Any) -> Content:

@@ -11,10 +11,11 @@ import numpy as np
 from tightcut.files.cells import is_missing, is_whole
 from tightcut.files.errors import InputError, listed
 from tightcut.files.sources import DataFile
-from tightcut.files.tables import Table, TableOptions, first_places, read_table
+from tightcut.files.tables import Table, TableOptions, read_table
 from tightcut.problem import Constraints
 from tightcut.problem.pairs import pair_keys
 from tightcut.problem.sources import CANNOT_SPELLINGS, MUST_SPELLINGS, _spelling
+from tightcut.utils.codes import first_places
 
 TYPE_NAMES = ("type", "kind", "link", "constraint")
 NUMBERS = frozenset({"0", "1", "+1", "-1", "true", "false"})  # spellings that are values of a column named must, say

@@ -161,7 +161,7 @@ def _unpacked(source: DataFile, content: bytes) -> bytes:
             import gzip
 
             return gzip.decompress(content)
-        zstandard = required("zstandard", f"{source}: unpacking .zst", "files", error=InputError)
+        zstandard = required("zstandard", f"{source}: unpacking .zst", "files")
         with zstandard.ZstdDecompressor().stream_reader(content, read_across_frames=True) as stream:
             return stream.read()
 

@@ -19,6 +19,7 @@ from tightcut.files.cells import as_number, as_text, brief, complaint, is_missin
 from tightcut.files.errors import InputError, listed
 from tightcut.files.formats import READERS, TABLES
 from tightcut.files.sources import DataFile, check_readable
+from tightcut.utils.codes import factorize, first_places
 from tightcut.utils.validation import did_you_mean
 
 COLUMNS_SHOWN = 6
@@ -113,14 +114,11 @@ class Table:
             values, place = np.unique(cells, return_inverse=True)
         else:
             try:
-                values = dict.fromkeys(cells)
+                values, place = factorize(cells)
             except TypeError:
                 raise InputError(f"{self.path}: column {name!r} holds lists, not texts or numbers.") from None
-            position = {value: row for row, value in enumerate(values)}
-            place = np.fromiter(map(position.__getitem__, cells), np.int64, len(cells))
-        code: dict[str, int] = {}
-        codes = np.array([code.setdefault(as_text(value), len(code)) for value in values], dtype=np.int64)
-        return list(code), codes[place]
+        texts, codes = factorize(list(map(as_text, values)))
+        return texts, codes[place]
 
     def identifiers(self, name: str) -> list[str]:
         """A column of texts that name the rows: none is missing, none occurs twice."""
@@ -283,14 +281,6 @@ def names_columns(table: Table) -> bool:
     square = len(first) == table.n_rows  # distances of points on a line also begin with 0, 1, 2, ...
     counted = len(numbers) >= NUMBERED and numbers == [str(number) for number in range(len(numbers))]
     return not numbers or (counted and not square)
-
-
-def first_places(codes: np.ndarray, count: int) -> np.ndarray:
-    """The first position of each of the codes 0, ..., count - 1; len(codes) for one that is absent."""
-    first = np.full(count, len(codes))
-    # Of repeated indices the last assignment holds, so going backwards leaves the first place.
-    first[codes[::-1]] = np.arange(len(codes))[::-1]
-    return first
 
 
 def _column_names(path: DataFile, header: list[str]) -> tuple[str, ...]:

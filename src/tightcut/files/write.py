@@ -72,7 +72,7 @@ def check_columns_writable(path: Path, *, force: bool = False) -> None:
         _check_in_database(*place, force=force)
         return
     if path.suffix.lower() in PARQUET:
-        required("pyarrow.parquet", f"{path}: writing Parquet", "frames", error=InputError)
+        required("pyarrow.parquet", f"{path}: writing Parquet", "frames")
     elif path.suffix.lower() not in TEXT:
         raise InputError(f"{path}: tables are written as CSV, TSV, Parquet or FILE.duckdb::TABLE; choose such a name.")
     check_writable(path, force=force)
@@ -189,7 +189,7 @@ def _check_in_database(file: Path, table: str, *, force: bool) -> None:
     """Raise InputError if the table exists and `force` is False, or the file is not a database."""
     check_folder(file)
     if not file.exists():
-        required("duckdb", f"{file}: writing .duckdb", "files", error=InputError)
+        required("duckdb", f"{file}: writing .duckdb", "files")
         return
     with _connected(file, read_only=True) as connection:
         known = connection.execute("SELECT table_name FROM information_schema.tables").fetchall()
@@ -201,7 +201,7 @@ def _check_in_database(file: Path, table: str, *, force: bool) -> None:
 
 @contextmanager
 def _connected(file: Path, *, read_only: bool) -> Iterator[Any]:
-    duckdb = required("duckdb", f"{file}: writing .duckdb", "files", error=InputError)
+    duckdb = required("duckdb", f"{file}: writing .duckdb", "files")
     try:
         with duckdb.connect(str(file), read_only=read_only) as connection:
             yield connection

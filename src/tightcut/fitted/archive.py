@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from tightcut.exceptions import TightcutError
 from tightcut.fitted.changes import Changes
 from tightcut.fitted.container import Container
 from tightcut.problem import Constraints
@@ -43,7 +44,7 @@ SUFFIX = ".tcut"
 DEEPEST = 100  # values within values
 
 
-class ArchiveError(ValueError):
+class ArchiveError(TightcutError, ValueError):
     """A file that is not a model, or a damaged one."""
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tightcut.exceptions import Link
 from tightcut.problem import Constraints
+from tightcut.utils.contradictions import Link, spell
 from tightcut.utils.extras import required
 from tightcut.utils.sequences import RowSequence
 
@@ -53,11 +53,8 @@ class Change:
     def reason(self) -> str:
         """The constraint in words, or "smaller cut", or "new points"."""
         if self.constraint is not None:
-            return self._spelled(self.constraint[1], self.constraint[2])
+            return spell(self.constraint)
         return NEW if self.source is None else CUT
-
-    def _spelled(self, first: Any, second: Any) -> str:
-        return "" if self.constraint is None else f"{first} {self.constraint[0]}-link {second}"
 
 
 @dataclass(frozen=True)
@@ -91,7 +88,7 @@ class Changes(RowSequence[Change]):
             points = list(row.points) if names is None else [names[point] for point in row.points]
             reason = row.reason
             if names is not None and row.constraint is not None:
-                reason = row._spelled(names[row.constraint[1]], names[row.constraint[2]])  # noqa: SLF001
+                reason = spell(row.constraint, names.__getitem__)
             result.append((row.kind, row.cluster, row.source, row.name, len(points), points, reason))
         return result
 

@@ -92,7 +92,7 @@ def place_new(graph: Graph, labels: np.ndarray, k: int) -> np.ndarray:
     labels = labels.copy()
     waiting = np.flatnonzero(labels < 0)
     while len(waiting):
-        pull = pulls(graph, labels, waiting, k)
+        pull = graph.ties(labels, k, waiting)
         reached = pull.sum(axis=1) > 0
         if not reached.any():
             labels[waiting] = 0  # they have no edges; the local search moves them where the cut is smallest
@@ -100,16 +100,6 @@ def place_new(graph: Graph, labels: np.ndarray, k: int) -> np.ndarray:
         labels[waiting[reached]] = pull[reached].argmax(axis=1)
         waiting = waiting[~reached]
     return labels
-
-
-def pulls(graph: Graph, labels: np.ndarray, chosen: np.ndarray, k: int) -> np.ndarray:
-    """The edge weight from each chosen point to each cluster, as an array of shape (m, k)."""
-    edges = graph.weights[chosen]
-    sources = np.repeat(np.arange(len(chosen)), np.diff(edges.indptr))
-    targets = labels[edges.indices]
-    known = targets >= 0
-    code = sources[known] * k + targets[known]
-    return np.bincount(code, edges.data[known], len(chosen) * k).astype(np.float64).reshape(len(chosen), k)
 
 
 def loosened(units: Units, graph: Graph, placed: np.ndarray, k: int) -> np.ndarray:
@@ -137,7 +127,7 @@ def _margins(units: Units, graph: Graph, placed: np.ndarray, chosen: np.ndarray,
     place[chosen] = np.arange(len(chosen))
     points = np.flatnonzero(place[units.unit] >= 0)
     owner = sp.csr_array((np.ones(len(points)), (place[units.unit[points]], np.arange(len(points)))))
-    pull = owner @ pulls(graph, placed, points, k)
+    pull = owner @ graph.ties(placed, k, points)
     own = pull[np.arange(len(chosen)), units.labels[chosen]].copy()
     pull[np.arange(len(chosen)), units.labels[chosen]] = -np.inf
     return own - pull.max(axis=1, initial=0.0)

@@ -1,1 +1,1 @@
-"""The parts of the package that run on a GPU, with PyTorch and Triton: `pip install "tightcut[gpu]"`."""
+"""The parts of the package that run on a GPU, with PyTorch and Triton, of the extra `tightcut[gpu]`."""

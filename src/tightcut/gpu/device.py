@@ -6,7 +6,8 @@ from importlib.util import find_spec
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from tightcut.exceptions import NoGpuError
+from tightcut.exceptions import MissingPackageError, NoGpuError
+from tightcut.utils.extras import missing_package
 from tightcut.utils.validation import check_choice
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def resolve_device(device: Any) -> str:
 
     Raises
     ------
-    ImportError
+    MissingPackageError
         If "cuda" is asked for and PyTorch or Triton is not installed.
     NoGpuError
         If "cuda" is asked for and PyTorch finds no GPU.
@@ -44,11 +45,11 @@ def resolve_device(device: Any) -> str:
     if find_spec("torch") is None:
         if device == "auto":
             return "cpu"
-        raise ImportError('device="cuda" needs PyTorch: pip install "tightcut[gpu]", or pass device="cpu".')
+        raise missing_package('device="cuda"', "gpu", "torch", otherwise='pass device="cpu"')
     if find_spec("triton") is None:
         if device == "auto":
             return "cpu"
-        raise ImportError('device="cuda" needs Triton, which PyTorch brings along on Linux; pass device="cpu".')
+        raise MissingPackageError('device="cuda" needs Triton, which PyTorch brings along on Linux; pass device="cpu".')
     import torch
 
     if torch.cuda.is_available():

@@ -1,4 +1,4 @@
-"""Joining the units of a small graph with relations, pair by pair, until k clusters are left."""
+"""Greedy agglomeration of a small graph with relations: units are merged pair by pair until k clusters are left."""
 
 from __future__ import annotations
 

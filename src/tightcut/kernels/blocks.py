@@ -1,7 +1,7 @@
 """Steps on a block of a graph: some of its units with all their arcs (see distributed/).
 
 A block holds the units first, ..., first + b - 1. `indptr` counts from the first arc of the block, `indices` are numbers of
-the whole graph, as are `mass` (vertex weights), `labels` and all else with an entry per unit. What a step says of a unit
+the whole graph, as are `vertex_weights`, `labels` and all else with an entry per unit. What a step says of a unit
 depends on its arcs and on these arrays only, never on how the graph is cut into blocks.
 """
 
@@ -71,7 +71,7 @@ def _sort_pairs(keys, values):
 
 
 @compiled
-def best_neighbours(first, indptr, indices, weights, mass, related, heaviest, seed):
+def best_neighbours(first, indptr, indices, weights, vertex_weights, related, heaviest, seed):
     """The neighbour that each unit is tied to most tightly for their masses, and how tightly; (-1, 0) if it may join none.
 
     No two join that weigh more than `heaviest` together, or that are both related. Equal ties are decided at random, by
@@ -85,9 +85,9 @@ def best_neighbours(first, indptr, indices, weights, mass, related, heaviest, se
         lot = np.uint64(0)
         for a in range(indptr[b], indptr[b + 1]):
             v = indices[a]
-            if mass[u] + mass[v] > heaviest or (related[u] and related[v]):
+            if vertex_weights[u] + vertex_weights[v] > heaviest or (related[u] and related[v]):
                 continue
-            tightness = weights[a] * weights[a] / (mass[u] * mass[v])
+            tightness = weights[a] * weights[a] / (vertex_weights[u] * vertex_weights[v])
             if tightness < tightest[b]:
                 continue
             drawn = _scrambled(np.uint64(min(u, v)) ^ _scrambled(np.uint64(max(u, v)) ^ seed))
@@ -97,14 +97,14 @@ def best_neighbours(first, indptr, indices, weights, mass, related, heaviest, se
 
 
 @compiled
-def join_units(order, best, mass, related, heaviest, fewest):
+def join_units(order, best, vertex_weights, related, heaviest, fewest):
     """Join units with their best neighbours in the given order, until `fewest` are left; returns the new unit of each.
 
     A unit that others have joined stays where it is. No new unit weighs more than `heaviest`, unless it is a single old
-    one, and none has more than one related unit. `mass` and `related` are used up. New units are numbered by their first
-    member.
+    one, and none has more than one related unit. `vertex_weights` and `related` are used up. New units are numbered
+    by their first member.
     """
-    n = len(mass)
+    n = len(vertex_weights)
     leader = np.empty(n, np.int32)
     for u in range(n):
         leader[u] = u
@@ -116,11 +116,11 @@ def join_units(order, best, mass, related, heaviest, fewest):
         if settled[u] or best[u] < 0:
             continue
         to = leader[best[u]]
-        if mass[u] + mass[to] > heaviest or (related[u] and related[to]):
+        if vertex_weights[u] + vertex_weights[to] > heaviest or (related[u] and related[to]):
             continue
         leader[u] = to
         settled[u] = settled[to] = True
-        mass[to] += mass[u]
+        vertex_weights[to] += vertex_weights[u]
         related[to] |= related[u]
         left -= 1
     unit, number = np.empty(n, np.int32), np.full(n, -1, np.int32)
@@ -177,7 +177,7 @@ def spread_shares(first, indptr, indices, weights, shares):
 
 
 @compiled
-def best_moves(first, indptr, indices, weights, mass, labels, leaving, volume, apart_indptr, apart_indices):
+def best_moves(first, indptr, indices, weights, vertex_weights, labels, leaving, volume, apart_indptr, apart_indices):
     """The cluster that each unit should move to, if all others stay, and the change of the cut; (-1, 0) if it should not.
 
     No unit moves to a cluster that holds one it is apart from.
@@ -200,14 +200,14 @@ def best_moves(first, indptr, indices, weights, mass, labels, leaving, volume, a
             towards[labels[apart_indices[a]]] = -1.0
         for c in range(k):
             if c != own and towards[c] > 0.0:
-                found = _change(own, c, degree, mass[first + b], towards, leaving, volume)
+                found = _change(own, c, degree, vertex_weights[first + b], towards, leaving, volume)
                 if found < change[b]:
                     wanted[b], change[b] = c, found
     return wanted, change
 
 
 @compiled
-def confirmed_moves(first, indptr, indices, weights, mass, labels, leaving, volume, wanted, change):
+def confirmed_moves(first, indptr, indices, weights, vertex_weights, labels, leaving, volume, wanted, change):
     """The changes of the cut by the wanted moves of a block, if all moves with a better change are made before.
 
     The afterburner of Jet (Gilbert, Madduri, Boman and Rajamanickam, 2024). 0 for units that want no move.
@@ -226,7 +226,7 @@ def confirmed_moves(first, indptr, indices, weights, mass, labels, leaving, volu
             sooner = wanted[u] >= 0 and (change[u] < change[v] or (change[u] == change[v] and u < v))
             towards[wanted[u] if sooner else labels[u]] += weights[a]
             degree += weights[a]
-        confirmed[b] = _change(labels[v], wanted[v], degree, mass[v], towards, leaving, volume)
+        confirmed[b] = _change(labels[v], wanted[v], degree, vertex_weights[v], towards, leaving, volume)
     return confirmed
 
 
@@ -256,10 +256,10 @@ def _ties(b, indptr, indices, weights, labels, towards):
 
 
 @compiled
-def _change(own, to, degree, mass, towards, leaving, volume):
+def _change(own, to, degree, vertex_weight, towards, leaving, volume):
     """Of the sum of leaving / volume, by a move of one unit."""
-    if volume[own] <= mass:
+    if volume[own] <= vertex_weight:
         return np.inf
-    left = (leaving[own] - degree + 2 * towards[own]) / (volume[own] - mass) - leaving[own] / volume[own]
-    joined = (leaving[to] + degree - 2 * towards[to]) / (volume[to] + mass) - leaving[to] / volume[to]
+    left = (leaving[own] - degree + 2 * towards[own]) / (volume[own] - vertex_weight) - leaving[own] / volume[own]
+    joined = (leaving[to] + degree - 2 * towards[to]) / (volume[to] + vertex_weight) - leaving[to] / volume[to]
     return left + joined

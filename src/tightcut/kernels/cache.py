@@ -1,46 +1,62 @@
-"""Compiled code on disk: read where it is, written where it can be, and never a reason to fail.
+"""Compiled code on disk: numba's own cache, in several folders, and never a reason to fail.
 
-numba's own cache raises where no folder can be written, the disk is full or a file was cut short. It ignores a cache
-that can be read but not written, such as one made when a container's image was built; two processes that compile at once
-may overwrite each other's index; and an edit in a file goes unnoticed by the functions of other files that call it.
+numba's cache takes one folder, which must be writable: it ignores code that can be read but not written, such as that of
+a container's image, and raises where no folder can be written, the disk is full or a file was cut short. An edit in a
+file goes unnoticed by the functions of other files that call it.
 
-Here every compiled signature is a file of its own, named after everything that went into it and put in place in one
-step. There is no index, so there is nothing to merge, and a file that is damaged is a file that is not there.
+Here all sources of a room share one stamp. Every compiled signature has numba's two files, an index of one entry and the
+code, to itself, so that processes that compile at once never merge an index; the code carries a checksum.
 """
 
 from __future__ import annotations
 
-import inspect
 import os
 import pickle
-import re
 import stat
-import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import numba
-from numba.core.caching import NullCache
-from numba.core.compiler import CompileResult
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
 from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
 
 from tightcut.utils.compiling import report_compiling
 from tightcut.utils.warning import warn
 
-if TYPE_CHECKING:
-    from numba.core.dispatcher import Dispatcher
 
-CHECKSUM = sha256().digest_size  # bytes before the code itself
+class RoomLocator(_CacheLocator):
+    """Where code of a kernel is, and the stamp of all sources of its room."""
+
+    def __init__(self, py_file: str) -> None:
+        self._py_file = py_file  # which numba names in warnings
+        self.room = Path(py_file).resolve().parent
+
+    @classmethod
+    def from_function(cls, py_func, py_file):  # noqa: ARG003 - numba's signature
+        return cls(py_file)
+
+    def get_cache_path(self):
+        return str(_folders(self.room)[0])
+
+    def get_source_stamp(self):
+        return _stamp(self.room)
+
+    def get_disambiguator(self):
+        return "kernel"
 
 
-class KernelCache(NullCache):
+class RoomCode(CompileResultCacheImpl):
+    """How numba turns compiled code into bytes, with our locator."""
+
+    _locator_classes = [RoomLocator]  # noqa: RUF012 - numba's attribute
+
+
+class KernelCache(FunctionCache):
     """Where a dispatcher looks for compiled code, and stores it.
 
     With NUMBA_CACHE_DIR set, the files are there. Otherwise they are read from the package's own `__pycache__` and the
@@ -48,60 +64,52 @@ class KernelCache(NullCache):
     user's among the temporary files serves both; if even that fails, nothing is kept. Either way one warning says so.
     """
 
-    def __init__(self, dispatcher: Dispatcher) -> None:
-        function = dispatcher.py_func
-        self._dispatcher = dispatcher
-        self._folders = _folders(Path(inspect.getfile(function)).resolve().parent)
-        module = function.__module__.rpartition(".")[2]
-        self._prefix = f"{module}.{function.__qualname__}.{sys.implementation.cache_tag}-"
+    _impl_class = RoomCode
 
-    @property
-    def cache_path(self):
-        return str(self._folders[0])
+    def __init__(self, py_func):
+        super().__init__(py_func)
+        self._folders = _folders(self._impl.locator.room)
+        # All that numba must have for this; a version that lacks a part fails here, and `compiled` does without.
+        self._parts = self._index_key, self._impl.reduce, self._impl.rebuild, self._impl.check_cachable
+        self._parts += IndexDataCacheFile.load, IndexDataCacheFile.save, IndexDataCacheFile.flush
 
     def load_overload(self, sig, target_context):
         target_context.refresh()
-        name = self._file_name(sig, target_context.codegen())
+        key = self._index_key(sig, target_context.codegen())
         for folder in [*self._folders, *_temporary_folder(create=False)]:
             try:
-                content = (folder / name).read_bytes()
-                if sha256(content[CHECKSUM:]).digest() == content[:CHECKSUM]:
-                    return CompileResult._rebuild(target_context, *pickle.loads(content[CHECKSUM:]))  # noqa: S301, SLF001
-            except Exception:  # noqa: BLE001, S112 - whatever is wrong with the file, it can be compiled again
+                checksum, code = self._files(folder, key).load(key)
+                if sha256(code).digest() == checksum:
+                    return self._impl.rebuild(target_context, pickle.loads(code))  # noqa: S301 - the user's own folders
+            except Exception:  # noqa: BLE001, S112 - whatever is wrong with a file, it can be compiled again
                 continue
         report_compiling()
         return None
 
     def save_overload(self, sig, data):
-        code = dumps(data._reduce())  # noqa: SLF001 - numba has no public way
-        content = sha256(code).digest() + code
-        name = self._file_name(sig, data.codegen)
-        for folder in self._folders:
-            if _write(folder / name, content):
-                self._remove_outdated(folder)
-                return
-        written = (folder for folder in _temporary_folder(create=True) if _write(folder / name, content))
+        if not self._impl.check_cachable(data):
+            return
+        key, code = self._index_key(sig, data.codegen), dumps(self._impl.reduce(data))
+        if any(self._write(folder, key, code) for folder in self._folders):
+            return
+        written = (folder for folder in _temporary_folder(create=True) if self._write(folder, key, code))
         _warn_once(tuple(self._folders), next(written, None))
 
-    def flush(self):
-        for folder in self._folders:
-            for file in folder.glob(f"{self._prefix}*.nbc"):
-                _remove(file)
+    def _write(self, folder: Path, key: tuple, code: bytes) -> bool:
+        """Whether the files could be put in place, each whole: numba renames what it has written."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            files = self._files(folder, key)
+            files.flush()  # an index that is damaged, or of earlier sources, cannot be added to
+            files.save(key, (sha256(code).digest(), code))
+        except OSError:
+            return False
+        return True
 
-    def _file_name(self, sig, codegen) -> str:
-        options = sorted(self._dispatcher.targetoptions.items())
-        key = repr((sig, codegen.magic_tuple(), options, numba.__version__))
-        return f"{self._prefix}{self._source_stamp()}-{sha256(key.encode()).hexdigest()[:16]}.nbc"
-
-    def _source_stamp(self) -> str:
-        return _stamp(self._dispatcher.py_func.__module__)
-
-    def _remove_outdated(self, folder: Path) -> None:
-        """Code compiled from an earlier version of the sources; several processors may share what is current."""
-        current = f"{self._prefix}{self._source_stamp()}-"
-        for file in folder.glob(f"{self._prefix}*.nbc"):
-            if not file.name.startswith(current):
-                _remove(file)
+    def _files(self, folder: Path, key: tuple) -> IndexDataCacheFile:
+        """Of one signature and processor. Code of earlier sources has the same name, and is overwritten."""
+        name = f"{self._impl.filename_base}-{sha256(repr(key[:2]).encode()).hexdigest()[:16]}"
+        return IndexDataCacheFile(str(folder), name, self._impl.locator.get_source_stamp())
 
 
 def folders_in_use() -> list[Path]:
@@ -110,47 +118,22 @@ def folders_in_use() -> list[Path]:
     return [folder for folder in folders if any(folder.glob("*.nbc"))]
 
 
-def _folders(package: Path) -> list[Path]:
-    installation = f"{package.name}_{sha256(os.fsencode(package)).hexdigest()[:16]}"
+def _folders(room: Path) -> list[Path]:
+    installation = f"{room.name}_{sha256(os.fsencode(room)).hexdigest()[:16]}"
     if numba.config.CACHE_DIR:
         return [Path(numba.config.CACHE_DIR) / installation]
     caches = Path(AppDirs("numba", appauthor=False).user_cache_dir)
     # Without HOME and without an entry among the users of the machine it is "~/.cache", below the current folder.
-    return [package / "__pycache__", *([caches / installation] if caches.is_absolute() else [])]
+    return [room / "__pycache__", *([caches / installation] if caches.is_absolute() else [])]
 
 
 @cache
-def _stamp(module: str) -> str:
-    """Of the module's source and that of all modules of its package that it imports from, directly or not."""
-    imports = re.compile(rf"^from ({re.escape(module.rpartition('.')[0])}\.\w+) import", re.MULTILINE)
-    sources: dict[str, str] = {}
-    waiting = {module}
-    while waiting:
-        name = waiting.pop()
-        try:
-            sources[name] = inspect.getsource(sys.modules[name])
-        except OSError:
-            sources[name] = uuid4().hex  # without the source, nothing tells whether code is current: use none
-        waiting |= set(imports.findall(sources[name])) - sources.keys()
-    return sha256("".join(sources[name] for name in sorted(sources)).encode()).hexdigest()[:16]
-
-
-def _write(file: Path, content: bytes) -> bool:
-    """Whether the file could be put in place, whole: no other process ever sees a part of it."""
-    part = file.with_name(f"{file.name}.{uuid4().hex[:16]}")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(content)
-        part.replace(file)
-    except OSError:
-        _remove(part)
-        return False
-    return True
-
-
-def _remove(file: Path) -> None:
-    with suppress(OSError):
-        file.unlink(missing_ok=True)
+def _stamp(room: Path) -> str:
+    """Of all sources of a room."""
+    sources = sorted(room.glob("*.py"))
+    if not sources:
+        return uuid4().hex  # nothing tells whether code is current: use none
+    return sha256(b"".join(sha256(file.read_bytes()).digest() for file in sources)).hexdigest()
 
 
 def _temporary_folder(*, create: bool) -> Iterator[Path]:

@@ -10,9 +10,9 @@ from tightcut.kernels.compiled import compiled
 
 @compiled
 def heavy_edge_matching(
-    indptr, indices, coupling, mass, order, heaviest, weakest, apart_indptr, apart_indices, group
+    indptr, indices, coupling, vertex_weights, order, heaviest, weakest, apart_indptr, apart_indices, group
 ):  # fmt: skip
-    """Match each unit with the neighbour whose coupling is strongest for its mass (vertex weight); returns (unit, sign).
+    """Match each unit with the neighbour whose coupling is strongest for its vertex weight; returns (unit, sign).
 
     Two matched units get one number, in the order of the first of them, so that what is near stays near in memory; the
     sign is their relative orientation. No pair weighs more than `heaviest`, and no two units are matched that the second
@@ -21,7 +21,7 @@ def heavy_edge_matching(
     still be chosen by another unit. Couplings to a unit that is too heavy to be matched at all, such as one that many pairs
     have made, do not count there: next to it all others would be weak.
     """
-    n, grouped = len(mass), len(group) > 0
+    n, grouped = len(vertex_weights), len(group) > 0
     partner, forbidden = filled(n, -1), filled(n, -1)
     sign = np.empty(n, np.int8)
     for u in range(n):
@@ -31,15 +31,15 @@ def heavy_edge_matching(
             continue
         for a in range(apart_indptr[u], apart_indptr[u + 1]):
             forbidden[apart_indices[a]] = u
-        least = _strongest(u, indptr, indices, coupling, mass, heaviest) * weakest if weakest > 0.0 else 0.0
+        least = _strongest(u, indptr, indices, coupling, vertex_weights, heaviest) * weakest if weakest > 0.0 else 0.0
         best, best_rating = u, 0.0
         for a in range(indptr[u], indptr[u + 1]):
             v = indices[a]
             if partner[v] >= 0:
                 continue
             # What rules a neighbour out is looked up only for one that would be the best so far.
-            rating = abs(coupling[a]) / mass[v]
-            if rating > best_rating and abs(coupling[a]) >= least and mass[u] + mass[v] <= heaviest:
+            rating = abs(coupling[a]) / vertex_weights[v]
+            if rating > best_rating and abs(coupling[a]) >= least and vertex_weights[u] + vertex_weights[v] <= heaviest:
                 if forbidden[v] != u and (not grouped or group[v] == group[u]):
                     best, best_rating = v, rating
                     sign[u] = 1 if coupling[a] > 0 else -1
@@ -54,10 +54,10 @@ def heavy_edge_matching(
 
 
 @compiled
-def _strongest(u, indptr, indices, coupling, mass, heaviest):
+def _strongest(u, indptr, indices, coupling, vertex_weights, heaviest):
     strongest = 0.0
     for a in range(indptr[u], indptr[u + 1]):
-        if mass[indices[a]] <= heaviest:
+        if vertex_weights[indices[a]] <= heaviest:
             strongest = max(strongest, abs(coupling[a]))
     return strongest
 

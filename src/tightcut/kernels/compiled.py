@@ -11,12 +11,12 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 
+import numba
 from numba import njit, types
-from numba.core import dispatcher
 
-from tightcut.kernels.cache import KernelCache
+from tightcut.utils.warning import warn
 
 
 def compiled(function, **options):
@@ -24,17 +24,46 @@ def compiled(function, **options):
 
     Division by zero gives infinity or NaN, as in numpy, and no branch.
     """
+    options |= {"nogil": True, "error_model": "numpy"}
+    if numba.config.DISABLE_JIT:
+        return njit(**options)(function)
+    try:
+        return _tuned(function, options)
+    except (ImportError, AttributeError, TypeError) as error:
+        _warn_once(str(error))
+        return _plain(function, options)
+
+
+def _tuned(function, options):
+    """By parts of numba that are not public."""
+    from tightcut.kernels.cache import KernelCache
+
     private = function.__name__.startswith("_")
-    options |= {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, "no_cpython_wrapper": private}
-    kernel = njit(**options)(function)
-    if not isinstance(kernel, dispatcher.Dispatcher):  # NUMBA_DISABLE_JIT=1 leaves the function as it is
-        return kernel
-    kernel._cache = KernelCache(kernel)  # noqa: SLF001 - numba offers no choice of cache
+    kernel = njit(**options, no_cfunc_wrapper=True, no_cpython_wrapper=private)(function)
+    if not hasattr(kernel, "_cache"):
+        raise AttributeError("dispatchers have no cache")
+    kernel._cache = KernelCache(function)  # noqa: SLF001 - numba offers no choice of cache
     kernel.compile = _without_garbage_collection()(kernel.compile)
     kernel.get_call_template = partial(_call_with_wide_integers, kernel.get_call_template)
     if private:
         _hide_from_python(kernel)
     return kernel
+
+
+def _plain(function, options):
+    """By what numba promises: other kernels may miss an edit, and private ones may be called from Python."""
+    try:
+        return njit(**options, cache=True)(function)
+    except RuntimeError:  # no folder that can be written
+        return njit(**options)(function)
+
+
+@cache
+def _warn_once(reason):
+    warn(
+        f"numba {numba.__version__} lacks what kernels are compiled with ({reason}): they are compiled and kept in numba's own "
+        "way, which takes longer at first. Install the numba that tightcut was tested with, or a newer tightcut."
+    )
 
 
 # A sum in any order, so that it can be made in vector registers.

@@ -1,4 +1,4 @@
-"""Clusters of a signed graph by greedy additive contraction (see resolution/solver.py).
+"""Clusters of a signed graph by greedy additive edge contraction (Keuper et al., 2015; see resolution/solver.py).
 
 Positive weights favour a common cluster, negative ones oppose it, and -inf forbids it. `groups` gives the groups of
 each vertex as two arrays, CSR-style: two vertices that share a group never share a cluster.

@@ -1,4 +1,4 @@
-"""Parts of a large signed graph solved exactly: a cluster and those next to it, while the others stay (see moving.py)."""
+"""Large neighbourhood search on a signed graph: a cluster and those next to it are solved exactly, the others stay."""
 
 from __future__ import annotations
 

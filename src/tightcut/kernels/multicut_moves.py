@@ -1,4 +1,4 @@
-"""Better clusters of a signed graph: moves of single vertices, and exchanges between two clusters (see joining.py).
+"""Better clusters of a signed graph: moves of single vertices, and exchanges between two clusters (see multicut_greedy.py).
 
 A Kernighan-Lin exchange is a sequence of moves, each the best one left, of which the best
 beginning is kept. On the way it may break a rule, so that two vertices of one group can change places; at its end every

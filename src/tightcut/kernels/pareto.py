@@ -47,7 +47,7 @@ def enter_front(amounts, cuts, front, size, amount, cut, labels):
 
 
 @compiled
-def _best_step(degree, mass, labels, totals, tables, rest_until, step, aim, state):
+def _best_step(degree, vertex_weights, labels, totals, tables, rest_until, step, aim, state):
     """The move with the least cut plus price of what exceeds the target; a move that is tabu must lead to a new best."""
     leaving, volume, count = totals
     towards, clash = tables
@@ -57,12 +57,14 @@ def _best_step(degree, mass, labels, totals, tables, rest_until, step, aim, stat
         own = labels[v]
         if count[own] == 1:
             continue
-        left = (leaving[own] - degree[v] + 2 * towards[v, own]) / (volume[own] - mass[v]) - leaving[own] / volume[own]
+        left = (leaving[own] - degree[v] + 2 * towards[v, own]) / (volume[own] - vertex_weights[v]) - leaving[
+            own
+        ] / volume[own]
         for c in range(len(leaving)):
             if c == own:
                 continue
             reached = cut + left - leaving[c] / volume[c]
-            reached += (leaving[c] + degree[v] - 2 * towards[v, c]) / (volume[c] + mass[v])
+            reached += (leaving[c] + degree[v] - 2 * towards[v, c]) / (volume[c] + vertex_weights[v])
             excess = amount + clash[v, c] - clash[v, own] - target
             allowed = excess <= BELIEF_ROUNDING
             if rest_until[v, c] > step and not (allowed and reached < smallest * (1 - 1e-9)):
@@ -78,7 +80,7 @@ def _best_step(degree, mass, labels, totals, tables, rest_until, step, aim, stat
 
 @compiled
 def walk_front(
-    indptr, indices, weights, mass, degree, rel_indptr, rel_indices, rel_weights, labels, k, offset, target, price,
+    indptr, indices, weights, vertex_weights, degree, rel_indptr, rel_indices, rel_weights, labels, k, offset, target, price,
     max_steps, amounts, cuts, front, size, state,
 ):  # fmt: skip
     """Walk from `labels`, which change, by single moves around a target amount of violated belief; O(n k) a step.
@@ -89,7 +91,7 @@ def walk_front(
     """
     n = len(labels)
     leaving, volume, count = np.empty(k), np.empty(k), np.empty(k, np.int64)
-    measure_partition(indptr, indices, weights, mass, labels, leaving, volume, count)
+    measure_partition(indptr, indices, weights, vertex_weights, labels, leaving, volume, count)
     towards, clash = np.empty((n, k)), np.empty((n, k))
     tabulate(indptr, indices, weights, labels, towards)
     tabulate(rel_indptr, rel_indices, rel_weights, labels, clash)
@@ -103,14 +105,14 @@ def walk_front(
     for step in range(max_steps):
         cut = (leaving / volume).sum()
         aim = (cut, amount, target, price, smallest)
-        v, c = _best_step(degree, mass, labels, totals, tables, rest_until, step, aim, state)
+        v, c = _best_step(degree, vertex_weights, labels, totals, tables, rest_until, step, aim, state)
         if v < 0:
             continue
         own = labels[v]
         leaving[own] = max(leaving[own] + 2 * towards[v, own] - degree[v], 0.0)
         leaving[c] = max(leaving[c] + degree[v] - 2 * towards[v, c], 0.0)
-        volume[own] -= mass[v]
-        volume[c] += mass[v]
+        volume[own] -= vertex_weights[v]
+        volume[c] += vertex_weights[v]
         count[own] -= 1
         count[c] += 1
         amount += clash[v, c] - clash[v, own]

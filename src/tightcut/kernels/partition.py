@@ -1,13 +1,12 @@
 """Local search on partitions into k clusters (see search/constrained_graph.py).
 
-mass[v] is the weight of vertex v, volume[c] the sum of these over cluster c, and leaving[c] the weight of the edges that
-leave it; the objective is the sum of leaving / volume plus price * (relation weight inside clusters). Relations are
-positive for cannot-links and negative for must-links.
+volume[c] is the sum of vertex_weights over cluster c, and leaving[c] the weight of the edges that leave it; the objective
+is the sum of leaving / volume plus price * (relation weight inside clusters). Relations are positive for cannot-links and
+negative for must-links.
 
 The search is that of Fiduccia and Mattheyses: in a pass the best move is made, even a bad one, and its vertex locked; in the
 end the moves after the best state are undone. Vertices wait in a heap. Invariant: a key is a lower bound of what moving its
-vertex changes, but for what other moves have changed of its clusters' ratios. Every edge and relation of a vertex that moves
-lowers or raises the key of its other end by a bound, in O(log n), and a key is made exact when it comes first.
+vertex changes, but for what other moves have changed of its clusters' ratios; it is made exact when it comes first.
 
 `towards` and `clash` hold what a vertex's edges and relations weigh towards each cluster: one row, added up for a vertex at a
 time, or, where relations outnumber edges, a row for each vertex, renewed in O(1) for each edge and relation of a move.
@@ -17,19 +16,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from tightcut.kernels.arrays import tabulate
 from tightcut.kernels.compiled import compiled, compiled_inline
 from tightcut.kernels.heap import ABSENT, LOCKED, heapify, pop, renew, sift_down, sift_up
 
 
 @compiled
-def measure_partition(indptr, indices, weights, mass, labels, leaving, volume, count):
+def measure_partition(indptr, indices, weights, vertex_weights, labels, leaving, volume, count):
     """Fill the totals of every cluster. O(arcs)."""
     leaving[:] = 0.0
     volume[:] = 0.0
     count[:] = 0
     for v in range(len(labels)):
         own = labels[v]
-        volume[own] += mass[v]
+        volume[own] += vertex_weights[v]
         count[own] += 1
         for a in range(indptr[v], indptr[v + 1]):
             if labels[indices[a]] != own:
@@ -90,15 +90,6 @@ def near_boundary(indptr, indices, labels, a, b, rel_indptr, limit):
 
 
 @compiled
-def tabulate(indptr, indices, values, labels, table):
-    """The sum of each vertex's values towards each cluster. O(arcs + n k)."""
-    table[:] = 0.0
-    for v in range(len(labels)):
-        for a in range(indptr[v], indptr[v + 1]):
-            table[v, labels[indices[a]]] += values[a]
-
-
-@compiled
 def _ties(v, graph, labels, towards, clash):
     """The row of `towards` and `clash` for vertex v, which is filled if there is no row for each vertex."""
     if len(towards) > 1:
@@ -116,18 +107,18 @@ def _ties(v, graph, labels, towards, clash):
 @compiled_inline
 def _best_move(v, graph, price, state, towards, clash):
     """The cluster that vertex v should move to and the change of the objective; (-1, inf) if it cannot move."""
-    mass, degree = graph[3], graph[4]
+    vertex_weights, degree = graph[3], graph[4]
     labels, leaving, volume, ratio, count = state
     own, k = labels[v], len(leaving)
     if count[own] == 1:
         return -1, np.inf
     row = _ties(v, graph, labels, towards, clash)
-    gain = (leaving[own] - degree[v] + 2 * towards[row, own]) / (volume[own] - mass[v]) - ratio[own]
+    gain = (leaving[own] - degree[v] + 2 * towards[row, own]) / (volume[own] - vertex_weights[v]) - ratio[own]
     best, best_change = -1, np.inf
     for c in range(k):
         if c == own:
             continue
-        change = (leaving[c] + degree[v] - 2 * towards[row, c]) / (volume[c] + mass[v]) - ratio[c]
+        change = (leaving[c] + degree[v] - 2 * towards[row, c]) / (volume[c] + vertex_weights[v]) - ratio[c]
         change += price * (clash[row, c] - clash[row, own])
         if change < best_change:
             best, best_change = c, change
@@ -140,7 +131,7 @@ def _enter_boundary(graph, state, key, heap, place):
 
     The key of each is the weight of its edges to other clusters. One pass over the arcs.
     """
-    indptr, indices, weights, mass, _, rel_indptr, _, _ = graph
+    indptr, indices, weights, vertex_weights, _, rel_indptr, _, _ = graph
     labels, leaving, volume, ratio, count = state
     for c in range(len(leaving)):
         leaving[c], volume[c], count[c] = 0.0, 0.0, 0
@@ -154,7 +145,7 @@ def _enter_boundary(graph, state, key, heap, place):
                 crossing += weights[a]
                 boundary = True
         leaving[own] += crossing
-        volume[own] += mass[v]
+        volume[own] += vertex_weights[v]
         count[own] += 1
         if boundary:
             heap[size], place[v], key[v] = v, size, crossing
@@ -169,9 +160,9 @@ def _bound_keys(graph, price, state, towards, clash, key, heap, place, size):
     """Turn the weights that `_enter_boundary` has left as keys into lower bounds of the change by a move, and sort.
 
     With x the weight of v's edges to other clusters, moving it to cluster c changes that one's share of the objective by
-    (degree - 2 towards_c - mass ratio_c) / (volume_c + mass), where towards_c is at most x.
+    (degree - 2 towards_c - vertex_weights ratio_c) / (volume_c + vertex_weights), where towards_c is at most x.
     """
-    _, _, _, mass, degree, rel_indptr, _, _ = graph
+    _, _, _, vertex_weights, degree, rel_indptr, _, _ = graph
     labels, leaving, volume, ratio, count = state
     largest, highest = 0, 0.0
     for c in range(len(leaving)):
@@ -184,25 +175,25 @@ def _bound_keys(graph, price, state, towards, clash, key, heap, place, size):
         v = heap[t]
         own, crossing = labels[v], key[v]
         kept = degree[v] - 2 * crossing
-        least = kept - mass[v] * highest
+        least = kept - vertex_weights[v] * highest
         if least <= 0.0 or count[own] == 1 or rel_indptr[v] < rel_indptr[v + 1]:
             _, key[v] = _best_move(v, graph, price, state, towards, clash)
         else:
-            key[v] = (leaving[own] + kept) / (volume[own] - mass[v]) - ratio[own]
-            key[v] += least / ((second if own == largest else volume[largest]) + mass[v])
+            key[v] = (leaving[own] + kept) / (volume[own] - vertex_weights[v]) - ratio[own]
+            key[v] += least / ((second if own == largest else volume[largest]) + vertex_weights[v])
     heapify(heap, size, key, place)
 
 
 @compiled
 def _move(v, target, graph, state, tied):
     """Move a vertex to another cluster; `tied` holds its edge weight to each."""
-    mass, degree = graph[3], graph[4]
+    vertex_weights, degree = graph[3], graph[4]
     labels, leaving, volume, ratio, count = state
     own = labels[v]
     leaving[own] += 2 * tied[own] - degree[v]
     leaving[target] += degree[v] - 2 * tied[target]
-    volume[own] -= mass[v]
-    volume[target] += mass[v]
+    volume[own] -= vertex_weights[v]
+    volume[target] += vertex_weights[v]
     count[own] -= 1
     count[target] += 1
     ratio[own], ratio[target] = leaving[own] / volume[own], leaving[target] / volume[target]
@@ -234,23 +225,24 @@ def _fall_by_relation(r, own, source, target):
 def _renew_neighbours(v, source, graph, price, state, towards, clash, key, heap, place, size):
     """Renew the keys around a vertex that came from cluster `source`; returns the size of the heap, which may grow.
 
-    Relations come first: a key that they raise must not hold what an edge changes. Neighbours in v's new cluster gain by
-    staying; others gain what the edge adds to a move after v, exactly if that is their best.
+    Neighbours in v's new cluster gain by staying; others what the edge adds to a move after v, exactly if that is their best.
+    Relations that outnumber edges change keys by a bound, and come first: a key that they raise must not hold what an edge
+    changes. Otherwise their other ends get exact keys, with which cuts are smaller (4 % on letter).
     """
-    indptr, indices, weights, mass, _, rel_indptr, rel_indices, rel_weights = graph
+    indptr, indices, weights, vertex_weights, _, rel_indptr, rel_indices, rel_weights = graph
     labels, volume, target = state[0], state[2], state[0][v]
     if len(towards) > 1:
         _shift(v, source, target, indptr, indices, weights, towards)
         _shift(v, source, target, rel_indptr, rel_indices, rel_weights, clash)
-    for a in range(rel_indptr[v], rel_indptr[v + 1]):
+    bounded = rel_indptr[-1] > indptr[-1]
+    for a in range(rel_indptr[v], rel_indptr[v + 1] if bounded else rel_indptr[v]):
         u = rel_indices[a]
-        if place[u] == LOCKED:
-            continue
-        if place[u] == ABSENT or key[u] == np.inf:
-            _, key[u] = _best_move(u, graph, price, state, towards, clash)
-        else:
-            key[u] -= price * _fall_by_relation(rel_weights[a], labels[u], source, target)
-        size = renew(u, heap, size, key, place)
+        if place[u] != LOCKED:
+            if place[u] == ABSENT or key[u] == np.inf:
+                _, key[u] = _best_move(u, graph, price, state, towards, clash)
+            else:
+                key[u] -= price * _fall_by_relation(rel_weights[a], labels[u], source, target)
+            size = renew(u, heap, size, key, place)
     for a in range(indptr[v], indptr[v + 1]):
         u = indices[a]
         if place[u] == LOCKED:
@@ -259,10 +251,15 @@ def _renew_neighbours(v, source, graph, price, state, towards, clash, key, heap,
             _, key[u] = _best_move(u, graph, price, state, towards, clash)
             size = renew(u, heap, size, key, place)
         elif labels[u] != target:
-            key[u] -= 2 * weights[a] / (volume[target] + mass[u])
+            key[u] -= 2 * weights[a] / (volume[target] + vertex_weights[u])
             if labels[u] == source:
-                key[u] -= 2 * weights[a] / (volume[source] - mass[u])
+                key[u] -= 2 * weights[a] / (volume[source] - vertex_weights[u])
             sift_up(heap, key, place, place[u])
+    for a in range(rel_indptr[v + 1] if bounded else rel_indptr[v], rel_indptr[v + 1]):
+        u = rel_indices[a]
+        if place[u] != LOCKED:
+            _, key[u] = _best_move(u, graph, price, state, towards, clash)
+            size = renew(u, heap, size, key, place)
     return size
 
 
@@ -315,12 +312,13 @@ def _end_pass(graph, price, state, towards, clash, key, heap, place, size, touch
 
 @compiled
 def refine_partition(
-    indptr, indices, weights, mass, degree, rel_indptr, rel_indices, rel_weights, price, labels, k, patience, max_passes
+    indptr, indices, weights, vertex_weights, degree, rel_indptr, rel_indices, rel_weights, price, labels, k, patience,
+    max_passes,
 ):  # fmt: skip
     """Fiduccia-Mattheyses passes on k clusters; changes `labels` in place, never empties a cluster. Never worse.
 
-    Vertices that a pass has not moved are still in the heap when it ends, and the next one begins there. Only tables are made
-    anew for each pass, or rounding errors would add up.
+    Vertices that a pass has not moved are still in the heap when it ends, and the next one begins there. Tables are filled
+    again for each pass, or rounding errors would add up.
     """
     n, n_arcs, n_relations = len(labels), indptr[-1], rel_indptr[-1]
     leaving, volume, ratio, count = np.empty(k), np.empty(k), np.empty(k), np.empty(k, np.int64)
@@ -328,7 +326,7 @@ def refine_partition(
     towards, clash, key = np.empty((rows, k)), np.empty((rows, k)), np.empty(n)
     heap, place = np.empty(n, np.int32), np.empty(n, np.int32)
     touched, origin = np.empty(n, np.int32), np.empty(n, np.int32)
-    graph = (indptr, indices, weights, mass, degree, rel_indptr, rel_indices, rel_weights)
+    graph = (indptr, indices, weights, vertex_weights, degree, rel_indptr, rel_indices, rel_weights)
     state = (labels, leaving, volume, ratio, count)
     size = _enter_boundary(graph, state, key, heap, place)
     current = _sum_of_ratios(leaving, volume) + price * relation_inside(rel_indptr, rel_indices, rel_weights, labels)

@@ -1,4 +1,4 @@
-"""Approximate nearest neighbours by faiss (`pip install "tightcut[faiss]"`), with the recall measured."""
+"""Approximate nearest neighbours by faiss, of the extra `tightcut[faiss]`, with the recall measured."""
 
 from __future__ import annotations
 

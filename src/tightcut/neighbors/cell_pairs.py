@@ -16,6 +16,7 @@ import numpy as np
 
 from tightcut.neighbors.cells import Cells
 from tightcut.neighbors.distances import EMPTY
+from tightcut.neighbors.projections import Projection
 
 NO_POINTS = np.empty((0, 0))
 
@@ -70,7 +71,8 @@ class QueryCells:
         self._queries, self._query_cells, self._lists = queries, query_cells, lists
         self._ids, self._own = query_cells.rows, own
         self._measured = NO_POINTS, NO_POINTS, 1.0  # none: products give the distances
-        self._share = self._margin = 1.0
+        self._share, self._margin, self._error = 1.0, 1.0, 0.0
+        self._precision = lists.bounds.dtype  # of products
         self._slack = (points.shape[1] + 32) * float(np.finfo(np.float32).eps)  # more than the error of a norm
 
     def measure(self, share: float, margin: float, queries: np.ndarray, points: np.ndarray, scale: float) -> None:
@@ -81,13 +83,38 @@ class QueryCells:
         """
         self._share, self._margin, self._measured = share, margin, (queries, points, scale)
 
-    def search(self, cell: int, n_near: int) -> None:
-        """Fill the lists of one cell: from the nearest cells of points first, then from those left within reach."""
-        near = self._cells.nearest(self._query_cells.centres[cell], n_near, self._scale)
+    def measure_projected(
+        self, projection: Projection, queries: np.ndarray, points: np.ndarray, scale: float
+    ) -> QueryCells:
+        """As `measure`, where the points of the cells are projections of these, in float32; returns itself.
+
+        Notes
+        -----
+        Let h be the sum of the half norms of two projections and b the error of a projection. Half their squared distance
+        comes out as at most s + e h + (b sqrt(2 s) + b^2 / 2), where s is its true value and e the rounding error of a
+        product. By the inequality of means the bracket is at most r s + b^2 / r, where r is `RELATIVE`, and s is at most
+        4 h + b^2. So what comes out, less (e + 4 r) h and 2 b^2 / r, is no more than s, which is no more than for the
+        points.
+        """
+        self.measure(*projection.lower_bound, queries, points, scale)
+        self._error, self._precision = projection.error, np.dtype(np.float32)
+        return self
+
+    def compare_near(self, cell: int, count: int) -> np.ndarray:
+        """Fill the lists of one cell from the nearest cells of points, which are returned."""
+        near = self._cells.nearest(self._query_cells.centres[cell], count, self._scale)
         for other in near.tolist():
             self._compare(cell, other)
-        for other in np.setdiff1d(self.within_reach(cell), near).tolist():
+        return near
+
+    def compare_reachable(self, cell: int, compared: Any = ()) -> None:
+        """Fill the lists of one cell from the cells within reach, less those already compared."""
+        for other in np.setdiff1d(self.within_reach(cell), compared).tolist():
             self._compare(cell, other)
+
+    def search(self, cell: int, n_near: int) -> None:
+        """Fill the lists of one cell: from the nearest cells of points first, then from those left within reach."""
+        self.compare_reachable(cell, self.compare_near(cell, n_near))
 
     def within_reach(self, cell: int) -> np.ndarray:
         """The cells of points that may hold a candidate for a query of this cell.
@@ -111,7 +138,7 @@ class QueryCells:
         A query is active if the cell may hold a candidate for it, which must have a certain offset at least.
         """
         span, members = self._query_cells.span(cell), self._cells.span(other)
-        left = self._query_block(cell, self._cells.centres[other], self._lists.bounds.dtype)
+        left = self._query_block(cell, self._cells.centres[other], self._precision)
         half_norms = _half_norms(left)
         least = np.sqrt(2 * half_norms) * (1 - self._slack) - self._search_radii(span)
         i = np.flatnonzero(least <= self._cells.radii[other])
@@ -125,7 +152,7 @@ class QueryCells:
             )
 
     def _search_radii(self, part: slice) -> np.ndarray:
-        return np.sqrt(2 * self._lists.bounds[part].astype(np.float64))
+        return np.sqrt(2 * self._lists.bounds[part].astype(np.float64)) + self._error
 
     def _query_block(self, cell: int, origin: np.ndarray, dtype: Any = np.float32) -> np.ndarray:
         rows = self._query_cells.rows[self._query_cells.span(cell)]

@@ -46,6 +46,15 @@ class Cells:
     def radii(self) -> np.ndarray:
         return self.offsets[self.starts[1:] - 1]
 
+    def followed_by(self, others: Cells) -> Cells:
+        """These cells, then others of further rows."""
+        return Cells(
+            np.concatenate([self.rows, others.rows]),
+            np.concatenate([self.starts, len(self.rows) + others.starts[1:]]),
+            np.concatenate([self.centres, others.centres]),
+            np.concatenate([self.offsets, others.offsets]),
+        )
+
     def span(self, cell: int) -> slice:
         return slice(int(self.starts[cell]), int(self.starts[cell + 1]))
 

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.exceptions import DisconnectedGraphWarning
 from tightcut.neighbors.distances import pair_half_squares, rank_others
-from tightcut.neighbors.knn import SMALLEST_BRIDGE, KnnSettings, gaussian_similarity, symmetrized
+from tightcut.neighbors.exact import BlockedNeighbors
+from tightcut.neighbors.knn import KnnSettings, bridged, gaussian_similarity, symmetrized
 from tightcut.neighbors.points import Points, apply_metric, unit_scale
-from tightcut.neighbors.projected import ProjectedNeighbors
 from tightcut.neighbors.tree import make_index
 from tightcut.problem.graph import enlarged
-from tightcut.utils.warning import warn
 
 REACH = 2  # times k: nearest points of a new point that are checked for edges to it
 
@@ -27,12 +25,12 @@ class Neighbourhoods:
     ----------
     scales : ndarray of shape (n,)
         The distance of each point to its k-th neighbour, when its edges were made.
-    index : ProjectedNeighbors or None
+    index : BlockedNeighbors or None
         For the neighbours of further points, where projections make the search faster.
     """
 
     scales: np.ndarray
-    index: ProjectedNeighbors | None = None
+    index: BlockedNeighbors | None = None
 
 
 def extended_affinity(
@@ -103,13 +101,11 @@ def extended_affinity(
     return grown, Neighbourhoods(sigma, index)
 
 
-def _projected_index(
-    points: Points, settings: KnnSettings, index: ProjectedNeighbors | None
-) -> ProjectedNeighbors | None:
+def _projected_index(points: Points, settings: KnnSettings, index: BlockedNeighbors | None) -> BlockedNeighbors | None:
     if sp.issparse(points) or settings.neighbors not in {"auto", "blocked"}:
         return None
     grown = None if index is None else index.grown(points)
-    return grown or ProjectedNeighbors.make(points, settings.n_neighbors, settings.n_jobs)
+    return grown or BlockedNeighbors.with_projection(points, settings.n_neighbors, settings.n_jobs)
 
 
 def _rank_sparse(
@@ -151,8 +147,4 @@ def _connect(grown: sp.csr_array, points: Points, n_old: int, sigma: np.ndarray,
     lengths, nearest = (found.ravel() for found in index.kneighbors(points[n_old + apart], n_neighbors=1))
     order = np.lexsort((lengths, component[1:][apart]))
     first = order[np.unique(component[1:][apart][order], return_index=True)[1]]
-    left, right = n_old + apart[first], nearest[first]
-    weights = gaussian_similarity(lengths[first], np.maximum(sigma[left], sigma[right]))
-    bridges = sp.csr_array((np.maximum(weights, SMALLEST_BRIDGE), (left, right)), shape=(n, n))
-    warn(DisconnectedGraphWarning(int(count), len(first)))
-    return sp.csr_array(grown + bridges + bridges.T)
+    return bridged(grown, np.stack([n_old + apart[first], nearest[first]]), lengths[first], sigma, int(count))

@@ -319,19 +319,22 @@ def _connect(affinity: sp.csr_array, points: Points, scales: np.ndarray, index: 
     count, labels = sp.csgraph.connected_components(affinity, directed=False)
     if count == 1:
         return affinity
-    left, right, weights = weighted_bridges(points, labels, scales, index)
-    added = sp.csr_array((weights, (left, right)), shape=affinity.shape)
-    return sp.csr_array(affinity + added + added.T)
-
-
-def weighted_bridges(
-    points: Points, labels: np.ndarray, scales: np.ndarray, index: Neighbors | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Ends and weights of the shortest bridges between components, with a warning that says how many there are."""
     from tightcut.neighbors.bridges import shortest_bridges
 
     bridges = shortest_known_bridges(points, labels) if index is None else shortest_bridges(points, labels, index)
-    (left, right), lengths = bridges
-    weights = np.maximum(gaussian_similarity(lengths, np.maximum(scales[left], scales[right])), SMALLEST_BRIDGE)
-    warn(DisconnectedGraphWarning(int(labels.max()) + 1, len(left)))
-    return left, right, weights
+    return bridged(affinity, *bridges, scales, int(count))
+
+
+def bridged(
+    affinity: sp.csr_array, ends: np.ndarray, lengths: np.ndarray, scales: np.ndarray, n_components: int
+) -> sp.csr_array:
+    """The same graph with links between its components."""
+    weights = bridge_weights(ends, lengths, scales, n_components)
+    bridges = sp.csr_array((weights, tuple(ends)), shape=affinity.shape)
+    return sp.csr_array(affinity + bridges + bridges.T)
+
+
+def bridge_weights(ends: np.ndarray, lengths: np.ndarray, scales: np.ndarray, n_components: int) -> np.ndarray:
+    """The weights of links between components, large enough not to vanish, with a warning that they were needed."""
+    warn(DisconnectedGraphWarning(n_components, len(lengths)))
+    return np.maximum(gaussian_similarity(lengths, scales[ends].max(axis=0)), SMALLEST_BRIDGE)

@@ -8,14 +8,12 @@ work. Points that spread evenly over all directions have no useful projection.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 
-from tightcut.neighbors.cell_pairs import CandidateLists, CellPairs
-from tightcut.neighbors.cells import Cells
 from tightcut.neighbors.points import row_blocks
 from tightcut.neighbors.threads import single_threaded_blas
 
@@ -25,7 +23,7 @@ STEP, MAX_COMPONENTS = 16, 256  # numbers of components that are tried
 # Cost of a pair in units of a feature of a matrix product: a look at its bound, and a feature of an exact distance.
 BOUND_COST, DIFFERENCE_COST = 10, 8
 BLOCK_ENTRIES = 1 << 19  # coordinates handled at a time
-RELATIVE = 1e-5  # share of a squared distance given away for rounding; see `ProjectedCellPairs`
+RELATIVE = 1e-5  # share of a squared distance given away for rounding; see `QueryCells.measure_projected`
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +40,19 @@ class Projection:
 
     @property
     def lower_bound(self) -> tuple[float, float]:
-        """The share and the margin of `QueryCells.measure`; see `ProjectedCellPairs`."""
+        """The share and the margin of `QueryCells.measure`; see `QueryCells.measure_projected`."""
         rounding = (2 * self.points.shape[1] + 32) * float(np.finfo(np.float32).eps) / 2
         return 1 - rounding - 4 * RELATIVE, 2 * self.error**2 / RELATIVE
+
+    def grown(self, others: np.ndarray, scale: float) -> Projection:
+        """The projection of these points and others."""
+        added = self.of(others, scale)
+        return replace(added, points=np.concatenate([self.points, added.points]))
 
     def of(self, others: np.ndarray, scale: float) -> Projection:
         """The projection of other points; the error is that of a pair of either."""
         projected = _project(others, self.centre, self.components, scale)
-        return Projection(projected, max(self.error, _error(projected)), self.centre, self.components)
+        return replace(self, points=projected, error=max(self.error, _error(projected)))
 
 
 @single_threaded_blas()
@@ -81,27 +84,6 @@ def useful_projection(points: np.ndarray, n_neighbors: int, scale: float) -> Pro
 def _error(projected: np.ndarray) -> float:
     longest = float(np.sqrt(np.einsum("ij,ij->i", projected, projected, dtype=np.float64).max()))
     return 2 * float(np.finfo(np.float32).eps) * longest
-
-
-class ProjectedCellPairs(CellPairs):
-    """Cells of projections; a candidate's distance is that of the points, by differences in float64.
-
-    Let h be the sum of the half norms of two projections and b the error of a projection. Half their squared distance
-    comes out as at most s + e h + (b sqrt(2 s) + b^2 / 2), where s is its true value and e the rounding error of a
-    product. By the inequality of means the bracket is at most RELATIVE s + b^2 / RELATIVE, and s is at most 4 h + b^2.
-    So what comes out, less (e + 4 RELATIVE) h and 2 b^2 / RELATIVE, is no more than s, which is no more than for the
-    points.
-    """
-
-    def __init__(
-        self, projection: Projection, cells: Cells, lists: CandidateLists, points: np.ndarray, scale: float
-    ) -> None:
-        super().__init__(projection.points, cells, 1.0, lists)
-        self._error = projection.error
-        self.measure(*projection.lower_bound, points, points, scale)
-
-    def _search_radii(self, part: slice) -> np.ndarray:
-        return super()._search_radii(part) + self._error
 
 
 def _principal_components(centred: np.ndarray, count: int) -> np.ndarray:

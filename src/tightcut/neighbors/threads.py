@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from tightcut.utils.parallel import runs_in_turn
+from tightcut.utils.parallel import in_threads, runs_in_turn
 
 STAGE = "neighbours"
 
@@ -52,9 +51,8 @@ class Workers:
 
     def map(self, task: Callable[[Any], None], items: Iterable[Any]) -> None:
         """Run the task on every item; returns when all are done."""
-        with ThreadPoolExecutor(self.n_jobs) as pool:
-            for _ in (pool.map if self.n_jobs > 1 else map)(task, items):
-                self._report(self._done + 1)
+        for _ in in_threads(task, ((item,) for item in items), self.n_jobs):
+            self._report(self._done + 1)
 
     def _report(self, done: int) -> None:
         self._done = done

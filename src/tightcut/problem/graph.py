@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from tightcut.utils.codes import renumber
 from tightcut.utils.display import html_view
 from tightcut.utils.sparse import to_csr
 
@@ -113,14 +114,11 @@ class Graph:
         time: what a pass over the arcs reads next is more often near what it has just read. A graph that fits the cache
         keeps its numbers.
         """
-        n = self.n_vertices
-        if n <= CACHED_LIMIT:
+        if self.n_vertices <= CACHED_LIMIT:
             return groups.astype(np.int32, copy=False)
-        met = np.empty(int(groups.max()) + 1, np.int64)
-        met[groups[self.walk[::-1]]] = np.arange(n)[::-1]  # of the vertices of a group the first is written last
-        number = np.empty(len(met), np.int32)
-        number[np.argsort(met)] = np.arange(len(met), dtype=np.int32)
-        return number[groups]
+        numbered = np.empty(self.n_vertices, np.int32)
+        numbered[self.walk] = renumber(groups[self.walk])
+        return numbered
 
     def contract(self, labels: np.ndarray) -> Graph:
         """Merge all vertices with the same label (0, ..., m - 1); cuts between the groups are preserved."""
@@ -131,6 +129,30 @@ class Graph:
         weights = sp.csr_array(tuple(arcs[::-1]), shape=(m, m))
         weights.sort_indices()
         return Graph(weights, np.bincount(labels, self.vertex_weights, m))
+
+    def ties(self, labels: np.ndarray, n_clusters: int, vertices: np.ndarray | None = None) -> np.ndarray:
+        """Edge weight from each vertex, or each of some, to each cluster; edges to label -1 are left out.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from tightcut import Graph
+        >>> path = Graph.from_affinity(np.array([[0, 3, 0], [3, 0, 1], [0, 1, 0]]))
+        >>> path.ties(np.array([0, 0, 1]), 2).tolist()
+        [[3.0, 0.0], [3.0, 1.0], [1.0, 0.0]]
+        """
+        weights = self.weights if vertices is None else self.weights[vertices]
+        n, ends = weights.shape[0], labels[weights.indices]
+        known = ends >= 0
+        code = np.repeat(np.arange(n) * n_clusters, np.diff(weights.indptr))[known] + ends[known]
+        return np.bincount(code, weights.data[known], n * n_clusters).astype(np.float64).reshape(n, n_clusters)
+
+    def ties_within(self, labels: np.ndarray) -> np.ndarray:
+        """Edge weight from each vertex to its own cluster, in the memory of one number per arc."""
+        w = self.weights
+        sources = np.repeat(np.arange(self.n_vertices), np.diff(w.indptr))
+        own = labels[sources] == labels[w.indices]
+        return np.bincount(sources[own], w.data[own], self.n_vertices)
 
     def subgraph(self, vertices: np.ndarray) -> Graph:
         """The graph induced by some vertices, which keep their vertex weights."""

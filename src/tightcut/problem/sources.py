@@ -14,6 +14,7 @@ import numpy as np
 
 from tightcut.problem.pairs import as_list, read_beliefs, read_indices, to_array
 from tightcut.problem.products import check_pair_count, count_within, pairs_within
+from tightcut.utils.codes import first_places
 from tightcut.utils.warning import warn
 
 MUST_SPELLINGS = frozenset({"must", "must-link", "mustlink", "ml", "same", "1", "+1", "true"})
@@ -37,9 +38,7 @@ def pairs_from_labels(labels: Any) -> tuple[int, np.ndarray, np.ndarray]:
         "Are these labels class names, or measurements?",
     )
     known = np.flatnonzero(codes >= 0)
-    first = np.empty(n_classes, dtype=np.int64)
-    # Of repeated indices the last assignment holds, so going backwards leaves the first point of each class.
-    first[codes[known][::-1]] = known[::-1]
+    first = known[first_places(codes[known], n_classes)]
     star = np.stack([first[codes[known]], known], axis=1)
     return len(codes), star[star[:, 0] != star[:, 1]], pairs_within(first, np.array([n_classes]))
 

@@ -20,6 +20,7 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from tightcut.exceptions import Link
 from tightcut.problem.pairs import pair_keys
+from tightcut.utils.codes import first_places
 
 MAX_SEARCHES = 32
 SEARCH_BUDGET = 15_000_000
@@ -66,7 +67,10 @@ def two_colour(n_points: int, must_link: np.ndarray, cannot_link: np.ndarray) ->
     cover = double_cover(n_points, must_link, cannot_link)
     count, label = connected_components(cover, directed=False)
     same_side, other_side = label[:n_points], label[n_points:]
-    component, smallest = _renumber(np.minimum(same_side, other_side), count)
+    key = np.minimum(same_side, other_side)
+    smallest = first_places(key, count)
+    used = smallest < n_points
+    component, smallest = (np.cumsum(used) - 1)[key], smallest[used]
     contradictory = same_side == other_side
     colour = (same_side != same_side[smallest[component]]).astype(np.int8)
     if not contradictory.any():
@@ -196,12 +200,3 @@ def _canonical(walk: list[Link]) -> list[Link]:
 
 def _reverse(walk: Iterable[Link]) -> list[Link]:
     return [(kind, j, i) for kind, i, j in reversed(list(walk))]
-
-
-def _renumber(key: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Labels 0, 1, ... by order of the keys (all below count), and the smallest point that carries each."""
-    smallest = np.full(count, -1)
-    # Of repeated indices the last assignment holds, so going backwards leaves the smallest point.
-    smallest[key[::-1]] = np.arange(len(key))[::-1]
-    used = smallest >= 0
-    return (np.cumsum(used) - 1)[key], smallest[used]

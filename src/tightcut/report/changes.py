@@ -7,6 +7,7 @@ from html import escape
 
 from tightcut.fitted.changes import Change, Changes
 from tightcut.report.html import Row, Subject, section, shorten, table
+from tightcut.utils.contradictions import spell
 
 ROWS_SHOWN, POINTS_SHOWN = 40, 8
 TOLD = {
@@ -37,8 +38,7 @@ def _row(change: Change, subject: Subject, names: Mapping[int, str]) -> Row:
     more = " …" if len(change.points) > POINTS_SHOWN else ""
     why = change.reason
     if change.constraint is not None:
-        kind, first, second = change.constraint
-        why = f"{shorten(ids[first])} {kind}-link {shorten(ids[second])}"
+        why = spell(change.constraint, lambda point: shorten(ids[point]))
     source = "" if change.source is None else names.get(change.source, str(change.source))
     cluster = change.name or str(change.cluster)
     return Row(

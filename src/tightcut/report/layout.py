@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tightcut.problem.graph import Graph
+from tightcut.problem.spectral import largest_eigenpairs
 
 EPOCHS, FEWEST_EPOCHS, WORK = 200, 30, 20_000_000
 REPELLED = 5  # random vertices that repel each vertex, per epoch
@@ -76,19 +77,8 @@ def _summed(ends: np.ndarray, forces: np.ndarray, n: int) -> np.ndarray:
 
 
 def _leading_vectors(matrix: Any, count: int) -> np.ndarray:
-    """Eigenvectors of the largest eigenvalues, largest first, with a fixed sign."""
-    from scipy.sparse.linalg import ArpackNoConvergence, eigsh
-
-    n = matrix.shape[0]
-    if n <= 400:
-        vectors = np.linalg.eigh(matrix.toarray())[1][:, ::-1][:, :count]
-    else:
-        start = np.random.default_rng(0).random(n)
-        try:
-            values, vectors = eigsh(matrix, count, which="LA", v0=start, tol=1e-4)
-        except ArpackNoConvergence as error:  # whatever converged is enough for a picture
-            values, vectors = error.eigenvalues, error.eigenvectors
-        vectors = vectors[:, np.argsort(-values)]
-        vectors = np.pad(vectors, ((0, 0), (0, count - vectors.shape[1])))
+    """Eigenvectors of the largest eigenvalues, largest first, with a fixed sign; zeros for those that do not converge."""
+    _, vectors = largest_eigenpairs(matrix, count, lambda: np.random.default_rng(0).random(matrix.shape[0]), tol=1e-4)
+    vectors = np.pad(vectors, ((0, 0), (0, count - vectors.shape[1])))
     largest = np.abs(vectors).argmax(axis=0)
     return vectors * np.where(vectors[largest, np.arange(count)] < 0, -1, 1)

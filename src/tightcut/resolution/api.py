@@ -11,7 +11,6 @@ import numpy as np
 from tightcut.files import InputError
 from tightcut.files.cells import is_missing
 from tightcut.files.errors import listed
-from tightcut.files.tables import first_places
 from tightcut.problem.sources import is_none
 from tightcut.resolution.edges import BETWEEN, Roles, find_roles, find_sides, merge_scores, read_probabilities
 from tightcut.resolution.ids import IdColumn, id_column, number_ids
@@ -19,6 +18,7 @@ from tightcut.resolution.keys import distinct
 from tightcut.resolution.result import Resolution, ScoredPairs, spell
 from tightcut.resolution.rules import Named, Rules
 from tightcut.resolution.tables import Columns, Source, read_source
+from tightcut.utils.codes import first_places
 
 VALUE_NAMES = {"groups": ("group", "groups", "source"), "labels": ("label", "labels", "cluster", "name")}
 

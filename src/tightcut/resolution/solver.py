@@ -13,10 +13,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from tightcut.clustering.result import number_by_appearance
 from tightcut.resolution.edges import Evidence
 from tightcut.resolution.keys import distinct
 from tightcut.resolution.rules import Rules
+from tightcut.utils.codes import renumber
 from tightcut.utils.interruption import interruptible
 
 EXACT_SIZE = 20  # units of a component up to which branch and bound is tried
@@ -100,7 +100,7 @@ def solve(edges: UnitEdges, rules: Rules) -> Solution:
     several = np.diff(starts) > 1
     proven = several & (costs <= bounds + TIED * np.maximum(1, costs))
     return Solution(
-        number_by_appearance(labels) if len(labels) else labels.astype(np.int64),
+        renumber(labels) if len(labels) else labels.astype(np.int64),
         float((costs - bounds).sum()),
         int(several.sum()),
         int(proven.sum()),

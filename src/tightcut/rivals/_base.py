@@ -10,9 +10,7 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
@@ -22,11 +20,11 @@ from sklearn.utils.validation import check_non_negative, validate_data
 from tightcut.neighbors import knn_affinity
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
+from tightcut.problem.spectral import largest_eigenpairs
 from tightcut.utils.sparse import to_csr
 from tightcut.utils.validation import check_choice
 from tightcut.utils.warning import warn
 
-DENSE_LIMIT = 500
 TOLERANCE = 1e-8
 COUNTS = ("n_clusters", "n_neighbors", "n_components", "max_points", "n_init", "max_iter")
 
@@ -130,26 +128,14 @@ def largest_eigenvectors(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The largest eigenvalues of a symmetric matrix or `LinearOperator`, decreasing, and their unit eigenvectors.
 
-    With a `metric` M, those of the pencil (matrix, M). Dense up to `DENSE_LIMIT` rows, else Lanczos with these options;
-    a run that does not converge warns and returns what it has.
+    As `tightcut.problem.spectral.largest_eigenpairs`, from a start at random; warns if not all converge.
     """
     n = matrix.shape[0]
-    count = min(count, n)
-    if n <= max(DENSE_LIMIT, 2 * count):
-        dense = matrix @ np.eye(n) if isinstance(matrix, LinearOperator) else matrix.toarray()
-        right = None if metric is None else metric.toarray()
-        values, vectors = scipy.linalg.eigh((dense + dense.T) / 2, right, subset_by_index=[n - count, n - 1])
-    else:
-        options = {"ncv": min(n, 3 * count + 20), "tol": TOLERANCE} | lanczos
-        try:
-            values, vectors = eigsh(matrix, count, metric, which="LA", v0=matrix @ rng.normal(size=n), **options)
-        except ArpackNoConvergence as error:
-            values, vectors = error.eigenvalues, error.eigenvectors
-            if len(values) == 0:
-                raise
-            warn(f"Only {len(values)} of {count} eigenvectors converged; the embedding uses those.", ConvergenceWarning)
-    order = np.argsort(-values)
-    return values[order], vectors[:, order]
+    options = {"ncv": min(n, 3 * count + 20), "tol": TOLERANCE} | lanczos
+    values, vectors = largest_eigenpairs(matrix, count, lambda: matrix @ rng.normal(size=n), metric, **options)
+    if len(values) < min(count, n):
+        warn(f"Only {len(values)} of {count} eigenvectors converged; the embedding uses those.", ConvergenceWarning)
+    return values, vectors
 
 
 def kmeans_labels(embedding: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:

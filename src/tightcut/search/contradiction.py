@@ -19,31 +19,14 @@ def explain(
     """The error for cannot-links that need more than k clusters, with a clique of k + 1 components if there is one."""
     labels = answer.attempt[component]
     if answer.clique:
-        witness, members = clique_witness(constraints, component, answer.clique)
-        message = (
-            f"{k} clusters cannot satisfy the constraints: the {k + 1} points {', '.join(map(str, members))} must all "
-            "be in different clusters. Remove a cannot-link among them, ask for more clusters, or pass "
-            'max_violations="fewest" to violate as few pairs as possible.'
-        )
-        return InconsistentConstraintsError(witness, message, True, labels, k, "clique")
-    if answer.proven:
-        message = (
-            f"{k} clusters cannot satisfy the cannot-links: an exhaustive search found no assignment. Remove some pairs, "
-            'ask for more clusters, or pass max_violations="fewest" to violate as few pairs as possible.'
-        )
-        return InconsistentConstraintsError((), message, True, labels, k, "exhausted")
-    message = (
-        f"No assignment to {k} clusters that satisfies every constraint was found, nor ruled out. Raise effort, ask for "
-        'more clusters, or pass max_violations="fewest". The best attempt is in .best_labels.'
-    )
-    return InconsistentConstraintsError((), message, False, labels, k, "not found")
+        witness = clique_witness(constraints, component, answer.clique)
+        return InconsistentConstraintsError(witness, best_labels=labels, n_clusters=k, reason="clique")
+    reason = "exhausted" if answer.proven else "not found"
+    return InconsistentConstraintsError(proven=answer.proven, best_labels=labels, n_clusters=k, reason=reason)
 
 
-def clique_witness(constraints: Constraints, component: np.ndarray, clique: list[int]) -> tuple[list[Link], list[int]]:
-    """The cannot-links between the components of a clique, and the must-links that join their ends.
-
-    Also returns one point of each component, for the message. O(points + constraints).
-    """
+def clique_witness(constraints: Constraints, component: np.ndarray, clique: list[int]) -> list[Link]:
+    """The cannot-links between the components of a clique, and the must-links that join their ends. O(points + constraints)."""
     pairs = _one_between_each(constraints.cannot_link, component, clique)
     ends = pairs.ravel()
     _, first = np.unique(component[ends], return_index=True)
@@ -59,7 +42,7 @@ def clique_witness(constraints: Constraints, component: np.ndarray, clique: list
                 path.append(int(above[path[-1]]))
             links += [("must", p, q) for p, q in pairwise(path[::-1])]
         links.append(("cannot", i, j))
-    return links, sorted(anchors.tolist())
+    return links
 
 
 def _one_between_each(cannot_link: np.ndarray, component: np.ndarray, clique: list[int]) -> np.ndarray:

@@ -54,20 +54,8 @@ def beyond_limit(
 ) -> InconsistentConstraintsError:
     """The error for a limit that no clustering found respects, or none can: all violate at least the bound."""
     proven = bound > limit + BELIEF_ROUNDING
-    message = (
-        f"No {k} clusters violate at most {limit:g} units of belief: at least {bound:g} must be violated, and {needed:g} "
-        f"are enough. Raise max_violations to {needed:g}"
-        if proven
-        else f"No {k} clusters with at most {limit:g} units of belief violated were found; the best violate {needed:g}. "
-        "Raise max_violations or effort"
-    )
     return InconsistentConstraintsError(
-        message=f'{message}, or pass max_violations="fewest".',
-        proven=proven,
-        best_labels=labels,
-        n_clusters=k,
-        reason="limit",
-        needed=needed,
+        proven=proven, best_labels=labels, n_clusters=k, reason="limit", needed=needed, limit=limit, bound=bound
     )
 
 
@@ -117,9 +105,7 @@ def _without_one(graph: Graph, held: Constraints, labels: np.ndarray, left: floa
 
 def vertex_strain(graph: Graph, labels: np.ndarray) -> np.ndarray:
     """By how much each vertex is tied to another cluster more strongly than to its own (negative: less)."""
-    k, n, w = int(labels.max()) + 1, graph.n_vertices, graph.weights
-    sources = np.repeat(np.arange(n), np.diff(w.indptr))
-    ties = np.bincount(sources * k + labels[w.indices], w.data, n * k).astype(np.float64).reshape(n, k)
-    own = ties[np.arange(n), labels]
-    ties[np.arange(n), labels] = -np.inf
+    ties, every = graph.ties(labels, int(labels.max()) + 1), np.arange(graph.n_vertices)
+    own = ties[every, labels]
+    ties[every, labels] = -np.inf
     return ties.max(axis=1) - own

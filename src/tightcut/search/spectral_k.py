@@ -15,14 +15,13 @@ from scipy.sparse.linalg import eigsh
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
-from tightcut.relaxation.recursion import too_few_sets
+from tightcut.problem.spectral import DENSE_LIMIT
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.feasibility import conflict_graph, find_clique, find_colouring
 from tightcut.search.magnitudes import scaled_graph
 from tightcut.utils.warning import warn
 
 MAX_CLUSTERS = 20
-DENSE_LIMIT = 500
 NEARLY = 0.8  # of the largest gap; among gaps at least this large the one with the fewest clusters is preferred
 NEAR_ZERO = 0.1  # of the square root of the last eigenvalue; ratios of smaller ones say nothing
 LARGEST_SMALL, SMALLEST_SMALL = 10.0, 1.25  # mean numbers of points of "small clusters"
@@ -104,7 +103,7 @@ def choose_n_clusters(
         raise InconsistentConstraintsError(witness)
     count, component = constraints.components()
     if count < 2:
-        raise too_few_sets(constraints, 1, 2)
+        raise InconsistentConstraintsError(n_clusters=2, reason="empty cluster", n_sets=1)
     merged = graph.contract(component)
     pairs = Constraints.from_pairs(count, cannot_link=component[constraints.cannot_link])
     at_least, why = _fewest_clusters(merged, pairs)

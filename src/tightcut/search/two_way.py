@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tightcut import kernels
+from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.objective import normalized_cut
-from tightcut.relaxation.recursion import too_few_sets
 from tightcut.search.contraction import Contraction
 from tightcut.search.evolve import search
 from tightcut.search.multilevel import SHRINKS, coarsen, coarsest, uncoarsen
@@ -168,7 +168,7 @@ def reduce_to_units(graph: Graph, constraints: Constraints) -> Contraction[Signe
     sign = (1 - 2 * colouring.colour).astype(np.int8)
     units = SignedGraph.from_graph(graph).merge(graph.numbered_nearby(colouring.component), sign)
     if units.small.is_one_sided:
-        raise too_few_sets(constraints, 1, 2)
+        raise InconsistentConstraintsError(n_clusters=2, reason="empty cluster", n_sets=1)
     return units
 
 

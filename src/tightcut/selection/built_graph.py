@@ -8,9 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from tightcut.neighbors import KnnGraph
+from tightcut.neighbors.exact import BlockedNeighbors
 from tightcut.neighbors.extend import Neighbourhoods
 from tightcut.neighbors.points import Points
-from tightcut.neighbors.projected import ProjectedNeighbors
 from tightcut.problem.graph import Graph
 from tightcut.selection.graph_config import Setting
 from tightcut.selection.scale import ColumnScale
@@ -69,6 +69,7 @@ class BuiltGraph:
         cls, found: KnnGraph, graph: Graph, setting: Setting, view: View | None, n_jobs: int | None
     ) -> BuiltGraph:
         """A nearest-neighbour graph, with what updates need of its neighbour lists."""
-        near = Neighbourhoods(found.distances[:, -1].copy(), ProjectedNeighbors.over(found.index, n_jobs))
+        index = found.index.for_queries(n_jobs) if isinstance(found.index, BlockedNeighbors) else None
+        near = Neighbourhoods(found.distances[:, -1].copy(), index)
         undiffused = found.plain if setting.diffusion else None
         return cls(graph, setting, view, near, undiffused, found.recall)

@@ -58,6 +58,20 @@ def _is_as_expected(X: Any, dtypes: tuple[type, ...]) -> bool:
         return bool(np.isfinite(values.sum()))
 
 
+def standardized(X: np.ndarray, ddof: int = 0) -> np.ndarray:
+    """The columns with mean 0 and variance 1; one that does not vary is 0. Variances divide by n - `ddof`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tightcut.utils.arrays import standardized
+    >>> standardized(np.array([[1.0, 5.0], [3.0, 5.0]])).tolist()
+    [[-1.0, 0.0], [1.0, 0.0]]
+    """
+    deviation = X.std(axis=0, ddof=ddof)
+    return (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
+
+
 def why_unreadable(frame: Any) -> str | None:
     """What keeps a data frame from being numbers: the first column that is not, with its first such value.
 

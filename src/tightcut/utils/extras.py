@@ -5,9 +5,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from tightcut.exceptions import MissingPackageError
 
-def required(module: str, purpose: str, extra: str, *, error: type[Exception] = ImportError) -> Any:
-    """A module of an optional package, or an error that names the extra that installs it.
+# What people call a package, and what pip installs for it, where that is not the name of its module.
+NAMES = {"torch": "PyTorch", "dask": "Dask"}
+PACKAGES = {"cvxpy": "cvxpy clarabel", "dask": "'dask[dataframe]' distributed", "faiss": "faiss-cpu"}
+
+
+def required(module: str, purpose: str, extra: str) -> Any:
+    """A module of an optional package, or an error that says how to install it.
 
     Examples
     --------
@@ -15,9 +21,26 @@ def required(module: str, purpose: str, extra: str, *, error: type[Exception] = 
     >>> required("no_such_package.part", "Drawing", "plots")
     Traceback (most recent call last):
         ...
-    ImportError: Drawing needs no_such_package: pip install "tightcut[plots]"
+    tightcut.exceptions.MissingPackageError: Drawing needs no_such_package, of the extra tightcut[plots]: \
+pip install no_such_package
     """
     try:
         return import_module(module)
     except ImportError:
-        raise error(f'{purpose} needs {module.partition(".")[0]}: pip install "tightcut[{extra}]"') from None
+        raise missing_package(purpose, extra, module) from None
+
+
+def missing_package(purpose: str, extra: str, *modules: str, otherwise: str = "") -> MissingPackageError:
+    """The error for modules that are not installed; `otherwise` is what to do without them.
+
+    Examples
+    --------
+    >>> from tightcut.utils.extras import missing_package
+    >>> print(missing_package('device="cuda"', "gpu", "torch", otherwise='pass device="cpu"'))
+    device="cuda" needs PyTorch, of the extra tightcut[gpu]: pip install torch, or pass device="cpu".
+    """
+    packages = list(dict.fromkeys(module.partition(".")[0] for module in modules))
+    names = " and ".join(NAMES.get(package, package) for package in packages)
+    command = " ".join(PACKAGES.get(package, package) for package in packages)
+    rest = f", or {otherwise}." if otherwise else ""
+    return MissingPackageError(f"{purpose} needs {names}, of the extra tightcut[{extra}]: pip install {command}{rest}")

@@ -38,7 +38,7 @@ def run_tasks(
     """
     count, shared = workers(n_jobs)
     if shared:
-        return (function(*task) for task in tasks) if count == 1 else _in_threads(function, tasks, count)
+        return in_threads(function, tasks, count)
     from joblib import Parallel, delayed
 
     run = Parallel(n_jobs=n_jobs, prefer="threads", return_as="list" if as_list else "generator")
@@ -91,11 +91,15 @@ class Once:
         return self._result
 
 
-def _in_threads(function: Callable[..., Any], arguments: Iterable[tuple], count: int) -> Iterator[Any]:
-    """A search has many rounds of tasks that take milliseconds; joblib would add ten to each round.
+def in_threads(function: Callable[..., Any], arguments: Iterable[tuple], count: int) -> Iterator[Any]:
+    """The results of a function for each of the tasks, in their order, by this thread and `count` - 1 others.
 
-    This thread takes its share of the tasks: one that only waited would be woken for every result.
+    A search has many rounds of tasks that take milliseconds; joblib would add ten to each round. This thread takes its
+    share of the tasks: one that only waited would be woken for every result.
     """
+    if count == 1:
+        yield from (function(*task) for task in arguments)
+        return
     tasks = [Once(function, *task) for task in arguments]
     left = iter(tasks)
     pool = ThreadPoolExecutor(count - 1)

@@ -10,6 +10,7 @@ import numpy as np
 
 from tightcut.ask.beliefs.feature_models import Teacher
 from tightcut.ask.beliefs.harmonic import Spreading
+from tightcut.utils.arrays import standardized
 
 if TYPE_CHECKING:
     from tightcut.problem.graph import Graph
@@ -77,7 +78,7 @@ def survey(X: Any, n_clusters: int | None, affinity: str, n_neighbors: int, seed
     """
     if affinity == "precomputed":
         return Landscape((_view(X, None, n_clusters, seed, n_jobs),), None)
-    scaled = standardized(X)
+    scaled = _standardized(X)
     views = [
         _view(*_affinities(points, n_neighbors, n_jobs), n_clusters, seed, n_jobs)
         for points in (X, scaled)
@@ -86,13 +87,13 @@ def survey(X: Any, n_clusters: int | None, affinity: str, n_neighbors: int, seed
     return Landscape(tuple(views), Teacher(X, seed))
 
 
-def standardized(X: np.ndarray) -> np.ndarray | None:
+def _standardized(X: np.ndarray) -> np.ndarray | None:
     """The columns with mean 0 and variance 1; None if that changes little or costs much."""
     deviation = X.std(axis=0)
     varying = deviation[deviation > 0]
     if X.size > LARGE or not len(varying) or varying.max() < ALIKE * varying.min():
         return None
-    return (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1)
+    return standardized(X)
 
 
 def _affinities(X: np.ndarray, n_neighbors: int, n_jobs: int | None) -> tuple[Any, Any]:

@@ -52,10 +52,7 @@ def found_named_groups(session: Session, model: FittedState) -> None:
     """Put one typical member of each cluster with a name into a group of that name, in a session that is new."""
     if session.n_actions_ or not model.names:
         return
-    weights, labels = model.graph.weights, model.labels
-    sources = np.repeat(np.arange(len(labels)), np.diff(weights.indptr))
-    own = labels[sources] == labels[weights.indices]
-    inside = np.bincount(sources[own], weights.data[own], len(labels))
+    labels, inside = model.labels, model.graph.ties_within(model.labels)
     for cluster, name in sorted(model.names.items()):
         members = np.flatnonzero(labels == cluster)
         session.move(int(members[inside[members].argmax()]), name, who=WHO)

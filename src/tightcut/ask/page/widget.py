@@ -10,6 +10,7 @@ from tightcut.ask.errors import LostJournalError, unwritten
 from tightcut.ask.page.controller import Desk
 from tightcut.ask.page.items import Things
 from tightcut.ask.session import Session
+from tightcut.utils.extras import required
 
 
 def make_widget(session: Session, things: Things | None = None, *, kind: str = "pick") -> Any:
@@ -23,11 +24,10 @@ def make_widget(session: Session, things: Things | None = None, *, kind: str = "
     kind : {"pick", "pair"}, default="pick"
         How to ask at first.
     """
-    try:
-        import anywidget
-        import traitlets
-    except ImportError:
-        raise ImportError('The widget needs anywidget: pip install "tightcut[widget]"') from None
+    required("anywidget", "The widget", "widget")
+    import anywidget
+    import traitlets
+
     things = things if things is not None else Things.numbered(len(session.labels_))
     journal = session._journal.path  # noqa: SLF001
     desk = Desk(
