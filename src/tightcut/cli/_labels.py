@@ -16,42 +16,47 @@ NAMES = "cluster_name"  # the column; one of identifiers may be called name
 
 
 def write_labels(
+    output: Path | None,
     id_name: str,
     labelled: Iterable[tuple[str, Any]],
     names: Mapping[int, str],
-    table: Path | None,
     *,
-    to_stdout: bool,
     spreadsheet: bool,
     force: bool,
 ) -> None:
-    """Write the table into a file, or to standard output; neither, if there is no file and `to_stdout` is False.
+    """Write the table into a file; ``-`` is standard output, and None writes nothing.
 
     Parameters
     ----------
+    output : Path or None
     id_name : str
         Heading of the column of identifiers.
     labelled : iterable of (str, int or "")
         Identifier and cluster of each row; no cluster for rows that were left out.
     names : mapping
         Names of clusters, by number.
-    table : Path or None
-    to_stdout, spreadsheet, force : bool
+    spreadsheet, force : bool
     """
-    from tightcut.files.write import print_rows, write_rows
+    from tightcut.files.write import write_rows
 
+    if output is None:
+        return
     header = [id_name, "cluster", *([NAMES] if names else [])]
-    rows = [list(row) for row in labelled]
-    if names:
-        for row in rows:
-            row.append(names.get(row[1], ""))
-    if to_stdout and sys.stdout.isatty():
+    rows = [(row, cluster, names.get(cluster, "")) if names else (row, cluster) for row, cluster in labelled]
+    if str(output) == "-":
+        print_table(header, rows, spreadsheet=spreadsheet)
+    else:
+        write_rows(output, header, rows, force=force, spreadsheet=spreadsheet)
+
+
+def print_table(header: Sequence[str], rows: Iterable[Sequence[Any]], *, spreadsheet: bool) -> None:
+    """A table on standard output; where that is a terminal, without characters that it would obey."""
+    from tightcut.files.write import print_rows
+
+    if sys.stdout.isatty():
         header = list(map(printable, header))
-        rows = [[printable(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
-    if to_stdout:
-        print_rows(sys.stdout, header, rows, spreadsheet=spreadsheet)
-    elif table is not None:
-        write_rows(table, header, rows, force=force, spreadsheet=spreadsheet)
+        rows = ([printable(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
+    print_rows(sys.stdout, header, rows, spreadsheet=spreadsheet)
 
 
 def read_labels(path: Path, ids: Sequence[str], source: Path) -> tuple[np.ndarray, dict[int, str]]:

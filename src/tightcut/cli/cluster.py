@@ -98,10 +98,8 @@ def cluster(
     inputs = read_inputs(data, console, options)
     images = pictures(inputs.data, options["images"])
     model = _fitted(inputs, options, init, data)
-    write_labels(
-        inputs.data.id_name, inputs.data.in_file_order(model.labels.tolist()), model.names, table,
-        to_stdout=to_stdout, spreadsheet=spreadsheet, force=force,
-    )  # fmt: skip
+    labelled = inputs.data.in_file_order(model.labels.tolist())
+    write_labels(output, inputs.data.id_name, labelled, model.names, spreadsheet=spreadsheet, force=force)
     if save is not None:
         write_model(model, inputs.data, save)
     if table is not None and report is not None:

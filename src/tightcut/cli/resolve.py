@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tightcut.cli import _options as opt
-from tightcut.cli._console import Console, print_facts, print_json, printable
+from tightcut.cli._console import Console, print_facts, print_json
+from tightcut.cli._labels import print_table
 from tightcut.cli._resolve_ask import Records, ask_about, asking_options, check_asking, refuse_without_asking
 from tightcut.cli._targets import check_targets, is_standard_output
 from tightcut.utils.display import counted
@@ -103,7 +103,7 @@ def resolve(
         if path is not None:
             write_columns(path, getattr(found, name), force=force, spreadsheet=spreadsheet)
     if to_stdout:
-        _print_clusters(found, spreadsheet=spreadsheet)
+        print_table(list(found.clusters), found.clusters.rows(), spreadsheet=spreadsheet)
     elif as_json:
         print_json({**results, **targets})
     else:
@@ -153,15 +153,6 @@ def _tables(judgements: Judgements) -> tuple[TableView, TableView]:
         for rows in (np.flatnonzero(judgements.must), np.flatnonzero(~judgements.must))
     )
     return must, cannot
-
-
-def _print_clusters(found: Resolution, *, spreadsheet: bool) -> None:
-    from tightcut.files.write import print_rows
-
-    rows = found.clusters.rows()
-    if sys.stdout.isatty():
-        rows = (tuple(printable(str(cell)) for cell in row) for row in rows)
-    print_rows(sys.stdout, list(found.clusters), rows, spreadsheet=spreadsheet)
 
 
 def _summary(found: Resolution, seconds: float) -> dict[str, Any]:

@@ -112,10 +112,8 @@ def update(
     facts = {"Model": model.name}
     shown = {"columns": rows.columns or (), "changes": fitted.changes}
     page = "" if report is None else model_page(fitted, rows.ids, model.stem, facts, **shown)
-    write_labels(
-        rows.id_name, zip(rows.ids, fitted.labels.tolist(), strict=True), fitted.names, table,
-        to_stdout=to_stdout, spreadsheet=spreadsheet, force=force,
-    )  # fmt: skip
+    labelled = zip(rows.ids, fitted.labels.tolist(), strict=True)
+    write_labels(output, rows.id_name, labelled, fitted.names, spreadsheet=spreadsheet, force=force)
     if changes is not None:
         _write_changes(changes, fitted, rows, spreadsheet=spreadsheet, force=force)
     if report is not None:
@@ -274,14 +272,11 @@ def predict(
     """
     from tightcut.fitted.predict import predict as predicted
 
-    to_stdout = output is None or str(output) == "-"
-    table = None if to_stdout else output
-    check_targets([model, new], [table], force=force)
+    output = output or Path("-")
+    check_targets([model, new], [] if is_standard_output(output, as_json=False) else [output], force=force)
     console = Console(quiet=quiet)
     fitted = read_model(model)
     rows = rows_of(fitted)
     data, points = read_new(new, fitted, rows, options, console)
-    write_labels(
-        data.id_name, data.in_file_order(predicted(fitted, points).tolist()), fitted.names, table,
-        to_stdout=to_stdout, spreadsheet=spreadsheet, force=force,
-    )  # fmt: skip
+    labelled = data.in_file_order(predicted(fitted, points).tolist())
+    write_labels(output, data.id_name, labelled, fitted.names, spreadsheet=spreadsheet, force=force)
