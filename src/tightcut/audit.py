@@ -37,9 +37,20 @@ from tightcut.utils.codes import renumber
 from tightcut.utils.parallel import run_tasks
 from tightcut.utils.validation import check_count
 
-SOLVING_EFFORT, FEW_CLUSTERS = 0.3, 10
-# An estimate looks at every edge, every pair, and every vertex in every cluster: this limits all of them to some seconds.
-MOST_PAIRS, FEWEST_PAIRS, WORK = 2000, 20, 20_000_000
+
+@dataclass(frozen=True)
+class AuditLimits:
+    """What an audit does by default, so that it takes seconds. Those users may change are parameters of `audit`."""
+
+    few_clusters: int = 10  # with more, solving a problem again takes as long as the clustering
+    effort: float = 0.3  # of a problem that is solved again, with few clusters; 0 with more
+    n_solved: tuple[int, int] = (10, 3)  # constraints that are solved again, with few clusters and with more
+    most_pairs: int = 2000  # constraints that are estimated, ...
+    fewest_pairs: int = 20  # ... however large the graph is
+    work: int = 20_000_000  # of all estimates: each reads all edges, pairs, and vertices in every cluster
+
+
+LIMITS = AuditLimits()
 
 
 def audit(
@@ -105,11 +116,10 @@ def audit(
     rng = as_generator(random_state)
     n_clusters = int(present.max()) + 1
     effort = _solving_effort(n_clusters) if effort is None else effort
-    n_solved = (10 if n_clusters <= FEW_CLUSTERS else 3) if n_solved is None else n_solved
+    n_solved = LIMITS.n_solved[n_clusters > LIMITS.few_clusters] if n_solved is None else n_solved
     if max_pairs is None:
-        max_pairs = min(
-            MOST_PAIRS, max(FEWEST_PAIRS, WORK // (graph.n_edges + constraints.n_pairs + n_clusters * graph.n_vertices))
-        )
+        reads = graph.n_edges + constraints.n_pairs + n_clusters * graph.n_vertices
+        max_pairs = min(LIMITS.most_pairs, max(LIMITS.fewest_pairs, LIMITS.work // reads))
     without = _Without(scaled_graph(graph)[0], satisfied(constraints, present), n_clusters, effort, influence)
     if n_clusters == 1 or constraints.is_empty:
         own = normalized_cut(graph, present)
@@ -157,7 +167,7 @@ def cut_without_constraints(graph: Graph, labels: Any, random_state: Any = 0) ->
 
 
 def _solving_effort(n_clusters: int) -> float:
-    return SOLVING_EFFORT if n_clusters <= FEW_CLUSTERS else 0.0
+    return LIMITS.effort if n_clusters <= LIMITS.few_clusters else 0.0
 
 
 _Pair = tuple[str, int]  # kind, and place among the held constraints of that kind

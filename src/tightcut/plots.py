@@ -149,7 +149,7 @@ def plot_tradeoff(path: Sequence[ClusteringResult], y: Any = None, *, ax: Axes |
 
 def new_figure(**keywords: Any) -> Figure:
     """A figure that no window shows and that need not be closed."""
-    _require_matplotlib()
+    required("matplotlib", "Drawing", "plots")
     from matplotlib.figure import Figure
 
     return Figure(layout="constrained", **keywords)
@@ -167,14 +167,10 @@ def save_png(figure: Figure, path: str | Path, dpi: int = 110) -> None:
 def _axes(ax: Axes | None) -> Axes:
     if ax is not None:
         return ax
-    _require_matplotlib()
+    required("matplotlib", "Drawing", "plots")
     from matplotlib import pyplot as plt
 
     return plt.figure(layout="constrained").add_subplot()
-
-
-def _require_matplotlib() -> None:
-    required("matplotlib", "Drawing", "plots")
 
 
 def _draw_constraints(ax: Axes, points: np.ndarray, labels: np.ndarray, constraints: Constraints) -> None:

@@ -7,7 +7,8 @@ import pytest
 
 import tightcut
 from tightcut.cli import main
-from tightcut.cli._app import COMMANDS
+from tightcut.cli._app import COMMANDS, app
+from tightcut.cli._options import SECTIONS
 
 HEAVY = {"numba", "sklearn", "scipy", "matplotlib", "pandas", "numpy", "joblib", "rich", "torch", "polars", "pyarrow"}
 
@@ -37,6 +38,23 @@ def test_every_command_has_help(run, command):
     code, out, _ = run(f"{command} --help")
     assert code == 0
     assert out.startswith(f"Usage: tightcut {command}")
+
+
+def test_help_shows_options_in_sections(run):
+    out = run("cluster --help")[1]
+    places = [out.index(f"\n{title}:\n") for title in ("Input", "Knowledge", "Graph", "Search", "Output")]
+    assert places == sorted(places)
+    options = [[line.split(",")[0].split()[0] for line in part.splitlines() if line.startswith("  -")]
+               for part in out[places[0] :].split("\n\n")]  # fmt: skip
+    assert options[0] == ["--id", "--columns", "--drop", "--header", "--decimal", "--graph", "--encode", "--missing"]
+    assert options[-1] == ["-o", "--spreadsheet", "--report", "--save", "--map", "--images", "--no-prices", "--json",
+                           "--force", "-q", "-h"]  # fmt: skip
+
+
+def test_sections_name_parameters_that_exist():
+    commands = [app.get_command(None, name) for name in COMMANDS]
+    known = {param.name for command in commands for param in command.params}
+    assert [name for names in SECTIONS.values() for name in names.split() if name not in known] == []
 
 
 def test_version(run):

@@ -31,7 +31,7 @@ def edges(folder):
 @pytest.mark.slow
 @pytest.mark.parametrize("processes", [False, True], ids=["threads", "scheduler"])
 def test_labels_are_written_as_parquet(edges, run, processes):
-    line = "cluster --edges edges -k 2 --constraints names.csv --effort 0.3 -o labels"
+    line = "cluster-graph --edges edges -k 2 --constraints names.csv --effort 0.3 -o labels"
     if processes:
         with distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=None) as one:
             code, out, err = run(f"{line} --scheduler {one.scheduler_address} --n-units 12")
@@ -53,9 +53,7 @@ def test_points_in_a_folder(folder, run):
     for part in range(3):
         pd.DataFrame(X[part::3], columns=["x", "y"]).to_parquet(folder / "points" / f"{part}.parquet")
     (folder / "rows.csv").write_text("a,b,type\n0,1,must\n0,19,cannot\n")
-    line = (
-        "cluster --points points -k 2 --constraints rows.csv --n-neighbors 5 --symmetrize mean --effort 0.3 --json -q"
-    )
+    line = "cluster-graph --points points -k 2 --constraints rows.csv --n-neighbors 5 --symmetrize mean --effort 0.3 --json -q"
     code, out, err = run(f"{line} -o labels")
     assert code == 0, err
     facts = json.loads(out)
@@ -69,7 +67,7 @@ def test_points_in_a_folder(folder, run):
 
 
 def test_the_summary_as_json_and_replacing(edges, run):  # noqa: ARG001
-    line = "cluster --edges edges -k 2 --effort 0.3 -o labels --json -q"
+    line = "cluster-graph --edges edges -k 2 --effort 0.3 -o labels --json -q"
     code, out, _ = run(line)
     assert code == 0
     facts = json.loads(out)
@@ -86,21 +84,23 @@ def test_the_summary_as_json_and_replacing(edges, run):  # noqa: ARG001
     ("line", "message"),
     [
         ("cluster -k 2", "Missing argument 'DATA'"),
-        ("cluster moons.csv -k 2 --scheduler tcp://x:1", "--scheduler goes with --edges and --points"),
-        ("cluster moons.csv -k 2 --n-units 9", "--n-units goes with --edges"),
-        ("cluster moons.csv --edges edges -k 2", "DATA has no effect on --edges"),
-        ("cluster --edges edges -k 2 --report r.html", "--report has no effect on --edges"),
-        ("cluster --edges edges -k 2 --max-violations fewest", "--max-violations has no effect on --edges"),
-        ("cluster --edges edges -k auto", "--edges needs a number of clusters"),
-        ("cluster --edges edges -k 2 -o labels.csv", "name a folder: -o labels"),
-        ("cluster --edges edges -k 2 -o edges", "The same folder is named twice"),
-        ("cluster --edges nowhere -k 2", "nowhere does not exist"),
-        ("cluster --edges edges -k 2 --shared-folder nowhere", "nowhere is not a folder"),
-        ("cluster --edges edges --points edges -k 2", "--edges and --points are two sources"),
-        ("cluster --edges edges -k 2 --metric cosine", "--metric has no effect on --edges"),
-        ("cluster --points edges -k 2 --metric precomputed", "--points needs a metric between points"),
-        ("cluster --points edges -k 2 --neighbors tree", "--neighbors tree has no effect on --points"),
-        ("cluster --points edges -k 2 --scale standard", "--scale has no effect on --points"),
+        ("cluster --edges edges -k 2", "by another command, with the same options: tightcut cluster-graph"),
+        ("cluster moons.csv -k 2 --n-units 9", "tightcut cluster-graph --edges FOLDER -k K"),
+        ("cluster-graph -k 2", "Name either a folder of edges, --edges FOLDER, or one of points"),
+        ("cluster-graph moons.csv --edges edges -k 2", "unexpected extra argument (moons.csv)"),
+        ("cluster-graph --edges edges -k 2 --report r.html", "No such option"),
+        ("cluster-graph --edges edges -k auto", "'auto' is not a valid integer range"),
+        ("cluster-graph --edges edges -k 1", "1 is not in the range x>=2"),
+        ("cluster-graph --edges edges -k 2 -o labels.csv", "name a folder: -o labels"),
+        ("cluster-graph --edges edges -k 2 -o edges", "The same folder is named twice"),
+        ("cluster-graph --edges nowhere -k 2", "'nowhere' does not exist"),
+        ("cluster-graph --edges edges -k 2 --shared-folder nowhere", "'nowhere' does not exist"),
+        ("cluster-graph --edges edges -k 2 --shared-folder names.csv", "'names.csv' is a file"),
+        ("cluster-graph --edges edges --points edges -k 2", "Name either a folder of edges"),
+        ("cluster-graph --edges edges -k 2 --metric cosine", "--metric has no effect on --edges"),
+        ("cluster-graph --points edges -k 2 --metric precomputed", "'precomputed' is not one of"),
+        ("cluster-graph --points edges -k 2 --neighbors tree", "'tree' is not one of"),
+        ("cluster-graph --points edges -k 2 --scale standard", "No such option"),
     ],
 )
 def test_command_lines_that_cannot_be_understood(edges, run, line, message):  # noqa: ARG001
@@ -123,5 +123,5 @@ def test_command_lines_that_cannot_be_understood(edges, run, line, message):  # 
 )
 def test_pairs_that_cannot_be_used(edges, run, pairs, code, message):
     (edges / "odd.csv").write_text(pairs)
-    found, _, err = run("cluster --edges edges -k 2 --constraints odd.csv -q")
+    found, _, err = run("cluster-graph --edges edges -k 2 --constraints odd.csv -q")
     assert (found, message in err) == (code, True), err

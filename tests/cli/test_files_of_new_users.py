@@ -117,7 +117,7 @@ def test_questions_about_a_table_with_a_hole(run, folder, monkeypatch):
 
 def test_a_folder_without_parquet_files(run, folder):
     (folder / "points").mkdir()
-    code, _, err = run("cluster --points points -k 2")
+    code, _, err = run("cluster-graph --points points -k 2")
     assert code == 2
     assert "points holds no Parquet files" in err
 

@@ -39,7 +39,7 @@ def computing(folder, monkeypatch):
     def begin(*_, **__):
         raise AssertionError("the command has begun to compute")
 
-    for name in ("cli.cluster.read_problem", "cli.audit.read_problem", "cli.tradeoff.read_problem", "demo.main"):
+    for name in ("cli.cluster.read_inputs", "cli.audit.read_inputs", "cli.tradeoff.read_inputs", "demo.main"):
         monkeypatch.setattr(f"tightcut.{name}", begin)
     for name in ("cli.update.read_model", "cli.resolve._resolved", "cli.ask._source"):
         monkeypatch.setattr(f"tightcut.{name}", begin)
@@ -125,7 +125,7 @@ def test_force_deletes_nothing_but_labels(run, folder, output, message):
     ring = np.arange(8)
     frame = pandas.DataFrame({"i": ring, "j": (ring + 1) % 8, "weight": 1.0})
     frame.to_parquet(folder / "edges" / "source" / "part.parquet")
-    code, _, err = run(f"cluster --edges edges/source -k 2 --force -o {output}")
+    code, _, err = run(f"cluster-graph --edges edges/source -k 2 --force -o {output}")
     assert code in (1, 2)
     assert message in err
     assert (folder / "edges" / "labels" / "thesis.tex").exists()

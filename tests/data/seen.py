@@ -80,11 +80,12 @@ def seen_journal(path):
 
 
 def seen_command(name):
+    """What a command prints and writes; the one of 0.6.0 that has another name today is recorded under its old one."""
     line, files = COMMANDS[name]
     with working_folder():
         if name == "edges":
             write_parquet(Path("edges"))
-        return plain({"arguments": line, **of_command(line, files)})
+        return plain({"arguments": line, **of_command(line.replace("cluster --edges", "cluster-graph --edges"), files)})
 
 
 def of_model(model, new):

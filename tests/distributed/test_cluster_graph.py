@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from toys import cycle
 
 from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster, cluster_graph
-from tightcut.distributed import LostWorkersError, clustering
+from tightcut.distributed import LostWorkersError
 from tightcut.problem.objective import normalized_cut
 from tightcut.search.spectral_k import choose_n_clusters
 
@@ -119,7 +119,7 @@ def test_the_second_search_draws_the_same_in_threads_as_on_workers(graph, monkey
         given.append(rng.bit_generator.state)
         return labels, cut
 
-    monkeypatch.setattr(clustering, "_search_borders", search_borders)
+    monkeypatch.setattr("tightcut.distributed.graph_clustering._search_borders", search_borders)
     cluster_graph(graph[0], None, 4, **SMALL | {"effort": 0})
     assert given == [np.random.default_rng(SMALL["random_state"]).spawn(2)[1].bit_generator.state]
 
@@ -150,7 +150,7 @@ def test_a_worker_that_dies_does_not_end_the_run(graph):
 
 @pytest.mark.slow
 def test_a_search_that_ends_every_worker_says_what_to_do(graph, monkeypatch):
-    monkeypatch.setattr("tightcut.distributed.clustering._search_level", lambda *_: os._exit(1))
+    monkeypatch.setattr("tightcut.distributed.graph_clustering._search_level", lambda *_: os._exit(1))
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
         distributed.LocalCluster(1, threads_per_worker=1, processes=True, dashboard_address=None) as one,

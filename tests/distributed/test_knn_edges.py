@@ -133,17 +133,15 @@ def test_auto_is_approximate_where_exact_would_take_too_long(tmp_path, monkeypat
     stages = []
     points = da.from_array(blobs(200, 4), chunks=(100, -1))
     for work, folder in ((200**2 * 4, "exact"), (200**2 * 4 - 1, "approximate")):
-        monkeypatch.setattr("tightcut.distributed.neighbors.EXACT_WORK", work)
+        monkeypatch.setattr("tightcut.distributed.neighbor_edges.EXACT_WORK", work)
         knn_edges(points, tmp_path / folder, progress=lambda stage, *_: stages.append(stage))
         assert ("recall" in stages) == (folder == "approximate")
 
 
 def test_without_faiss_the_error_says_why_it_is_needed(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
-    monkeypatch.setattr("tightcut.distributed.neighbors.EXACT_WORK", 1)
-    with pytest.raises(
-        ImportError, match=r'"auto" is approximate for 50 points of 2 features and needs faiss, of the extra'
-    ):
+    monkeypatch.setattr("tightcut.distributed.neighbor_edges.EXACT_WORK", 1)
+    with pytest.raises(ImportError, match=r'"auto" is approximate for 50 points of 2 features and needs faiss: pip'):
         knn_edges(da.from_array(blobs(50, 2)), tmp_path)
     assert knn_edges(da.from_array(blobs(50, 2)), tmp_path, neighbors="exact").recall == 1
 

@@ -8,10 +8,10 @@ import pytest
 import scipy.sparse as sp
 
 from tightcut import kernels
-from tightcut.distributed import clustering
-from tightcut.distributed.borders import free_borders
 from tightcut.distributed.edges import IDS_OF_A_RANGE, SAMPLED, read_edges, survey
+from tightcut.distributed.graph_clustering import _search_level, _Settings
 from tightcut.distributed.levels import Level
+from tightcut.distributed.refinement import free_borders
 from tightcut.distributed.running import Runner, temporary_folder
 
 
@@ -96,8 +96,8 @@ def test_labels_of_a_search_that_changes_clusters_are_below_their_number(tmp_pat
     level, _ = level_of(tmp_path, 30, columns, [0, 30])
     init = np.repeat([0, 0, 1], 10)
     init[25:] = 2
-    settings = clustering._Settings(3, 30, 100, 1.0, None)
-    labels, _ = clustering._search_level(level, np.zeros((0, 2), int), settings, np.random.default_rng(0), init)
+    settings = _Settings(3, 30, 100, 1.0, None)
+    labels, _ = _search_level(level, np.zeros((0, 2), int), settings, np.random.default_rng(0), init)
     np.testing.assert_array_equal(labels, np.repeat([0, 1, 2], 10))
 
 

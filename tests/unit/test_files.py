@@ -442,6 +442,11 @@ class TestGraphs:
         sp.save_npz(tmp_path / "g.npz", matrix)
         assert read_data(tmp_path / "g.npz").affinity.toarray().tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
 
+    def test_similarities_below_the_column_names_of_pandas(self, save):
+        rows = ["0,1,2,3,4", *(",".join(str(int(i != j)) for j in range(5)) for i in range(5))]
+        data = read_data(save("\n".join(rows)), DataOptions(graph=True))
+        assert data.affinity.toarray().tolist() == (1 - np.eye(5)).tolist()
+
     @pytest.mark.parametrize("symmetric", [False, True])
     def test_matrix_market_as_scipy_writes_it(self, tmp_path, symmetric):
         values = np.random.default_rng(0).random((30, 30))
@@ -546,9 +551,9 @@ class TestPairs:
 
     def test_places(self, save):
         places = read_pairs(save("z,b,must\nb,a,cannot\nb,z,must\n", "pairs.csv")).places(["a", "b", "z"])
-        assert places.find("must", 1, 2).endswith("pairs.csv, line 1")
-        assert places.find("cannot", 1, 0).endswith("pairs.csv, line 2")
-        assert places.find("must", 0, 1) is None
+        assert places("must", 1, 2).endswith("pairs.csv, line 1")
+        assert places("cannot", 1, 0).endswith("pairs.csv, line 2")
+        assert places("must", 0, 1) is None
 
     @pytest.mark.parametrize("dtype", ["int64", "int32", "float64", "str"])
     def test_columns_of_any_type(self, tmp_path, dtype):

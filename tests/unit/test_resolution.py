@@ -320,14 +320,14 @@ class TestTables:
     @pytest.mark.parametrize(
         ("rows", "message"),
         [
-            ([("a", "b", 1.5)], "edges row 0, column 'probability': 1.5 is not a probability between 0 and 1"),
+            ([("a", "b", 1.5)], "edges, row 0, column 'probability': 1.5 is not a probability between 0 and 1"),
             ([("a", "b", 95.0), ("a", "c", 10.0)], "Percentages"),
             (
                 [("a", "b", 0.5), ("a", "b", float("nan"))],
                 "row 1, column 'probability': the cell is empty; every value is needed",
             ),
-            ([("a", "b", "high")], "'high' is not a number"),
-            ([("a", "a", 0.5)], "row 0: 'a' is paired with itself"),
+            ([("a", "b", "high")], "column 'probability' holds text such as 'high', not numbers"),
+            ([("a", "a", 0.5)], "row 0, column 'a': 'a' is paired with itself"),
             ([("a", None, 0.5)], "column 'b': the id is missing"),
             ([("a", "", 0.5)], "the id is missing"),
             ([(1.5, 2, 0.5)], "1.5 is not an id"),
@@ -359,7 +359,7 @@ class TestTables:
             resolve(table)
         table["a"], table["b"] = pd.array([1, 2], dtype="Int64"), [np.int64(2), np.int64(3)]
         assert resolve(table).ids.tolist() == [1, 2, 3]
-        with pytest.raises(InputError, match="groups row 0: {} is not a name"):
+        with pytest.raises(InputError, match="groups, row 0: {} is not a name"):
             resolve(table, groups=[(1, {}), (2, "x")])
 
     def test_rules_about_other_records_altogether_are_refused(self):

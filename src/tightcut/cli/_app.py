@@ -20,7 +20,7 @@ from tightcut.utils.interruption import interruptible
 BAD_INPUT, INCONSISTENT = 1, 3
 
 # The module of each command, in the order of the help.
-COMMANDS = {"cluster": "cluster", "update": "update", "predict": "update"}
+COMMANDS = {"cluster": "cluster", "cluster-graph": "cluster_graph", "update": "update", "predict": "update"}
 COMMANDS |= {name: name for name in ("resolve", "ask", "check", "audit", "tradeoff", "evaluate")}
 COMMANDS |= dict.fromkeys(("datasets", "demo", "warmup", "info"), "misc")
 EPILOG = """\b
@@ -43,7 +43,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        return getattr(import_module(f"tightcut.cli.{COMMANDS[cmd_name]}"), cmd_name)
+        return getattr(import_module(f"tightcut.cli.{COMMANDS[cmd_name]}"), cmd_name.replace("-", "_"))
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         name = args[0]

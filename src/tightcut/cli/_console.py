@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
 import sys
 import warnings
@@ -82,12 +83,27 @@ def _in_words(warning: Warning | str) -> str:
 
 
 def print_facts(facts: Mapping[str, Any]) -> None:
-    """Names and values in two columns on standard output."""
-    width = max(map(len, facts))
-    for name, value in facts.items():
-        echo(f"{name:<{width}}  {value}")
+    """Names and values in two columns on standard output, without what is None."""
+    texts = {name: as_text(value) for name, value in facts.items() if value is not None}
+    width = max(map(len, texts))
+    for name, text in texts.items():
+        echo(f"{name:<{width}}  {text}")
+
+
+def as_text(value: Any) -> str:
+    """A value for a person.
+
+    Examples
+    --------
+    >>> from tightcut.cli._console import as_text
+    >>> as_text(1234), as_text(2 / 3), as_text([1000, 2]), as_text("9 of 10")
+    ('1,234', '0.666667', '1,000, 2', '9 of 10')
+    """
+    if isinstance(value, list):
+        return ", ".join(map(as_text, value))
+    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def print_json(values: Any) -> None:
-    """JSON on standard output. It knows no NaN: an error rather than a file that others refuse."""
-    echo(json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False))
+    """JSON on standard output, paths as texts. It knows no NaN: an error rather than a file that others refuse."""
+    echo(json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False, default=os.fspath))

@@ -38,7 +38,7 @@ def write_labels(
     table : Path or None
     to_stdout, spreadsheet, force : bool
     """
-    from tightcut.files.writing import print_rows, write_rows
+    from tightcut.files.write import print_rows, write_rows
 
     header = [id_name, "cluster", *([NAMES] if names else [])]
     rows = [list(row) for row in labelled]

@@ -61,16 +61,6 @@ def read_model(path: Path) -> FittedState:
         raise InputError(str(error)) from error
 
 
-def _told_by_the_model(message: str, *, own_id: bool) -> str:
-    """A message about a column that the model names, not an option of the command."""
-    message = message.partition(" --missing drop")[0]  # an option of other commands
-    message = message.replace(" (--columns)", ", which the model was fitted to")
-    message = message.replace(
-        ", use another column, or leave out --id to number the rows", ", or use another column: --id"
-    )
-    return message.replace(" (--id)", ", which names the rows of the model; --id names another") if own_id else message
-
-
 def read_new(path: Path, model: FittedState, rows: Rows, options: dict[str, Any], console: Console) -> tuple[Data, Any]:
     """New rows of a model: the file, and what `COSC.update` and `predict` take."""
     from tightcut.files import DataOptions, InputError, read_data
@@ -84,6 +74,7 @@ def read_new(path: Path, model: FittedState, rows: Rows, options: dict[str, Any]
     table = path.suffix.lower() not in {".npy", ".npz"}
     wanted = rows.columns or () if table else ()
     encoded = _encoded(path, wanted, options)
+    fitted, names = ", which the model was fitted to", ", which names the rows of the model; --id names another"
     reading = DataOptions(
         id=named if table else None,
         columns=tuple(dict.fromkeys(encoded.get(name, name) for name in wanted)),
@@ -92,11 +83,9 @@ def read_new(path: Path, model: FittedState, rows: Rows, options: dict[str, Any]
         header=options["header"],
         decimal=options["decimal"],
         suggest=("decimal",),
+        asked_by={"--columns": fitted, "--encode": fitted, **({} if options["id"] else {"--id": names})},
     )
-    try:
-        data = read_data(path, reading)
-    except InputError as error:
-        raise InputError(_told_by_the_model(str(error), own_id=options["id"] is None)) from None
+    data = read_data(path, reading)
     if encoded:
         data = _as_in_the_model(data, wanted)
     for note in data.notes:

@@ -23,6 +23,33 @@ class FilePath(click.Path):
 
 FILE = FilePath(path_type=Path)
 
+# Titles in the help of a command, and the parameters under each.
+SECTIONS = {
+    "Input": "id columns drop header decimal graph encode missing edges points records groups",
+    "Knowledge": "constraints labels prior max_violations influence init answers keep",
+    "Graph": "scale metric learn_distances n_neighbors neighbors symmetrize diffusion criterion",
+    "Search": "n_clusters method effort random_state n_jobs device scheduler shared_folder n_units n_solved full",
+    "Questions": "ask kind show in_terminal port no_browser",
+}
+OTHER = "Output"
+
+
+class Command(click.Command):
+    """A command whose help lists the options in sections; all that `SECTIONS` does not name are of the output."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        title = {name: title for title, names in SECTIONS.items() for name in names.split()}
+        rows: dict[str, list[tuple[str, str]]] = {name: [] for name in (*SECTIONS, OTHER)}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None and isinstance(param, click.Option):
+                rows[title.get(str(param.name), OTHER)].append(record)
+        for name, records in rows.items():
+            if records:
+                with formatter.section(name):
+                    formatter.write_dl(records)
+
+
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
@@ -160,6 +187,13 @@ constraint_options = together(
     ),
     option("--labels", metavar="COL", help="Column of known classes; empty or -1 where unknown."),
 )
+n_neighbors_option = option(
+    "--n-neighbors",
+    type=NumberOr("auto", click.IntRange(1)),
+    metavar="NUMBER|auto",
+    default="auto",
+    help="Neighbours of each point.",
+)
 graph_options = together(
     choice(
         "--scale",
@@ -172,13 +206,7 @@ graph_options = together(
         "Distance between points: euclidean, between their directions only, or DATA is a square matrix of distances.",
     ),
     choice("--learn-distances", "auto yes no", "Whether to learn distances from must-links."),
-    option(
-        "--n-neighbors",
-        type=NumberOr("auto", click.IntRange(1)),
-        metavar="NUMBER|auto",
-        default="auto",
-        help="Neighbours of each point.",
-    ),
+    n_neighbors_option,
     choice(
         "--neighbors",
         "auto tree blocked approximate",
@@ -205,11 +233,28 @@ limit_option = option(
     metavar="BELIEF|fewest",
     help="How much belief may be violated (pairs, if all are certain); fewest: as little as possible.",
 )
-search_options = together(
+effort_options = together(
     option("--effort", type=Finite(0), default=1.0, help="How long to search: 0.3 is quick, 5 is thorough."),
     option("--seed", "random_state", type=click.IntRange(0), default=0, help="The same seed gives the same result."),
     option("--jobs", "n_jobs", type=Jobs(), default=1, help="Threads; -1 for all cores."),
+)
+search_options = together(
+    effort_options,
     choice(
         "--device", "cpu cuda auto", "Where to build the graph and search: auto uses an NVIDIA GPU if there is one."
     ),
 )
+
+
+def _moved(_ctx: click.Context, _param: click.Parameter, value: Any) -> None:
+    if value is not None:
+        raise click.UsageError(
+            "Folders of edges or of points are clustered by another command, with the same options: "
+            "tightcut cluster-graph --edges FOLDER -k K"
+        )
+
+
+folder_options_moved = click.option(
+    "--edges", "--points", "--scheduler", "--shared-folder", "--n-units",
+    hidden=True, expose_value=False, is_eager=True, callback=_moved,
+)  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tightcut.cli._problem import Problem
+from tightcut.cli._inputs import Inputs
 from tightcut.utils.display import counted, shown_sizes
 from tightcut.utils.rounding import BELIEF_ROUNDING
 
@@ -26,7 +26,7 @@ EXPENSIVE = 1.5  # times the cut without pairs
 class Outcome:
     """A fitted model, and what its pairs cost where that was asked for."""
 
-    problem: Problem
+    inputs: Inputs
     model: FittedState
     options: dict[str, Any]
     images: np.ndarray | None = None
@@ -39,7 +39,7 @@ class Outcome:
 
         seed = self.options["random_state"]
         if each:
-            prices = self.model.audit(random_state=seed, progress=self.problem.console.progress())
+            prices = self.model.audit(random_state=seed, progress=self.inputs.console.progress())
             return replace(self, free_cut=min(prices.free_cut, self.model.result.cut), prices=prices)
         return replace(self, free_cut=cut_without_constraints(self.model.graph, self.model.labels, seed))
 
@@ -51,12 +51,6 @@ class Outcome:
     def ratio(self) -> float:
         return self.model.result.cut / self.free_cut if self.free_cut else 1.0
 
-    @property
-    def sizes(self) -> list[int]:
-        import numpy as np
-
-        return np.unique(self.model.labels, return_counts=True)[1].tolist()
-
     def violated(self) -> Iterator[str]:
         """A line for each of the first violated pairs."""
         from tightcut.utils.contradictions import link_lines
@@ -65,38 +59,41 @@ class Outcome:
         pairs += [("cannot", i, j) for i, j in self.model.result.violations.cannot_link.tolist()]
         if pairs:
             yield "violated:"
-            yield from link_lines(pairs[:VIOLATED_SHOWN], self.problem.data.ids.__getitem__, self.problem.place)
+            yield from link_lines(pairs[:VIOLATED_SHOWN], self.inputs.data.ids.__getitem__, self.inputs.place)
         if len(pairs) > VIOLATED_SHOWN:
             yield f"  ... and {len(pairs) - VIOLATED_SHOWN:,} more; --json lists them all"
 
-    def facts(self, seconds: float) -> dict[str, Any]:
+    def facts(self, found: dict[str, Any]) -> dict[str, Any]:
+        """What a person is shown of a summary."""
         from tightcut.files.errors import listed
 
-        data, model, sizes = self.problem.data, self.model, self.sizes
-        shown = shown_sizes(sizes, SIZES_SHOWN)
-        violated = violated_pairs(model)
-        if model.result.violated_belief != model.result.n_violations:
-            violated += f" (belief {model.result.violated_belief:g})"
-        if model.result.n_violations and model.result.violated_belief_bound:
-            bound = model.result.violated_belief_bound
-            fewest = model.result.violated_belief <= bound + BELIEF_ROUNDING
+        suspects, without = found["columns_like_the_answer"], found["cut_without_pairs"]
+        violated = violated_pairs(self.model)
+        if found["violated_belief"] != found["n_violations"]:
+            violated += f" (belief {found['violated_belief']:g})"
+        if found["n_violations"] and found["violated_belief_bound"]:
+            bound = found["violated_belief_bound"]
+            fewest = found["violated_belief"] <= bound + BELIEF_ROUNDING
             violated += ", no clustering violates less" if fewest else f"; every clustering violates at least {bound:g}"
-        without = "" if self.free_cut is None else f"; {self.free_cut:.6g} without pairs"
-        unlabelled = f", {len(data.left_out):,} without a label" if data.left_out else ""
-        used = (
-            f"{len(data.columns):,}, with {listed(data.suspects)}, which looks like the answer (--drop leaves it out)"
-        )
+        n_columns = len(self.inputs.data.columns)
+        columns = f"{n_columns:,}, with {listed(suspects)}, which looks like the answer (--drop leaves it out)"
+        free = "" if without is None else f"; {without:.6g} without pairs"
         return {
-            "points": f"{data.n_rows:,}{unlabelled}",
-            **({"columns": used} if data.suspects else {}),
-            "clusters": f"{len(sizes):,} of {shown} points",
-            "cut": f"{model.result.cut:.6g} ({CRITERIA[model.parameters.criterion]}{without})",
+            "points": f"{found['n_points']:,}"
+            + (f", {found['n_left_out']:,} without a label" if found["n_left_out"] else ""),
+            "columns": columns if suspects else None,
+            "clusters": f"{len(found['sizes']):,} of {shown_sizes(found['sizes'], SIZES_SHOWN)} points",
+            "cut": f"{found['cut']:.6g} ({CRITERIA[found['criterion']]}{free})",
             "violated": violated,
-            "seconds": f"{seconds:.2f}",
+            "seconds": found["seconds"],
         }
 
     def summary(self, seconds: float) -> dict[str, Any]:
-        data, model = self.problem.data, self.model
+        """What --json prints."""
+        import numpy as np
+
+        data, model = self.inputs.data, self.model
+        violated = {kind: getattr(model.result.violations, kind).tolist() for kind in ("must_link", "cannot_link")}
         return {
             "data": str(data.path),
             "n_points": data.n_rows,
@@ -105,7 +102,7 @@ class Outcome:
             "n_edges": model.graph.weights.nnz // 2,
             "neighbor_recall": None if data.is_graph else model.built.recall,
             "n_clusters": model.n_clusters,
-            "sizes": self.sizes,
+            "sizes": np.unique(model.labels, return_counts=True)[1].tolist(),
             "criterion": model.parameters.criterion,
             "cut": model.result.cut,
             "cut_without_pairs": self.free_cut,
@@ -114,10 +111,7 @@ class Outcome:
             "n_violations": model.result.n_violations,
             "violated_belief": model.result.violated_belief,
             "violated_belief_bound": model.result.violated_belief_bound,
-            "violated_must_link": [[data.ids[i], data.ids[j]] for i, j in model.result.violations.must_link.tolist()],
-            "violated_cannot_link": [
-                [data.ids[i], data.ids[j]] for i, j in model.result.violations.cannot_link.tolist()
-            ],
+            **{f"violated_{kind}": [[data.ids[i], data.ids[j]] for i, j in pairs] for kind, pairs in violated.items()},
             "settings": asdict(model.choice.setting),
             "settings_reason": model.choice.reason,
             "seconds": round(seconds, 3),
@@ -126,7 +120,7 @@ class Outcome:
 
     def page(self, seconds: float) -> str:
         """The report."""
-        data = self.problem.data
+        data = self.inputs.data
         return model_page(
             self.model,
             data.ids,
@@ -134,7 +128,7 @@ class Outcome:
             {**self._page_facts(), "Time": f"{seconds:.1f} s"},
             columns=() if self.images is not None else _shown_columns(data),  # a pixel distinguishes nothing
             prices=self.prices,
-            places=self.problem.place,
+            places=self.inputs.place,
             free_cut=self.free_cut,
             images=self.images,
             layout=self.options["map"],
@@ -143,7 +137,7 @@ class Outcome:
     def _page_facts(self) -> dict[str, str]:
         from tightcut.selection import SCALED_TO
 
-        data, options, model = self.problem.data, self.options, self.model
+        data, options, model = self.inputs.data, self.options, self.model
         setting = model.choice.setting
         facts = {"File": data.path.name}
         if model.parameters.metric == "precomputed":
@@ -162,10 +156,10 @@ class Outcome:
                 facts["Weight of an edge"] = "mean of its two ends"
             if model.built.recall is not None and model.built.recall < 1:
                 facts["Share of them that are true neighbours"] = f"{model.built.recall:.1%}"
-        if self.problem.judgements is not None:
-            facts["Pairs"] = f"{self.problem.judgements.path.name}, {len(self.problem.judgements):,} lines"
-        if self.problem.labels_column is not None:
-            facts["Known classes"] = f"column {self.problem.labels_column!r}"
+        if self.inputs.judgements is not None:
+            facts["Pairs"] = f"{self.inputs.judgements.path.name}, {len(self.inputs.judgements):,} lines"
+        if self.inputs.labels_column is not None:
+            facts["Known classes"] = f"column {self.inputs.labels_column!r}"
         if not model.constraints.is_empty:
             limit = options["max_violations"]
             facts["Violations allowed"] = "as few as possible" if limit == "fewest" else f"{limit:g}"

@@ -44,7 +44,7 @@ def journal_of(data: str | Path, answers: Path | None) -> Path | None:
 
 def check_journal(journal: Path | None) -> None:
     """Refuse a journal that could not be written, before anything is computed."""
-    from tightcut.files.folders import check_folder
+    from tightcut.files.write import check_folder
 
     if journal is None:
         return

@@ -38,9 +38,9 @@ def check_targets(
     page : Path, optional
         The report that will be written.
     check_table : callable, optional
-        By default `tightcut.files.writing.check_table_writable`.
+        By default `tightcut.files.write.check_table_writable`.
     """
-    from tightcut.files.writing import check_table_writable, check_writable
+    from tightcut.files.write import check_table_writable, check_writable
     from tightcut.utils.atomic import resolved
 
     tables, others = ([path for path in paths if path is not None] for paths in (tables, (page, *others)))

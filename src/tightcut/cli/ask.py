@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tightcut.fitted.state import FittedState
 
 
-@click.command(short_help="Answer a few questions, and get clusters that follow the answers.")
+@click.command(cls=opt.Command, short_help="Answer a few questions, and get clusters that follow the answers.")
 @click.argument("data", metavar="DATA")
 @opt.option("--answers", type=opt.FILE, metavar="JSONL", help="Journal of the answers, continued if it exists.")
 @opt.n_clusters_option(auto=True, default="auto")
@@ -78,7 +78,7 @@ def ask(data: str, in_terminal: bool, port: int, no_browser: bool, quiet: bool, 
 
 def _source(data: str, options: dict[str, Any], console: Console) -> Source:
     from tightcut.ask.page.question_data import read_source
-    from tightcut.cli._problem import reading_options
+    from tightcut.cli._inputs import reading_options
     from tightcut.files import InputError
 
     if Path(data).is_dir():

@@ -9,7 +9,7 @@ import click
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, echo, print_json
-from tightcut.cli._problem import read_problem
+from tightcut.cli._inputs import read_inputs
 from tightcut.cli._targets import check_targets
 from tightcut.utils.display import counted
 
@@ -17,7 +17,7 @@ HEADER = ("type", "first", "second", "belief", "price", "cut_without", "method")
 SHOWN = 20
 
 
-@click.command(short_help="Show what each constraint costs.")
+@click.command(cls=opt.Command, short_help="Show what each constraint costs.")
 @click.argument("data", type=opt.FILE)
 @opt.n_clusters_option(required=True)
 @opt.constraint_options
@@ -55,10 +55,10 @@ def audit(
         raise click.UsageError("There is nothing to audit: give --constraints PAIRS or --labels COL.")
     check_targets([data, options["constraints"]], [output], force=force)
     console = Console(quiet=quiet)
-    problem = read_problem(data, console, options)
-    model = problem.fit(options)
+    inputs = read_inputs(data, console, options)
+    model = inputs.fit(options)
     prices = model.audit(n_solved=n_solved, random_state=options["random_state"], progress=console.progress())
-    ids = problem.data.ids
+    ids = inputs.data.ids
     listed = sorted(prices, key=lambda row: row.method != "violated")
     n_violated = sum(row.method == "violated" for row in prices)
     rows = [
@@ -85,7 +85,7 @@ def audit(
         f"{counted(len(rows), 'constraint')}{first_violated}:"
     )
     for (kind, first, second, _, price, _, method), row in zip(rows[:SHOWN], listed, strict=False):
-        place = problem.place(kind, row.first, row.second)
+        place = inputs.place(kind, row.first, row.second)
         share = price / (prices.cut or 1)
         echo(f"{price:12.6g}  {share:4.0%}  {method:9}  {first} {kind}-link {second}  ({place})")
     if len(rows) > SHOWN:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SHOWN = 10
 
 
-@click.command()
+@click.command(short_help="Say whether K clusters can satisfy PAIRS.")
 @click.argument("pairs", type=FILE)
 @click.argument("data", type=FILE, required=False)
 @n_clusters_option(default=2)
@@ -34,7 +34,7 @@ def check(pairs: Path, data: Path | None, n_clusters: int, as_json: bool, **opti
 
     The exit code is 0 if all is well, 3 for a contradiction, 1 for names that are unknown or paired with themselves.
     """
-    from tightcut.cli._problem import reading_options
+    from tightcut.cli._inputs import reading_options
     from tightcut.files import read_data, read_pairs
 
     judgements = read_pairs(pairs, options["decimal"])
@@ -79,8 +79,7 @@ def examine(judgements: Judgements, ids: list[str] | None, n_clusters: int) -> d
         "proven": error is None or error.proven,
         "reason": None if error is None else story(error, names.__getitem__)[0],
         "contradiction": [
-            {"type": kind, "first": names[i], "second": names[j], "place": places.find(kind, i, j)}
-            for kind, i, j in links
+            {"type": kind, "first": names[i], "second": names[j], "place": places(kind, i, j)} for kind, i, j in links
         ],
         "repeated": [
             {

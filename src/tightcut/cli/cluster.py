@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tightcut.cli import _options as opt
-from tightcut.cli._cluster_graph import cluster_folder, is_distributed, refuse_without_folder
 from tightcut.cli._console import Console, echo, print_facts, print_json
+from tightcut.cli._inputs import Inputs, read_inputs
 from tightcut.cli._labels import read_labels, write_labels
 from tightcut.cli._models import write_model
 from tightcut.cli._outcome import Outcome, pictures
-from tightcut.cli._problem import Problem, read_problem
 from tightcut.cli._targets import check_targets, is_standard_output, write_page
 
 if TYPE_CHECKING:
     from tightcut.fitted.state import FittedState
 
 
-@click.command()
-@click.argument("data", type=opt.FILE, required=False)
+@click.command(cls=opt.Command)
+@click.argument("data", type=opt.FILE)
 @opt.n_clusters_option(auto=True, required=True)
 @opt.constraint_options
 @opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write labels; - for standard output.")
@@ -64,27 +63,9 @@ if TYPE_CHECKING:
     help="How strongly a cannot-link also counts for the neighbours of its points.",
 )
 @opt.search_options
-@opt.option(
-    "--edges",
-    type=opt.FILE,
-    metavar="FOLDER",
-    help="In place of DATA: Parquet files of edges (i, j, weight), more than fit into memory. -o is a folder as well.",
-)
-@opt.option(
-    "--points",
-    type=opt.FILE,
-    metavar="FOLDER",
-    help="In place of DATA: Parquet files of points, whose columns are the features, as they are.",
-)
-@opt.option("--scheduler", metavar="ADDRESS", help="Of --edges or --points: the Dask scheduler with the workers.")
-@opt.option("--shared-folder", type=opt.FILE, metavar="FOLDER", help="Of these: a folder that all workers see.")
-@opt.option(
-    "--n-units", type=click.IntRange(2), default=2_000_000, help="Of these: how many units one worker searches."
-)
+@opt.folder_options_moved
 @opt.output_options
-@click.pass_context
 def cluster(
-    context: click.Context,
     data: Path,
     output: Path | None,
     spreadsheet: bool,
@@ -103,43 +84,39 @@ def cluster(
     array (NPY, or X in NPZ), cells (H5AD, or FILE.h5ad::X_pca), or a graph: a Matrix Market file (MTX), a sparse matrix
     (NPZ of scipy), or a table whose header begins with source,target. With --graph any table of two or three columns is a
     list of edges, and a square table or array a matrix of similarities. Files may be compressed (.gz, .zst); - is
-    standard input. What is larger than memory, a graph or points, is a folder of Parquet files, clustered on a Dask
-    cluster: --edges FOLDER, --points FOLDER.
+    standard input. A graph or points larger than memory are for tightcut cluster-graph.
 
     PAIRS is a table with a header: two columns of identifiers (or of row numbers from 0, without --id), a column `type`
     that says must or cannot (same, different, 1, 0, ...), and perhaps a column `belief` in (0, 1].
     """
-    if is_distributed(options):
-        cluster_folder(context)
-        return
-    refuse_without_folder(context)
     to_stdout = is_standard_output(output, as_json=as_json)
     _check_together(options, report)
     table = None if to_stdout else output
     check_targets([data, options["constraints"], init], [table], [save], page=report, force=force)
     started = time.perf_counter()
     console = Console(quiet=quiet)
-    problem = read_problem(data, console, options)
-    images = pictures(problem.data, options["images"])
-    model = _fitted(problem, options, init, data)
+    inputs = read_inputs(data, console, options)
+    images = pictures(inputs.data, options["images"])
+    model = _fitted(inputs, options, init, data)
     write_labels(
-        problem.data.id_name, problem.data.in_file_order(model.labels.tolist()), model.names, table,
+        inputs.data.id_name, inputs.data.in_file_order(model.labels.tolist()), model.names, table,
         to_stdout=to_stdout, spreadsheet=spreadsheet, force=force,
     )  # fmt: skip
     if save is not None:
-        write_model(model, problem.data, save)
+        write_model(model, inputs.data, save)
     if table is not None and report is not None:
         console.note(f"Wrote {table}; the report follows.")
-    outcome = Outcome(problem, model, options, images)
+    outcome = Outcome(inputs, model, options, images)
     if not (no_prices or model.constraints.is_empty):
         outcome = outcome.priced(each=report is not None)
     if report is not None:
         write_page(report, outcome.page(time.perf_counter() - started), force=force)
-    files, seconds = {"labels": table, "report": report, "model": save}, time.perf_counter() - started
+    files = {"labels": table, "report": report, "model": save}
+    found = outcome.summary(time.perf_counter() - started)
     if as_json:
-        print_json({**outcome.summary(seconds), **{name: path and str(path) for name, path in files.items()}})
+        print_json({**found, **files})
     elif not to_stdout:
-        print_facts({**outcome.facts(seconds), **{name: path for name, path in files.items() if path}})
+        print_facts({**outcome.facts(found), **files})
         for line in outcome.violated():
             echo(line)
         if not any(files.values()):
@@ -160,10 +137,10 @@ def _check_together(options: dict[str, Any], report: Path | None) -> None:
         raise click.UsageError("--images and --map apply to the report; name the file to write: --report report.html")
 
 
-def _fitted(problem: Problem, options: dict[str, Any], init: Path | None, data: Path) -> FittedState:
+def _fitted(inputs: Inputs, options: dict[str, Any], init: Path | None, data: Path) -> FittedState:
     """The model; clusters that continue earlier labels keep their names."""
-    known, names = (None, {}) if init is None else read_labels(init, problem.data.ids, data)
-    model = problem.fit(options, known)
+    known, names = (None, {}) if init is None else read_labels(init, inputs.data.ids, data)
+    model = inputs.fit(options, known)
     for cluster_id, name in names.items():
         if (model.labels == cluster_id).any():
             model = model.named(cluster_id, name)

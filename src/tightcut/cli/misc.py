@@ -84,7 +84,7 @@ def _write_dataset(name: str | None, output: Path, *, force: bool) -> None:
     import numpy as np
 
     from tightcut.datasets import load
-    from tightcut.files.writing import check_table_writable, write_rows
+    from tightcut.files.write import check_table_writable, write_rows
 
     if name is None:
         raise click.UsageError("-o writes one dataset; say which: tightcut datasets NAME -o FILE.")
@@ -102,7 +102,7 @@ def _write_dataset(name: str | None, output: Path, *, force: bool) -> None:
 @option("--force", is_flag=True, help="Replace the picture if it exists.")
 def demo(output: Path, force: bool) -> None:
     """Cluster handwritten digits with and without constraints, and save a picture."""
-    from tightcut.files.writing import check_writable
+    from tightcut.files.write import check_writable
 
     if util.find_spec("matplotlib") is None:
         raise missing_package("The demonstration", "plots", "matplotlib")

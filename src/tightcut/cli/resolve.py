@@ -18,12 +18,12 @@ from tightcut.utils.display import counted
 if TYPE_CHECKING:
     from tightcut import Resolution
     from tightcut.files import Judgements
-    from tightcut.resolution.tables import Source
+    from tightcut.resolution.tables import TableView
 
 REASONS = {"cannot_link": "a cannot-link", "groups": "a group", "labels": "known labels", "evidence": "other scores"}
 
 
-@click.command(short_help="Find the records that are the same, from scored pairs.")
+@click.command(cls=opt.Command, short_help="Find the records that are the same, from scored pairs.")
 @click.argument("edges", type=opt.FILE)
 @opt.option(
     "--columns", metavar="ID,ID,PROBABILITY", help="Names of the three columns.  [default: the usual names are known]"
@@ -81,7 +81,7 @@ def resolve(
       tightcut resolve edges.csv --records people.csv -o clusters.csv
       tightcut resolve edges.csv --ask --records people.csv --id id -o clusters.csv
     """  # noqa: D301 (\b is for click)
-    from tightcut.files.columns import check_columns_writable, write_columns
+    from tightcut.files.write import check_columns_writable, write_columns
 
     refuse_without_asking(context)
     to_stdout = is_standard_output(output, as_json=as_json)
@@ -98,17 +98,17 @@ def resolve(
         found = ask_about(found, records, edges, options, console)
     if records is not None:
         found = records.added_to(found, console)
-    seconds = time.perf_counter() - started
+    results = _summary(found, time.perf_counter() - started)
     for name, path in targets.items():
         if path is not None:
             write_columns(path, getattr(found, name), force=force, spreadsheet=spreadsheet)
     if to_stdout:
         _print_clusters(found, spreadsheet=spreadsheet)
     elif as_json:
-        print_json({**_summary(found, seconds), **{name: path and str(path) for name, path in targets.items()}})
+        print_json({**results, **targets})
     else:
-        files = {name.replace("_", " "): path for name, path in targets.items() if path}
-        print_facts({**_facts(found, seconds), **({"written": ", ".join(map(str, files.values()))} if files else {})})
+        files = ", ".join(str(path) for path in targets.values() if path)
+        print_facts({**_facts(results), "written": files or None})
         if not files:
             console.note("Nothing was written; to keep the clusters, add -o clusters.csv")
 
@@ -120,7 +120,7 @@ def _resolved(edges: Path, columns: str | None, rules: dict[str, Any], console: 
 
     must, cannot = None, None
     if rules["constraints"] is not None:
-        must, cannot = _sources(read_pairs(rules["constraints"]))
+        must, cannot = _tables(read_pairs(rules["constraints"]))
     with console.warnings_as_notes(), compiling_reported(console.progress()):
         return solve(
             edges,
@@ -133,32 +133,30 @@ def _resolved(edges: Path, columns: str | None, rules: dict[str, Any], console: 
         )
 
 
-def _sources(judgements: Judgements) -> tuple[Source, Source]:
+def _tables(judgements: Judgements) -> tuple[TableView, TableView]:
     """The must-links and the cannot-links of a file of pairs, as tables of ids."""
     import numpy as np
 
     from tightcut.files import InputError
-    from tightcut.resolution.tables import Source
+    from tightcut.resolution.tables import TableView
 
+    table = judgements.table
     unsure = np.flatnonzero(judgements.belief < 1)
     if len(unsure):
         raise InputError(
-            f"{judgements.table.where(int(unsure[0]))}: belief {judgements.belief[unsure[0]]:g}. Rules hold, whatever they "
+            f"{table.where(int(unsure[0]))}: belief {judgements.belief[unsure[0]]:g}. Rules hold, whatever they "
             "cost; give a pair that may be wrong as one of the EDGES, with its probability."
         )
-    names = np.array(judgements.names, dtype=object)
-
-    def chosen(mask: np.ndarray) -> Source:
-        rows = np.flatnonzero(mask)
-        columns = {"a": names[judgements.ends[rows, 0]], "b": names[judgements.ends[rows, 1]]}
-        path = str(judgements.path)
-        return Source(path, ("a", "b"), columns.__getitem__, True, lambda row: judgements.table.where(int(rows[row])))
-
-    return chosen(judgements.must), chosen(~judgements.must)
+    ends = np.array(judgements.names, dtype=object)[judgements.ends]
+    must, cannot = (
+        TableView(table.path, ("a", "b"), tuple(ends[rows].T), table.lines, loose=True, rows=rows)
+        for rows in (np.flatnonzero(judgements.must), np.flatnonzero(~judgements.must))
+    )
+    return must, cannot
 
 
 def _print_clusters(found: Resolution, *, spreadsheet: bool) -> None:
-    from tightcut.files.writing import print_rows
+    from tightcut.files.write import print_rows
 
     rows = found.clusters.rows()
     if sys.stdout.isatty():
@@ -187,21 +185,20 @@ def _summary(found: Resolution, seconds: float) -> dict[str, Any]:
     }
 
 
-def _facts(found: Resolution, seconds: float) -> dict[str, str]:
-    summary = _summary(found, seconds)
-    sizes = {int(size): count for size, count in summary["clusters_of_size"].items()}
-    largest = max(sizes, default=0)
-    reasons = [f"{count:,} by {REASONS[name]}" for name, count in summary["cut_edges_by_reason"].items() if count]
-    cut = counted(summary["n_cut_edges"], "match", "matches") + (f": {', '.join(reasons)}" if reasons else "")
-    excess = found.disagreement - found.lower_bound
-    bound = "the least possible" if excess <= 1e-6 * max(1.0, found.disagreement) else f"at most {excess:.6g} too much"
+def _facts(found: dict[str, Any]) -> dict[str, Any]:
+    """What a person is shown of a summary."""
+    sizes = {int(size): count for size, count in found["clusters_of_size"].items()}
+    reasons = [f"{count:,} by {REASONS[name]}" for name, count in found["cut_edges_by_reason"].items() if count]
+    excess = found["disagreement"] - found["lower_bound"]
+    least = excess <= 1e-6 * max(1.0, found["disagreement"])
+    unpaired = f", {found['n_unpaired']:,} of them in no pair" if found["n_unpaired"] else ""
+    largest = f"{counted(sizes.get(1, 0), 'single record')}, the largest of {max(sizes, default=0):,}"
     return {
-        "records": f"{summary['n_records']:,}"
-        + (f", {found.n_unpaired:,} of them in no pair" if found.n_unpaired else ""),
-        "clusters": f"{summary['n_clusters']:,}, {counted(sizes.get(1, 0), 'single record')}, the largest of {largest:,}",
-        "cut": cut,
-        "doubtful": counted(summary["n_doubtful"], "decision"),
-        "disagreement": f"{found.disagreement:.6g}, {bound}",
-        "proven": f"{found.n_proven:,} of {found.n_components:,} components",
-        "seconds": f"{seconds:.2f}",
+        "records": f"{found['n_records']:,}{unpaired}",
+        "clusters": f"{found['n_clusters']:,}, {largest}",
+        "cut": counted(found["n_cut_edges"], "match", "matches") + (f": {', '.join(reasons)}" if reasons else ""),
+        "doubtful": counted(found["n_doubtful"], "decision"),
+        "disagreement": f"{found['disagreement']:.6g}, {'the least possible' if least else f'at most {excess:.6g} too much'}",
+        "proven": f"{found['n_proven']:,} of {found['n_components']:,} components",
+        "seconds": found["seconds"],
     }

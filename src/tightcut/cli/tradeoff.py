@@ -10,7 +10,7 @@ import click
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, echo, print_json
-from tightcut.cli._problem import read_problem
+from tightcut.cli._inputs import read_inputs
 from tightcut.cli._targets import check_targets
 from tightcut.utils.extras import missing_package
 
@@ -18,7 +18,7 @@ HEADER = ("n_violations", "violated_belief", "cut")
 PICTURES = (".png", ".svg", ".pdf")
 
 
-@click.command(short_help="Trade the cut of two clusters against violated constraints.")
+@click.command(cls=opt.Command, short_help="Trade the cut of two clusters against violated constraints.")
 @click.argument("data", type=opt.FILE)
 @opt.constraint_options
 @opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write the table.")
@@ -46,7 +46,7 @@ def tradeoff(
 
     console = Console(quiet=quiet)
     # One cluster takes no search: this builds the graph and gathers the constraints.
-    model = read_problem(data, console, options).fit({**options, "n_clusters": 1, "max_violations": "fewest"})
+    model = read_inputs(data, console, options).fit({**options, "n_clusters": 1, "max_violations": "fewest"})
     settings = {name: options[name] for name in ("effort", "n_jobs", "random_state", "device")}
     points = tradeoff_path(model.graph, model.constraints, progress=console.progress(), **settings)
     rows = [(point.n_violations, point.violated_belief, point.cut) for point in points]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,14 @@ ADVICE = (
     "--max-violations."
 )
 
+PHRASES = {
+    "born": "in new clusters",
+    "split": "split off into new clusters",
+    "merged": "from clusters that ended",
+    "moved": "moved",
+    "joined": "joined",
+}
+
 new_options = opt.together(
     opt.option("--id", metavar="COL", help="Column of identifiers in NEW.  [default: as in the model]"),
     opt.option(
@@ -35,7 +44,7 @@ new_options = opt.together(
 )
 
 
-@click.command(short_help="Add new rows and new pairs to a saved MODEL.")
+@click.command(cls=opt.Command, short_help="Add new rows and new pairs to a saved MODEL.")
 @click.argument("model", type=opt.FILE)
 @click.argument("new", type=opt.FILE, required=False)
 @opt.option(
@@ -85,7 +94,7 @@ def update(
       tightcut cluster monday.csv -k 5 --id name --save model.tcut -o labels.csv
       tightcut update model.tcut tuesday.csv --constraints pairs.csv -o labels.csv --force
     """  # noqa: D301 (\b is for click)
-    from tightcut.files.writing import check_writable
+    from tightcut.files.write import check_writable
     from tightcut.fitted.storage import save as write
 
     to_stdout = is_standard_output(output, as_json=as_json)
@@ -112,13 +121,12 @@ def update(
     if report is not None:
         write_page(report, page, force=force)
     write(fitted, save or model)
+    found = _summary(fitted, rows, seconds)
     files = {"labels": table, "changes_file": changes, "report": report, "model": save or model}
     if as_json:
-        print_json(_summary(fitted, rows, seconds) | {name: path and str(path) for name, path in files.items()})
+        print_json(found | files)
     elif not to_stdout:
-        print_facts(
-            _facts(fitted, named, seconds) | {name.replace("_", " "): path for name, path in files.items() if path}
-        )
+        print_facts(_facts(found, fitted, named) | {name.replace("_", " "): path for name, path in files.items()})
 
 
 def _updated(
@@ -149,7 +157,7 @@ def _updated(
         places = None if judgements is None else judgements.places(rows.ids)
 
         def place(kind: str, i: int, j: int) -> str:
-            return (places and places.find(kind, i, j)) or str(answers or "the model")
+            return (places and places(kind, i, j)) or str(answers or "the model")
 
         error.n_clusters = model.n_clusters
         error.args = (explain(error, rows.ids.__getitem__, place, advice=ADVICE),)
@@ -197,7 +205,7 @@ def _with_names(model: FittedState, answers: Path, console: Console) -> tuple[Fi
 
 
 def _write_changes(path: Path, model: FittedState, rows: Rows, *, spreadsheet: bool, force: bool) -> None:
-    from tightcut.files.writing import write_rows
+    from tightcut.files.write import write_rows
 
     header = ["change", "row", "cluster", "source", "name", "reason"]
     lines = [
@@ -208,31 +216,20 @@ def _write_changes(path: Path, model: FittedState, rows: Rows, *, spreadsheet: b
     write_rows(path, header, lines, force=force, spreadsheet=spreadsheet)
 
 
-def _counts(model: FittedState) -> dict[str, int]:
-    from tightcut.fitted.changes import KINDS
-
-    return {kind: sum(len(row.points) for row in model.changes if row.kind == kind) for kind in KINDS}
-
-
-def _facts(model: FittedState, named: list[str], seconds: float) -> dict[str, Any]:
-    phrases = {
-        "born": "in new clusters",
-        "split": "split off into new clusters",
-        "merged": "from clusters that ended",
-        "moved": "moved",
-        "joined": "joined",
-    }
-    counts = [f"{count:,} {phrases[kind]}" for kind, count in _counts(model).items() if count]
-    facts = {
-        "points": f"{len(model.labels):,}",
-        "clusters": f"{model.n_clusters:,}",
-        "changes": ", ".join(counts) or "none",
+def _facts(found: dict[str, Any], model: FittedState, named: list[str]) -> dict[str, Any]:
+    """What a person is shown of a summary."""
+    counts = Counter[str]()
+    for change in found["changes"]:
+        counts[change["kind"]] += len(change["rows"])
+    return {
+        "points": found["n_points"],
+        "clusters": found["n_clusters"],
+        "changes": ", ".join(f"{counts[kind]:,} {text}" for kind, text in PHRASES.items() if counts[kind]) or "none",
         "violated": violated_pairs(model),
-        "cut": f"{model.result.cut:.6g}",
+        "cut": found["cut"],
+        "named": ", ".join(named) or None,
+        "seconds": found["seconds"],
     }
-    if named:
-        facts["named"] = ", ".join(named)
-    return {**facts, "seconds": f"{seconds:.2f}"}
 
 
 def _summary(model: FittedState, rows: Rows, seconds: float) -> dict[str, Any]:
@@ -259,7 +256,7 @@ def _summary(model: FittedState, rows: Rows, seconds: float) -> dict[str, Any]:
     }
 
 
-@click.command(short_help="Assign new rows to the clusters of a saved MODEL.")
+@click.command(cls=opt.Command, short_help="Assign new rows to the clusters of a saved MODEL.")
 @click.argument("model", type=opt.FILE)
 @click.argument("new", type=opt.FILE)
 @opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write labels.  [default: standard output]")

@@ -26,10 +26,19 @@ if TYPE_CHECKING:
 # How a price was found; rows of equal price are listed in this order.
 PRICING = ("solved", "estimated", "implied", "violated", "skipped")
 ROWS_SHOWN = 20
-# A cluster is suspiciously small with less than two fifths of its share of the points and less than a fifth of the largest,
-# if at least a hundredth of its weight leaves it: a genuine small cluster is hardly connected to others. Where
-# clusters have fewer than ten points on average, sizes say little.
-SMALL_SHARE, SMALL_RATIO, TIED, FEWEST_EXPECTED = 0.4, 5, 0.01, 10
+
+
+@dataclass(frozen=True)
+class Lopsided:
+    """When a cluster is so small, and so well connected to others, that it is worth a warning."""
+
+    share: float = 0.4  # of the mean size: it has fewer points
+    ratio: float = 5.0  # the largest cluster has more times its points
+    leaving: float = 0.01  # of its weight leaves it, or more; a genuine small cluster is hardly connected to others
+    mean_size: float = 10.0  # below it, sizes say little
+
+
+LOPSIDED = Lopsided()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,11 +178,12 @@ def warn_if_lopsided(graph: Graph, labels: np.ndarray, constraints: Constraints)
     Cluster 1 has 3 of 40 points, the largest cluster 37, and 20.0% of its edge weight leaves it
     """
     numbers, labels, sizes = np.unique(labels, return_inverse=True, return_counts=True)
-    share = len(labels) / len(sizes)
-    if len(sizes) == 1 or share < FEWEST_EXPECTED or not constraints.is_empty:
+    mean_size = len(labels) / len(sizes)
+    if len(sizes) == 1 or mean_size < LOPSIDED.mean_size or not constraints.is_empty:
         return
     leaving, volume = cluster_cuts(graph, labels)
-    small = (sizes < SMALL_SHARE * share) & (SMALL_RATIO * sizes < sizes.max()) & (leaving > TIED * volume)
+    small = (sizes < LOPSIDED.share * mean_size) & (LOPSIDED.ratio * sizes < sizes.max())
+    small &= leaving > LOPSIDED.leaving * volume
     if small.any():
         cluster = int(np.argmin(np.where(small, sizes, len(labels))))
         part = float(leaving[cluster] / volume[cluster])

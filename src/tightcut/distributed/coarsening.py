@@ -14,9 +14,8 @@ from tightcut.distributed.levels import Level, cut_into_blocks, write_level
 from tightcut.distributed.running import Runner
 from tightcut.problem import Constraints
 
-LIMIT = (
-    2.0  # of the mean weight of the units that are wanted in the end, and of those there are: what a new unit may weigh
-)
+# A new unit weighs at most this times the mean of the units wanted in the end, and twice this times that of the present ones.
+HEAVIEST = 2.0
 LEAST_SHRINKAGE = 0.95  # a round that leaves more of the units than this is the last
 
 
@@ -64,8 +63,8 @@ def coarsen(
 def _join(runner: Runner, level: Level, n_units: int, seed: np.uint64, number: int) -> np.ndarray:
     """The next level's unit of each unit."""
     vertex_weights, related = (np.array(array) for array in level.arrays("vertex_weights", "related"))
-    heaviest = LIMIT * float(vertex_weights.sum()) / n_units
-    heaviest = min(heaviest, 2 * LIMIT * float(vertex_weights.mean()))
+    heaviest = HEAVIEST * float(vertex_weights.sum()) / n_units
+    heaviest = min(heaviest, 2 * HEAVIEST * float(vertex_weights.mean()))
     tasks = [(level, block, heaviest, seed) for block in range(level.n_blocks)]
     found = runner.map(f"join {number}", _best_neighbours, tasks)
     best, tightness = (np.concatenate([pair[column] for pair in found]) for column in (0, 1))

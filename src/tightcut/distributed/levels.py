@@ -9,13 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 import scipy.sparse as sp
 
 from tightcut import kernels
-from tightcut.distributed.running import Runner
+from tightcut.distributed.running import Runner, written_whole
 
 Block = tuple[int, np.ndarray, np.ndarray, np.ndarray]
 
@@ -46,9 +45,8 @@ class Level:
         """Keep arrays under their names, each written whole or not at all."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for name, array in arrays.items():
-            unfinished = self.folder / f"{uuid4().hex}.npy"
-            np.save(unfinished, array)
-            unfinished.replace(self.folder / f"{name}.npy")
+            with written_whole(self.folder / f"{name}.npy") as stream:
+                np.save(stream, array)
 
     def array(self, name: str) -> np.ndarray:
         """An array mapped into memory. Changes stay in memory; kernels are not compiled for read-only arrays as well."""

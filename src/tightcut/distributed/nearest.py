@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pickle
 from pathlib import Path
-from uuid import uuid4
 
 import numpy as np
 
 from tightcut.distributed.levels import Level
 from tightcut.distributed.points import PointBlocks
-from tightcut.distributed.running import Runner
+from tightcut.distributed.running import Runner, written_whole
 from tightcut.neighbors.approximate import RECALL_SAMPLE
 from tightcut.neighbors.exact import BlockedNeighbors
 from tightcut.neighbors.knn import gaussian_similarity
@@ -130,7 +129,5 @@ def _index_file(blocks: PointBlocks, number: int) -> Path:
 
 def _save_index(blocks: PointBlocks, number: int) -> None:
     """Keep an approximate index over a block: to train it takes about as long as to search in it."""
-    file = _index_file(blocks, number)
-    unfinished = file.with_suffix(f".{uuid4().hex}")
-    unfinished.write_bytes(pickle.dumps(make_index(blocks.read(number), "approximate"), protocol=5))
-    unfinished.replace(file)
+    with written_whole(_index_file(blocks, number)) as stream:
+        pickle.dump(make_index(blocks.read(number), "approximate"), stream, protocol=5)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.distributed.running import Runner
+from tightcut.distributed.running import Runner, written_whole
 from tightcut.neighbors.points import apply_metric, check_points
 
 
@@ -112,8 +111,7 @@ def _save(part: Any, number: int, metric: str, size: int, folder: Path) -> list[
     pieces = []
     for place, rows in enumerate(np.array_split(points, -(-len(points) // size))):
         name = f"{number}-{place}.npy"
-        unfinished = folder / f"{uuid4().hex}.npy"
-        np.save(unfinished, rows)
-        unfinished.replace(folder / name)
+        with written_whole(folder / name) as stream:
+            np.save(stream, rows)
         pieces.append((name, len(rows)))
     return pieces

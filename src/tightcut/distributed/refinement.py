@@ -3,19 +3,37 @@
 A sweep takes three passes over the arcs. Every unit names the move that lowers the cut most if all others stay; then looks
 again, as if all better moves had been made; and the moves that still gain are made and measured. A sweep that did not lower
 the cut is undone, and half as many moves are tried. No step depends on how the graph is cut into blocks.
+
+At the end `free_borders` makes a second search possible, of the borders between clusters at full resolution. Coarse units
+lose what a border can gain from single vertices, and moves of one vertex at a time find only part of it. The units whose edges
+leave their clusters most, and what is near them, stay what they are, and the inside of every cluster becomes one unit: a
+graph small enough for the ordinary search, which starts from the clustering there is.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from tightcut import kernels
+from tightcut.distributed.coarsening import contract
 from tightcut.distributed.levels import Level
 from tightcut.distributed.running import Runner
+from tightcut.problem import Constraints
 
-MOST_SWEEPS = 12
-LEAST_GAIN = 1e-4  # of the cut: a sweep that gains less is the last
-LEAST_SHARE = 0.1  # of the moves: what is tried last
+
+@dataclass(frozen=True)
+class SweepLimits:
+    """When the refinement of a level ends."""
+
+    sweeps: int = 12
+    gain: float = 1e-4  # of the cut: a sweep that gains less is the last
+    share: float = 0.1  # of the moves: fewer are not tried
+
+
+LIMITS = SweepLimits()
+BORDERS = "borders"  # the stage of the second search
 
 
 def measure(runner: Runner, stage: str, level: Level, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -30,7 +48,7 @@ def refine(runner: Runner, stage: str, level: Level, labels: np.ndarray, k: int)
     best = labels.astype(np.int32)
     totals = measure(runner, stage, level, best, k)
     cut, share = _cut(totals), 1.0
-    for _ in range(MOST_SWEEPS):
+    for _ in range(LIMITS.sweeps):
         changed = _sweep(runner, stage, level, best, totals, share)
         if changed is None:
             break
@@ -40,7 +58,7 @@ def refine(runner: Runner, stage: str, level: Level, labels: np.ndarray, k: int)
             best, totals, cut = changed, measured, _cut(measured)
         else:
             share /= 2
-        if share < LEAST_SHARE or 0 < gain < LEAST_GAIN * cut:
+        if share < LIMITS.share or 0 < gain < LIMITS.gain * cut:
             break
         level.save(labels=best)
     return best, cut
@@ -85,3 +103,43 @@ def _best_moves(level: Level, number: int, leaving: np.ndarray, volume: np.ndarr
 def _confirmed_moves(level: Level, number: int, leaving: np.ndarray, volume: np.ndarray) -> np.ndarray:
     vertex_weights, labels, wanted, change = level.arrays("vertex_weights", "labels", "wanted", "change")
     return kernels.confirmed_moves(*level.read_block(number), vertex_weights, labels, leaving, volume, wanted, change)
+
+
+def free_borders(
+    runner: Runner, level: Level, labels: np.ndarray, cannot_link: np.ndarray, n_units: int, size: int, cut: float
+) -> tuple[Level, np.ndarray]:
+    """The graph of the borders and the insides, and its cannot-links; the array `unit` of the level says what is where.
+
+    Parameters
+    ----------
+    labels : ndarray
+        Of the units of the level; they satisfy the cannot-links.
+    cannot_link : ndarray of shape (m, 2)
+        Pairs of units of the level.
+    n_units : int
+        How many units there may be.
+    size : int
+        Arcs of a block.
+    cut : float
+        For the progress.
+    """
+    blocks = [(level, block) for block in range(level.n_blocks)]
+    level.save(labels=labels)
+    level.save(share=np.concatenate(runner.map(BORDERS, _shares, blocks, cut)))
+    share = np.concatenate(runner.map(BORDERS, _spread, blocks, cut))
+    k = int(labels.max()) + 1
+    free = np.argsort(-share, kind="stable")[: max(0, n_units - k)]
+    free = np.sort(free[share[free] > 0])
+    code = labels.astype(np.int32)
+    code[free] = np.arange(k, k + len(free))
+    unit = (np.cumsum(np.bincount(code) > 0) - 1).astype(np.int32)[code]
+    pairs = Constraints.from_pairs(int(unit.max()) + 1, cannot_link=unit[cannot_link]).cannot_link
+    return contract(runner, BORDERS, level, unit, pairs, size, BORDERS), pairs
+
+
+def _shares(level: Level, number: int) -> np.ndarray:
+    return kernels.leaving_shares(*level.read_block(number), level.array("labels"))
+
+
+def _spread(level: Level, number: int) -> np.ndarray:
+    return kernels.spread_shares(*level.read_block(number), level.array("share"))

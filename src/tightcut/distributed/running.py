@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
+from typing import IO, Any
+from uuid import uuid4
 
 from tightcut.exceptions import TightcutError
 from tightcut.utils.extras import required
@@ -25,7 +26,7 @@ ATTEMPTS, PAUSE = 50, 0.1  # to remove a folder, and seconds between them
 
 
 class LostWorkersError(TightcutError, RuntimeError):
-    """All workers that ran a task died."""
+    """Every worker that ran a task died."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +52,7 @@ class Runner:
 
         name = "tightcut-" + stage.replace(",", "").replace(" ", "-")
         task = dask.delayed(function, pure=False, traverse=False)
-        return self.compute(stage, [task(*values, dask_key_name=_key(name)) for values in arguments], best)
+        return self.compute(stage, [task(*values, dask_key_name=f"{name}-{uuid4().hex}") for values in arguments], best)
 
     def compute(self, stage: str, tasks: Sequence[Any], best: float = float("inf")) -> list[Any]:
         """The values of delayed objects of one graph, in their order."""
@@ -102,10 +103,12 @@ class Runner:
 
 @contextmanager
 def temporary_folder(prefix: str, folder: str | Path | None) -> Iterator[Path]:
-    """A folder of its own within the given one, or among the temporary ones; gone in the end.
+    """A new folder within the given one, or among the temporary ones; gone in the end.
 
     Where a task has failed, others that had begun may still write into it, so it may take more than one attempt.
     """
+    if folder is not None and not Path(folder).is_dir():
+        raise ValueError(f"folder={str(folder)!r} is not a folder; make one that all workers see.")
     place = Path(mkdtemp(prefix=prefix, dir=folder)).resolve()
     try:
         yield place
@@ -117,10 +120,13 @@ def temporary_folder(prefix: str, folder: str | Path | None) -> Iterator[Path]:
             time.sleep(PAUSE)
 
 
-def _key(name: str) -> str:
-    from uuid import uuid4
-
-    return f"{name}-{uuid4().hex}"
+@contextmanager
+def written_whole(file: Path) -> Iterator[IO[bytes]]:
+    """A stream to a file that appears once all is written, also where two workers write the same file."""
+    unfinished = file.with_name(uuid4().hex)
+    with unfinished.open("wb") as stream:
+        yield stream
+    unfinished.replace(file)
 
 
 def find_client(client: Any) -> Any:

@@ -6,11 +6,11 @@ pairs, `read_table` any table; `atomic_writer` writes a file whole or not at all
 
 from tightcut.files.data import Data, read_data
 from tightcut.files.errors import InputError
+from tightcut.files.features import DataOptions
 from tightcut.files.large import open_points
 from tightcut.files.pairs import Judgements, read_pairs
-from tightcut.files.roles import DataOptions
 from tightcut.files.tables import Table, TableOptions, read_table
-from tightcut.files.writing import atomic_writer, check_writable, write_rows
+from tightcut.files.write import atomic_writer, check_writable, write_rows
 
 __all__ = [
     "Data",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -10,20 +10,20 @@ import numpy as np
 import scipy.sparse as sp
 
 from tightcut.files.errors import InputError, listed, parsing
-from tightcut.files.sources import Source
+from tightcut.files.sources import DataFile
 from tightcut.utils.sparse import check_sparse
 
 SPARSE_KEYS = frozenset({"format", "shape", "data"})  # what scipy.sparse.save_npz writes, among others
 
 
-def read_npy(source: Source) -> np.ndarray:
+def read_npy(source: DataFile) -> np.ndarray:
     with _opened(source, "NPY") as array:
         if not isinstance(array, np.ndarray):
             raise InputError(f"{source} holds several arrays, as NPZ files do; rename it to {source.stem}.npz.")
         return array
 
 
-def read_npz(source: Source, wanted: Callable[[str], bool]) -> tuple[np.ndarray, dict[str, np.ndarray | None]]:
+def read_npz(source: DataFile, wanted: Callable[[str], bool]) -> tuple[np.ndarray, dict[str, np.ndarray | None]]:
     """The array X, or the only one there is, and the others by name: those wanted, and None for the rest.
 
     What is not wanted is not read: an array may be a thousand times as large as its compressed bytes.
@@ -37,30 +37,19 @@ def read_npz(source: Source, wanted: Callable[[str], bool]) -> tuple[np.ndarray,
         return _checked(arrays[main]), others
 
 
-def read_sparse(source: Source) -> sp.coo_array | None:
-    """The matrix that `scipy.sparse.save_npz` wrote; None if the file holds something else."""
+def read_sparse(source: DataFile) -> sp.coo_array | None:
+    """The matrix that `scipy.sparse.save_npz` wrote; None if the file holds something else.
+
+    Coordinates need no more memory than the file, whatever the shape.
+    """
     with _opened(source, "NPZ") as arrays:
-        return _coordinates(arrays) if set(_names(source, arrays)) >= SPARSE_KEYS else None
-
-
-def _coordinates(arrays: Mapping[str, np.ndarray]) -> sp.coo_array:
-    """A sparse matrix of any format by its coordinates, which need no more memory than the file, whatever its shape."""
-    kind, shape, data = str(arrays["format"].astype(str)), tuple(map(int, arrays["shape"])), arrays["data"]
-    if data.dtype.kind not in "biuf":
-        raise ValueError(f"its values are of type {data.dtype}")
-    if kind == "coo":
-        matrix = sp.coo_array(shape)
-        matrix.data = data
-        matrix.coords = tuple(arrays["coords"]) if "coords" in arrays else (arrays["row"], arrays["col"])
-    elif kind == "dia":
-        matrix = sp.dia_array((data, arrays["offsets"]), shape=shape)
-    elif kind in {"csr", "csc", "bsr"}:
-        make = getattr(sp, f"{kind}_array")
-        matrix = make((data, arrays["indices"], arrays["indptr"]), shape=shape)
-    else:
-        raise ValueError(f"sparse matrices of format {kind} are not supported")
-    check_sparse(matrix, "its matrix")
-    return matrix.tocoo()
+        if not set(_names(source, arrays)) >= SPARSE_KEYS:
+            return None
+        matrix = sp.load_npz(source.open())
+        if matrix.dtype.kind not in "biuf":
+            raise ValueError(f"its values are of type {matrix.dtype}")
+        check_sparse(matrix, "its matrix")
+        return sp.coo_array(matrix)
 
 
 def _checked(array: np.ndarray | bytes) -> np.ndarray:
@@ -72,14 +61,14 @@ def _checked(array: np.ndarray | bytes) -> np.ndarray:
     return array
 
 
-def _names(source: Source, arrays: Any) -> list[str]:
+def _names(source: DataFile, arrays: Any) -> list[str]:
     if isinstance(arrays, np.ndarray):
         raise InputError(f"{source} holds a single array, as NPY files do; rename it to {source.stem}.npy.")
     return arrays.files
 
 
 @contextmanager
-def _opened(source: Source, kind: str) -> Iterator[Any]:
+def _opened(source: DataFile, kind: str) -> Iterator[Any]:
     """What `numpy.load` returns. Files of Python objects are refused: reading one may execute anything."""
     try:
         with parsing(source, f"an {kind} file"):

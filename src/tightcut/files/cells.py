@@ -91,11 +91,7 @@ def brief(text: str) -> str:
 
 
 def is_nearly_a_number(text: str) -> bool:
-    return _is_infinite(text) or _has_decimal_comma(text)
-
-
-def _is_infinite(text: str) -> bool:
-    return text.strip().lower().lstrip("+-") in {"inf", "infinity"}
+    return text.strip().lower().lstrip("+-") in {"inf", "infinity"} or _has_decimal_comma(text)
 
 
 def _has_decimal_comma(text: str) -> bool:

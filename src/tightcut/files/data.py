@@ -26,16 +26,24 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.files import large, parquet
-from tightcut.files.annotated import CELL, read_h5ad
+from tightcut.files import large
 from tightcut.files.arrays import read_npy, read_npz, read_sparse
 from tightcut.files.errors import InputError, listed
-from tightcut.files.features import Features, read_features
-from tightcut.files.formats import READERS, TABLES
-from tightcut.files.graphs import checked_affinity, has_weight_header, names_edges, read_edges, read_matrix_market
-from tightcut.files.roles import DataOptions, chosen_columns, id_column, known_labels, split_names, suspected_answers
-from tightcut.files.sources import Source, check_readable
-from tightcut.files.tables import Table, Unread, read_table
+from tightcut.files.features import (
+    DataOptions,
+    Features,
+    chosen_columns,
+    id_column,
+    known_labels,
+    read_features,
+    split_names,
+    suspected_answers,
+)
+from tightcut.files.formats import PARQUET, READERS, TABLES, open_parquet, read_parquet
+from tightcut.files.graphs import checked_affinity, names_edges, names_weights, read_edges, read_matrix_market
+from tightcut.files.h5ad import CELL, read_h5ad
+from tightcut.files.sources import DataFile, check_readable
+from tightcut.files.tables import Table, read_table
 
 KINDS = f"NPY, NPZ, MTX, H5AD, {TABLES}"
 
@@ -46,7 +54,7 @@ class Data:
 
     Parameters
     ----------
-    path : Source
+    path : DataFile
     ids : list of str
         Row numbers from 0, where the file has no identifiers.
     id_name : str
@@ -65,7 +73,7 @@ class Data:
         Features that look like the answer, such as a column of classes, and were not asked for by name.
     """
 
-    path: Source
+    path: DataFile
     ids: list[str]
     id_name: str = "row"
     points: np.ndarray | None = None
@@ -95,7 +103,7 @@ class Data:
             yield (self.left_out[place], absent) if place in self.left_out else next(rest)
 
 
-def read_data(path: str | Path | Source, options: DataOptions | None = None) -> Data:
+def read_data(path: str | Path | DataFile, options: DataOptions | None = None) -> Data:
     r"""Read points or a graph; the name of the file says which kind it is, see the table at the top of this module.
 
     Examples
@@ -110,7 +118,7 @@ def read_data(path: str | Path | Source, options: DataOptions | None = None) -> 
     >>> flowers.ids, flowers.columns, flowers.points.tolist()
     (['rose', 'lily'], ('length', 'width'), [[5.1, 3.5], [4.9, 3.0]])
     """
-    source, options = Source.of(path), options or DataOptions()
+    source, options = DataFile.of(path), options or DataOptions()
     check_readable(source)
     readers = {".npy": _from_npy, ".npz": _from_npz, ".mtx": _from_mtx, ".h5ad": _from_h5ad}
     reader = readers.get(source.suffix, _from_table if source.suffix in READERS else None)
@@ -139,9 +147,9 @@ def _square(data: Data) -> Data:
     return data
 
 
-def _stays_in_its_file(source: Source, options: DataOptions) -> bool:
+def _stays_in_its_file(source: DataFile, options: DataOptions) -> bool:
     """Whether a file holds points, and many."""
-    kept = source.is_plain_file and source.suffix in {".npy", *parquet.SUFFIXES}
+    kept = source.is_plain_file and source.suffix in {".npy", *PARQUET}
     if not kept or options.graph or options.encode or options.missing != "error":
         return False
     if source.path.stat().st_size < large.LARGE_FILE:
@@ -149,21 +157,18 @@ def _stays_in_its_file(source: Source, options: DataOptions) -> bool:
     return source.suffix == ".npy" or options.graph is False or not names_edges(_heading(source))
 
 
-def _heading(source: Source) -> Table:
+def _heading(source: DataFile) -> Table:
     """The names of the columns of a Parquet file, without rows."""
-    names = parquet.column_names(source)
+    names = open_parquet(source).schema_arrow.names
     return Table(source, tuple(names), ((),) * len(names))
 
 
-def _from_table(source: Source, options: DataOptions) -> Data:
+def _from_table(source: DataFile, options: DataOptions) -> Data:
     if _stays_in_its_file(source, options):
         return _from_parquet(source, options)
-    table = read_table(source, options)
+    table = read_table(source, options, names_weights if options.graph else None)
     if options.graph is False or not (options.graph or names_edges(table)):
         return _points(table, options)
-    if options.graph and not names_edges(table) and table.lines is not None and options.header is None:
-        bare = read_table(source, replace(options, header=False))
-        table = table if has_weight_header(bare) else bare
     if len(table.names) > 3 and len(table.names) == table.n_rows:
         return _graph(source, checked_affinity(source, table.numbers(table.names, suggest=("decimal",))), options)
     affinity, names = read_edges(table)
@@ -172,41 +177,37 @@ def _from_table(source: Source, options: DataOptions) -> Data:
     return _graph(source, affinity, options, names, (note + ".",))
 
 
-def _from_parquet(source: Source, options: DataOptions) -> Data:
+def _from_parquet(source: DataFile, options: DataOptions) -> Data:
     """Points that stay in their file; only identifiers and labels are read whole."""
     heading = _heading(source)
     named = [name for name in (id_column(heading, options)[0], options.labels) if name in heading.names]
-    names, cells = parquet.read_columns(source, named)
-    n_rows = parquet.open_parquet(source).metadata.num_rows
-    columns: dict[str, Any] = dict.fromkeys(heading.names, Unread(n_rows)) | dict(zip(names, cells, strict=True))
+    cells, names, _ = read_parquet(source, named)
+    columns = dict.fromkeys(heading.names, _absent(open_parquet(source).metadata.num_rows))
+    columns |= dict(zip(names or (), cells, strict=True))
     table = Table(source, heading.names, tuple(columns.values()))
     return _points(table, options, read=lambda chosen: large.open_points(source, chosen))
 
 
-def _mapped_array(source: Source, options: DataOptions) -> Data:
+def _from_npy(source: DataFile, options: DataOptions) -> Data:
+    if not _stays_in_its_file(source, options):
+        return _from_array(source, read_npy(source), {}, options)
     _refuse_columns(options, f"{source} is too large to be read whole, and its columns have no names: leave out")
     points = large.open_points(source)
     names = tuple(str(number + 1) for number in range(points.shape[1]))
     return Data(source, _row_numbers(len(points)), points=points, columns=names)
 
 
-def _from_npy(source: Source, options: DataOptions) -> Data:
-    if _stays_in_its_file(source, options):
-        return _mapped_array(source, options)
-    return _from_array(source, read_npy(source), {}, options)
-
-
-def _from_mtx(source: Source, options: DataOptions) -> Data:
+def _from_mtx(source: DataFile, options: DataOptions) -> Data:
     return _graph(source, read_matrix_market(source), options)
 
 
-def _from_h5ad(source: Source, options: DataOptions) -> Data:
+def _from_h5ad(source: DataFile, options: DataOptions) -> Data:
     X, names, described, notes = read_h5ad(source)
     data = _from_array(source, X, described, replace(options, id=options.id or CELL), names)
     return replace(data, notes=(*notes, *data.notes))
 
 
-def _from_npz(source: Source, options: DataOptions) -> Data:
+def _from_npz(source: DataFile, options: DataOptions) -> Data:
     matrix = read_sparse(source)
     if matrix is not None and options.distances:
         return Data(source, _row_numbers(matrix.shape[0]), points=sp.csr_array(matrix))
@@ -221,7 +222,7 @@ def _from_npz(source: Source, options: DataOptions) -> Data:
 
 
 def _from_array(
-    source: Source,
+    source: DataFile,
     X: np.ndarray,
     others: dict[str, np.ndarray | None],
     options: DataOptions,
@@ -248,7 +249,7 @@ def _from_array(
                 f"{source}: array {name!r} has shape {array.shape}; it needs one value per point, {len(X)}."
             )
     names = tuple(names or (str(number + 1) for number in range(X.shape[1])))
-    cells = [Unread(len(X)) if array is None else array for array in others.values()]
+    cells = [_absent(len(X)) if array is None else array for array in others.values()]
     table = Table(source, (*names, *others), (*X.T, *cells), has_header=False)
     return _points(table, options, features=names)
 
@@ -310,7 +311,7 @@ def _kept(data: Data, found: Features) -> Data:
 
 
 def _graph(
-    source: Source,
+    source: DataFile,
     affinity: sp.csr_array,
     options: DataOptions,
     names: list[str] | None = None,
@@ -329,6 +330,11 @@ def _refuse_columns(options: DataOptions, message: str) -> None:
     for option, value in used.items():
         if value:
             raise InputError(f"{message} {option}.")
+
+
+def _absent(n_rows: int) -> np.ndarray:
+    """In place of a column that stays in its file: missing values, which take no memory."""
+    return np.broadcast_to(np.nan, n_rows)
 
 
 def _row_numbers(count: int) -> list[str]:

@@ -8,13 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tightcut.files import parquet, text
+from tightcut.files import text
 from tightcut.files.cells import as_text
-from tightcut.files.databases import quoted
 from tightcut.files.errors import InputError, listed, parsing
-from tightcut.files.sources import Source
+from tightcut.files.sources import DataFile
 from tightcut.utils.extras import required
 from tightcut.utils.validation import did_you_mean
+
+TEXT = frozenset({".csv", ".tsv", ".tab", ".txt", ".dat", ".edges", ""})
+PARQUET = frozenset({".parquet", ".pq"})
+DATABASE = ".duckdb"
 
 
 class Content(NamedTuple):
@@ -25,25 +28,40 @@ class Content(NamedTuple):
     lines: Sequence[int] | None = None
 
 
-def read_text(source: Source) -> Content:
+def read_text(source: DataFile) -> Content:
     columns, lines = text.read_columns(source)
     return Content(columns, lines=lines)
 
 
-def read_parquet(source: Source) -> Content:
-    names, columns = parquet.read_columns(source)
-    return Content(columns, names)
+def open_parquet(source: DataFile) -> Any:
+    """A `pyarrow.parquet.ParquetFile` that has rows and columns."""
+    parquet = reader(source, "pyarrow.parquet", "frames")
+    with parsing(source, "a Parquet file"):
+        file = parquet.ParquetFile(source.open())
+        if file.metadata.num_rows == 0 or file.metadata.num_columns == 0:
+            raise InputError(f"{source} holds no rows.")
+        return file
 
 
-def read_feather(source: Source) -> Content:
+def read_parquet(source: DataFile, names: Sequence[str] | None = None) -> Content:
+    """Some columns, all by default, in the order of the file."""
+    file = open_parquet(source)
+    with parsing(source, "a Parquet file"):
+        return _of_arrow(file.read(columns=names))
+
+
+def read_feather(source: DataFile) -> Content:
     feather = reader(source, "pyarrow.feather", "frames")
     with parsing(source, "a Feather file"):
-        table = feather.read_table(source.open(), memory_map=False)
-        table.validate(full=True)
-        return Content([column.to_numpy() for column in table.columns], table.column_names)
+        return _of_arrow(feather.read_table(source.open(), memory_map=False))
 
 
-def read_excel(source: Source) -> Content:
+def _of_arrow(table: Any) -> Content:
+    table.validate(full=True)  # text that is not UTF-8, lists that end beyond their values
+    return Content([column.to_numpy() for column in table.columns], table.column_names)
+
+
+def read_excel(source: DataFile) -> Content:
     """The first sheet of a workbook, or the one named behind ``::``, as cells of text."""
     load_workbook = reader(source, "openpyxl").load_workbook
     with parsing(source, "an Excel workbook"):
@@ -61,7 +79,7 @@ def read_excel(source: Source) -> Content:
     return Content([[row[place] if place < len(row) else "" for row in rows] for place in range(width)], lines=lines)
 
 
-def read_json_lines(source: Source) -> Content:
+def read_json_lines(source: DataFile) -> Content:
     """One object per line; a name that an object lacks is a missing value."""
     records, lines = [], []
     for number, line in enumerate(text.decode(source).splitlines(), 1):
@@ -85,7 +103,7 @@ def read_json_lines(source: Source) -> Content:
     return Content([[record.get(name) for record in records] for name in names], names, lines)
 
 
-def read_sqlite(source: Source) -> Content:
+def read_sqlite(source: DataFile) -> Content:
     """A table or view of a database; the only one there is, or the one named behind ``::``."""
     import sqlite3
     from contextlib import closing
@@ -97,7 +115,7 @@ def read_sqlite(source: Source) -> Content:
         return _rows(source, database.execute(f"select * from {quoted(name)}"))  # noqa: S608 (quoted)
 
 
-def read_duckdb(source: Source) -> Content:
+def read_duckdb(source: DataFile) -> Content:
     """As `read_sqlite`."""
     duckdb = reader(source, "duckdb")
     with parsing(source, "a DuckDB database"), duckdb.connect(str(source.local_file()), read_only=True) as database:
@@ -106,6 +124,12 @@ def read_duckdb(source: Source) -> Content:
     if not len(next(iter(columns.values()))):
         raise InputError(f"{source} holds no rows.")
     return Content([_unmasked(column) for column in columns.values()], list(columns))
+
+
+def quoted(name: str) -> str:
+    """A name as SQL takes it."""
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
 
 
 def _unmasked(column: np.ndarray) -> np.ndarray:
@@ -118,27 +142,26 @@ def _unmasked(column: np.ndarray) -> np.ndarray:
     return values
 
 
-READERS: dict[str, Callable[[Source], Content]] = {
-    **dict.fromkeys((".csv", ".tsv", ".tab", ".txt", ".dat", ".edges", ""), read_text),
-    **dict.fromkeys((".parquet", ".pq"), read_parquet),
+READERS: dict[str, Callable[[DataFile], Content]] = {
+    **dict.fromkeys(TEXT, read_text),
+    **dict.fromkeys(PARQUET, read_parquet),
     **dict.fromkeys((".feather", ".arrow"), read_feather),
     ".xlsx": read_excel,
     **dict.fromkeys((".jsonl", ".ndjson"), read_json_lines),
     **dict.fromkeys((".db", ".sqlite", ".sqlite3"), read_sqlite),
-    ".duckdb": read_duckdb,
+    DATABASE: read_duckdb,
 }
 TABLES = (
     "CSV, TSV, Parquet, Feather, Excel (.xlsx), JSON Lines (.jsonl), SQLite (.db::table) or DuckDB (.duckdb::table)"
 )
-TEXT_SUFFIXES = frozenset(suffix for suffix, reader in READERS.items() if reader is read_text)
 
 
-def reader(source: Source, module: str, extra: str = "files") -> Any:
+def reader(source: DataFile, module: str, extra: str = "files") -> Any:
     """The library that reads a kind of file."""
     return required(module, f"{source}: reading {source.suffix}", extra)
 
 
-def _rows(source: Source, answer: Any) -> Content:
+def _rows(source: DataFile, answer: Any) -> Content:
     names = [column[0] for column in answer.description]
     rows: Iterable[Any] = answer.fetchall()
     if not rows:
@@ -146,7 +169,7 @@ def _rows(source: Source, answer: Any) -> Content:
     return Content([list(column) for column in zip(*rows, strict=True)], names)
 
 
-def _part(source: Source, known: list[str], noun: str) -> str:
+def _part(source: DataFile, known: list[str], noun: str) -> str:
     """The table or sheet that is meant."""
     if source.part in known:
         return str(source.part)

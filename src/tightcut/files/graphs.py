@@ -9,8 +9,8 @@ import scipy.sparse as sp
 
 from tightcut.files.cells import is_number, is_whole
 from tightcut.files.errors import InputError, parsing
-from tightcut.files.sources import Source
-from tightcut.files.tables import Table
+from tightcut.files.sources import DataFile
+from tightcut.files.tables import Table, names_columns
 from tightcut.problem.pairs import pair_keys
 
 END_NAMES = (("source", "target"), ("from", "to"), ("src", "dst"))
@@ -50,7 +50,7 @@ def read_edges(table: Table) -> tuple[sp.csr_array, list[str]]:
     return sp.csr_array(upper + upper.T), names
 
 
-def read_matrix_market(source: Source) -> sp.csr_array:
+def read_matrix_market(source: DataFile) -> sp.csr_array:
     """A Matrix Market file, dense or sparse, of real numbers.
 
     Not by scipy: its compiled reader believes an altered file and may crash, and its results differ between versions.
@@ -99,7 +99,7 @@ def _banner(line: str) -> tuple[str, str, str]:
     return words[1], words[2], words[3]
 
 
-def checked_affinity(source: Source, matrix: Any) -> sp.csr_array:
+def checked_affinity(source: DataFile, matrix: Any) -> sp.csr_array:
     """A similarity matrix, or an error that names the file."""
     from tightcut.problem.graph import validate_affinity
 
@@ -140,10 +140,13 @@ def _check_repeated(table: Table, names: list[str], ends: np.ndarray, keys: np.n
         )
 
 
-def has_weight_header(table: Table) -> bool:
-    """For a table read without header: whether its first row names the columns of a list of edges."""
-    first = [str(column[0]).strip().lower() for column in table.cells]
-    if tuple(first[:2]) in END_NAMES:
-        return True
+def names_weights(table: Table) -> bool:
+    """Whether the first row of a graph names the columns.
+
+    Vertices are words as well: in a list of edges a row of words is a header if it begins with source,target, or has a word
+    above the weights.
+    """
+    if len(table.cells) > 3 or tuple(name.lower() for name in table.first_row()[:2]) in END_NAMES:
+        return names_columns(table)
     third = table.cells[2] if len(table.cells) > 2 else []
-    return len(third) > 1 and not is_number(third[0]) and is_number(third[1])
+    return names_columns(table) and len(third) > 1 and not is_number(third[0]) and is_number(third[1])

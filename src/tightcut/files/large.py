@@ -6,14 +6,15 @@ is mapped; it has no name and vanishes with the array. Set TMPDIR to choose the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from tightcut.files import parquet
-from tightcut.files.errors import InputError, parsing
-from tightcut.files.sources import Source, check_readable
+from tightcut.files.errors import InputError, listed, parsing
+from tightcut.files.formats import PARQUET, open_parquet
+from tightcut.files.sources import DataFile, check_readable
 from tightcut.neighbors.points import POINT_TYPES, row_blocks
 from tightcut.selection.scale import written
 
@@ -21,7 +22,7 @@ BLOCK_ENTRIES = 1 << 22
 LARGE_FILE = 1 << 30  # bytes from which the command line maps a file
 
 
-def open_points(path: str | Path | Source, columns: Sequence[str] | None = None) -> np.ndarray:
+def open_points(path: str | Path | DataFile, columns: Sequence[str] | None = None) -> np.ndarray:
     """The points of a NumPy or Parquet file as a memory-mapped array, to be clustered without being read whole.
 
     Parameters
@@ -50,9 +51,9 @@ def open_points(path: str | Path | Source, columns: Sequence[str] | None = None)
     ...     knn_affinity(points, n_neighbors=7).shape
     (300, 300)
     """
-    source = Source.of(path)
+    source = DataFile.of(path)
     check_readable(source)
-    if source.suffix in parquet.SUFFIXES:
+    if source.suffix in PARQUET:
         return _from_parquet(source, columns)
     if source.suffix != ".npy":
         raise InputError(f"{source}: only NPY and Parquet files can be read in blocks.")
@@ -61,7 +62,7 @@ def open_points(path: str | Path | Source, columns: Sequence[str] | None = None)
     return _from_numpy(source)
 
 
-def _from_numpy(source: Source) -> np.ndarray:
+def _from_numpy(source: DataFile) -> np.ndarray:
     with parsing(source, "an NPY file"):
         array = np.load(source.local_file(), mmap_mode="r", allow_pickle=False)
     if not isinstance(array, np.ndarray):
@@ -77,10 +78,41 @@ def _from_numpy(source: Source) -> np.ndarray:
     return written((array[rows] for rows in row_blocks(array, BLOCK_ENTRIES)), array.shape, dtype)
 
 
-def _from_parquet(source: Source, columns: Sequence[str] | None) -> np.ndarray:
-    names, types, n_rows = parquet.number_columns(source, columns)
-    blocks = parquet.read_blocks(source, names, max(1, BLOCK_ENTRIES // len(names)))
-    return written(blocks, (n_rows, len(names)), _narrowest(types))
+def _from_parquet(source: DataFile, columns: Sequence[str] | None) -> np.ndarray:
+    file = open_parquet(source)
+    known = file.schema_arrow.names
+    names = list(known if columns is None else columns)
+    missing = [name for name in names if name not in known]
+    if missing:
+        raise InputError(f"{source} has no column {listed(missing)}; its columns are {listed(known)}.")
+    types = [_number_type(source, file.schema_arrow.field(name)) for name in names]
+    blocks = _blocks(source, names, max(1, BLOCK_ENTRIES // len(names)))
+    return written(blocks, (file.metadata.num_rows, len(names)), _narrowest(types))
+
+
+def _blocks(source: DataFile, names: list[str], n_rows: int) -> Iterator[np.ndarray]:
+    """Columns of numbers, some rows at a time."""
+    start = 0
+    with parsing(source, "a Parquet file"):
+        for batch in open_parquet(source).iter_batches(n_rows, columns=names):
+            # Columns come in the order of the file.
+            parts = [batch.column(name) for name in names]
+            for name, part in zip(names, parts, strict=True):
+                if part.null_count:
+                    row = start + int(np.argmax(np.asarray(part.is_null())))
+                    raise InputError(f"{source}, row {row}, column {name!r}: the cell is empty; every value is needed.")
+            yield np.column_stack([part.to_numpy(zero_copy_only=False) for part in parts])
+            start += batch.num_rows
+
+
+def _number_type(source: DataFile, field: Any) -> np.dtype:
+    try:
+        dtype = np.dtype(field.type.to_pandas_dtype())
+    except (NotImplementedError, TypeError):
+        dtype = np.dtype(object)
+    if dtype.kind not in "biuf":
+        raise InputError(f"{source}: column {field.name!r} holds {field.type}, not numbers. Leave it out.")
+    return dtype
 
 
 def _narrowest(types: list[np.dtype]) -> np.dtype:

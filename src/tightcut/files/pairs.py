@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from tightcut.files.cells import is_missing, is_whole
 from tightcut.files.errors import InputError, listed
-from tightcut.files.sources import Source
+from tightcut.files.sources import DataFile
 from tightcut.files.tables import Table, TableOptions, read_table
 from tightcut.problem import Constraints
 from tightcut.problem.pairs import pair_keys
@@ -48,7 +48,7 @@ class Judgements:
     belief: np.ndarray
 
     @property
-    def path(self) -> Source:
+    def path(self) -> DataFile:
         return self.table.path
 
     def __len__(self) -> int:
@@ -106,10 +106,20 @@ class Judgements:
         pairs, must = self.rows(position), self.must
         return Constraints.from_pairs(len(position), pairs[must], pairs[~must], self.belief[must], self.belief[~must])
 
-    def places(self, ids: Sequence[str]) -> Places:
-        """Where each link stands in the file, by kind and row numbers."""
-        pairs = self.rows({identifier: row for row, identifier in enumerate(ids)})
-        return Places(self.table, 2 * pair_keys(pairs, len(ids)) + self.must, len(ids))
+    def places(self, ids: Sequence[str]) -> Callable[[str, int, int], str | None]:
+        """A function that says where a link stands first in the file, by kind, "must" or "cannot", and rows of `ids`."""
+        n = len(ids)
+        keys = 2 * pair_keys(self.rows({identifier: row for row, identifier in enumerate(ids)}), n) + self.must
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+
+        def find(kind: str, i: int, j: int) -> str | None:
+            key = 2 * (min(i, j) * n + max(i, j)) + (kind == "must")
+            position = int(np.searchsorted(keys, key))
+            found = position < len(keys) and keys[position] == key
+            return self.table.where(int(order[position])) if found else None
+
+        return find
 
     def _unknown_message(self, places: dict[str, str], ids: Sequence[str], source: str) -> str:
         name, place = next(iter(places.items()))
@@ -127,24 +137,7 @@ class Judgements:
         return text + " If a column holds the names, name it: --id COLUMN."
 
 
-class Places:
-    """Where each link stands first in a file."""
-
-    def __init__(self, table: Table, keys: np.ndarray, n_points: int) -> None:
-        self._table, self._n_points = table, n_points
-        self._order = np.argsort(keys, kind="stable")
-        self._keys = keys[self._order]
-
-    def find(self, kind: str, i: int, j: int) -> str | None:
-        """The place of a link of a kind, "must" or "cannot", between two rows of the data; None if it has none."""
-        key = 2 * (min(i, j) * self._n_points + max(i, j)) + (kind == "must")
-        position = int(np.searchsorted(self._keys, key))
-        if position == len(self._keys) or self._keys[position] != key:
-            return None
-        return self._table.where(int(self._order[position]))
-
-
-def read_pairs(path: str | Path | Source, decimal: str | None = None) -> Judgements:
+def read_pairs(path: str | Path | DataFile, decimal: str | None = None) -> Judgements:
     r"""Read a table of pairs: two columns of names, a `type` and perhaps a `belief`.
 
     Without a header the columns are first, second, type, belief, in this order. `decimal` separates beliefs from their
@@ -162,9 +155,7 @@ def read_pairs(path: str | Path | Source, decimal: str | None = None) -> Judgeme
     >>> pairs.names, pairs.must.tolist()
     (['ann', 'bob', 'eve'], [True, False])
     """
-    table = read_table(path, TableOptions(header=False, decimal=decimal or "."))
-    if not table.has_header and _has_header(table):
-        table = table.with_header()
+    table = read_table(path, TableOptions(decimal=decimal or "."), _names_columns)
     first, second, kind, belief = _roles(table)
     names, ends = table.ends(first, second)
     must = _is_must(table, kind)
@@ -177,8 +168,8 @@ def read_pairs(path: str | Path | Source, decimal: str | None = None) -> Judgeme
     return Judgements(ordered, names, ends, must, beliefs)
 
 
-def _has_header(table: Table) -> bool:
-    first = [str(column[0]).strip().lower() for column in table.cells]
+def _names_columns(table: Table) -> bool:
+    first = [cell.lower() for cell in table.first_row()]
     if any(name in first for name in TYPE_NAMES):
         return True
     if len(first) > 2 and _spelling(first[2]) in WORDS and table.n_rows > 1:

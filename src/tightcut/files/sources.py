@@ -30,7 +30,7 @@ BEGINNINGS = {
 
 
 @dataclass(frozen=True)
-class Source:
+class DataFile:
     """What a name on the command line stands for. Its text is that name, for messages.
 
     Parameters
@@ -42,9 +42,9 @@ class Source:
 
     Examples
     --------
-    >>> from tightcut.files.sources import Source
-    >>> source = Source.of("shop.db::customers")
-    >>> source.path.name, source.part, source.suffix, Source.of("points.csv.gz").suffix
+    >>> from tightcut.files.sources import DataFile
+    >>> source = DataFile.of("shop.db::customers")
+    >>> source.path.name, source.part, source.suffix, DataFile.of("points.csv.gz").suffix
     ('shop.db', 'customers', '.db', '.csv')
     """
 
@@ -52,8 +52,8 @@ class Source:
     part: str | None = None
 
     @classmethod
-    def of(cls, given: str | Path | Source) -> Source:
-        if isinstance(given, Source):
+    def of(cls, given: str | Path | DataFile) -> DataFile:
+        if isinstance(given, DataFile):
             return given
         name, mark, part = str(given).rpartition("::")
         return cls(Path(name), part) if mark and not Path(given).exists() else cls(Path(given))
@@ -118,9 +118,9 @@ class Source:
         raise InputError(f"{self}: {self.suffix} files are read from disk only; unpack or save it first.")
 
 
-def check_readable(given: str | Path | Source) -> None:
+def check_readable(given: str | Path | DataFile) -> None:
     """Raise InputError unless a source can be opened and holds something."""
-    source = Source.of(given)
+    source = DataFile.of(given)
     path = source.path
     if source.is_standard_input:
         if not _standard_input():
@@ -155,7 +155,7 @@ def _kind_of(content: bytes) -> str:
     return next((suffix for beginning, suffix in BEGINNINGS.items() if content.startswith(beginning)), ".csv")
 
 
-def _unpacked(source: Source, content: bytes) -> bytes:
+def _unpacked(source: DataFile, content: bytes) -> bytes:
     with parsing(source, f"a {PACKINGS[source.packing]} file"):
         if source.packing == ".gz":
             import gzip

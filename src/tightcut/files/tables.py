@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ import numpy as np
 from tightcut.files.cells import as_number, as_text, brief, complaint, is_missing, is_nearly_a_number, is_number
 from tightcut.files.errors import InputError, listed
 from tightcut.files.formats import READERS, TABLES
-from tightcut.files.sources import Source, check_readable
+from tightcut.files.sources import DataFile, check_readable
 from tightcut.utils.codes import factorize, first_places
 from tightcut.utils.validation import did_you_mean
 
@@ -39,20 +39,13 @@ class TableOptions:
         from 0 as the columns of a frame without names do.
     decimal : str, default="."
         What separates a number from its decimals.
+    asked_by : mapping
+        Why a column is needed that an option such as "--id" names, where the person did not name it; for messages.
     """
 
     header: bool | None = None
     decimal: str = "."
-
-
-class Unread:
-    """The place of a column that was left in its file: it has a length and no cells."""
-
-    def __init__(self, n_rows: int) -> None:
-        self._n_rows = n_rows
-
-    def __len__(self) -> int:
-        return self._n_rows
+    asked_by: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +54,10 @@ class Table:
 
     Parameters
     ----------
-    path : Source
+    path : DataFile
     names : tuple of str
         Of the columns; "1", "2", ... where the file has no header.
-    cells : tuple of list, ndarray or Unread
+    cells : tuple of list or ndarray
         One per column: text from text files, whatever the file holds otherwise.
     lines : sequence of int, optional
         Line of the file that each row ends on; None where there are no lines.
@@ -72,7 +65,7 @@ class Table:
     options : TableOptions
     """
 
-    path: Source
+    path: DataFile
     names: tuple[str, ...]
     cells: tuple[Any, ...]
     lines: Sequence[int] | None = None
@@ -106,7 +99,8 @@ class Table:
         hint = did_you_mean(name, self.names)
         if len(self.names) == 1 and " " in self.names[0]:
             hint = " Separate cells by commas, semicolons, tabs or bars."
-        raise InputError(f"{self.path} has no column {name!r} ({option}); its {kind} are {listed(self.names)}.{hint}")
+        reason = self.options.asked_by.get(option, f" ({option})")
+        raise InputError(f"{self.path} has no column {name!r}{reason}; its {kind} are {listed(self.names)}.{hint}")
 
     def texts(self, name: str) -> list[str]:
         """A column as stripped text; missing values of typed columns are empty."""
@@ -137,7 +131,7 @@ class Table:
                 earlier = self.where(seen[identifier]).rpartition(", ")[2]
                 raise InputError(
                     f"{self.where(row, name)}: {identifier!r} already occurs in {earlier}. Identifiers must differ: "
-                    "remove one of the rows, use another column, or leave out --id to number the rows."
+                    "remove one of the rows, or use another column: --id."
                 )
         return ids
 
@@ -156,6 +150,9 @@ class Table:
         rank[order] = np.arange(len(order))
         texts = list(code)
         return [texts[position] for position in order.tolist()], rank[pairs]
+
+    def first_row(self) -> list[str]:
+        return [str(column[0]).strip() for column in self.cells]
 
     def select(self, mask: np.ndarray) -> Table:
         """The rows where a mask is True."""
@@ -243,10 +240,13 @@ class Table:
         return f"{message} {_advice('Or leave', most[:1], suggest)}".rstrip()
 
 
-def read_table(path: str | Path | Source, options: TableOptions | None = None) -> Table:
+def read_table(
+    path: str | Path | DataFile, options: TableOptions | None = None, is_header: Callable[[Table], bool] | None = None
+) -> Table:
     r"""Read a table of any kind that `tightcut.files.formats` knows; `path` may be "-" for standard input.
 
-    Text may be separated by commas, semicolons, tabs or bars: the first line decides.
+    Text may be separated by commas, semicolons, tabs or bars: the first line decides. Whether that line is a header is
+    for `is_header` to say, if the options leave it open: it gets the table with the first line as a row.
 
     Examples
     --------
@@ -260,7 +260,7 @@ def read_table(path: str | Path | Source, options: TableOptions | None = None) -
     >>> people.names, people.numbers(["height"]).tolist()
     (('name', 'height'), [[1.7], [1.82]])
     """
-    source = Source.of(path)
+    source = DataFile.of(path)
     check_readable(source)
     options = options or TableOptions()
     if source.suffix not in READERS:
@@ -268,28 +268,27 @@ def read_table(path: str | Path | Source, options: TableOptions | None = None) -
     columns, names, lines = READERS[source.suffix](source)
     if names is not None:
         return Table(source, _column_names(source, list(names)), tuple(columns), lines, options=options)
-    header = options.header
-    if header is None:
-        first = [column[0] for column in columns]
-        square = len(columns) == len(columns[0])  # distances of points on a line also begin with 0, 1, 2, ...
-        header = not any(is_number(cell, options.decimal) for cell in first) or (_is_numbered(first) and not square)
     numbers = tuple(str(number + 1) for number in range(len(columns)))
     table = Table(source, numbers, tuple(columns), lines, has_header=False, options=options)
+    header = (is_header or names_columns)(table) if options.header is None else options.header
     return table.with_header() if header else table
 
 
-def _column_names(path: Source, header: list[str]) -> tuple[str, ...]:
+def names_columns(table: Table) -> bool:
+    """Whether the first row of a table has no number in it, or the names 0, 1, 2, ... that pandas gives to columns."""
+    first = table.first_row()
+    numbers = [cell for cell in first if is_number(cell, table.options.decimal)]
+    square = len(first) == table.n_rows  # distances of points on a line also begin with 0, 1, 2, ...
+    counted = len(numbers) >= NUMBERED and numbers == [str(number) for number in range(len(numbers))]
+    return not numbers or (counted and not square)
+
+
+def _column_names(path: DataFile, header: list[str]) -> tuple[str, ...]:
     names = [name.strip() or f"column {number}" for number, name in enumerate(header, 1)]
     if len(set(names)) < len(names):
         twice = Counter(names).most_common(1)[0][0]
         raise InputError(f"{path} has two columns named {twice!r}; rename one of them.")
     return tuple(names)
-
-
-def _is_numbered(cells: Sequence[str]) -> bool:
-    """Whether cells are the names 0, 1, 2, ... that pandas gives to columns, perhaps beside other names."""
-    numbers = [cell.strip() for cell in cells if is_number(cell)]
-    return len(numbers) >= NUMBERED and numbers == [str(number) for number in range(len(numbers))]
 
 
 def _advice(leave: str, names: list[str], suggest: Collection[str], *, encode: bool = False) -> str:

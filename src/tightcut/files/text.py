@@ -16,13 +16,13 @@ import numpy as np
 
 from tightcut.files.cells import is_number
 from tightcut.files.errors import InputError
-from tightcut.files.sources import Source
+from tightcut.files.sources import DataFile
 from tightcut.utils.display import counted
 
 NEWLINE, SPACE = ord("\n"), ord(" ")
 
 
-def read_columns(source: Source) -> tuple[list[list[str]], Sequence[int]]:
+def read_columns(source: DataFile) -> tuple[list[list[str]], Sequence[int]]:
     """The columns of a text file, header and all, and the line that each row ends on."""
     text = decode(source)
     first, second = islice(chain((line for line in io.StringIO(text, newline=None) if line.strip()), ("", "")), 2)
@@ -42,7 +42,7 @@ def read_columns(source: Source) -> tuple[list[list[str]], Sequence[int]]:
     return columns, lines
 
 
-def decode(source: Source) -> str:
+def decode(source: DataFile) -> str:
     """The text of a file: UTF-8 with or without a byte-order mark, or UTF-16 with one."""
     content = source.read_bytes()
     encoding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
@@ -115,7 +115,7 @@ def split_plain(text: str, separator: str) -> list[list[str]] | None:
     return [cells[column::width] for column in range(width)]
 
 
-def read_rows(source: Source, text: str, separator: str) -> tuple[list[list[str]], list[int]]:
+def read_rows(source: DataFile, text: str, separator: str) -> tuple[list[list[str]], list[int]]:
     """The rows with at least one cell that is not blank, and the line that each ends on."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
     rows, lines = [], []
@@ -131,7 +131,7 @@ def read_rows(source: Source, text: str, separator: str) -> tuple[list[list[str]
     return rows, lines
 
 
-def _check_even(source: Source, rows: list[list[str]], lines: Sequence[int], separator: str) -> None:
+def _check_even(source: DataFile, rows: list[list[str]], lines: Sequence[int], separator: str) -> None:
     width = len(rows[0])
     uneven = next((number for number, row in enumerate(rows) if len(row) != width), None)
     if uneven is None:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from numbers import Integral, Real
@@ -67,7 +67,7 @@ def write_archive(path: Path, parameters: dict[str, Any], state: dict[str, Any],
 
 @contextmanager
 def damage_reported(path: Any) -> Iterator[None]:
-    """Raise what reading a damaged file may raise, which has no end, as an ArchiveError that names the file."""
+    """Raise whatever reading a damaged file raises as an ArchiveError that names the file."""
     try:
         yield
     except (ArchiveError, MemoryError):
@@ -132,14 +132,11 @@ class _Writer:
         if sp.issparse(value):
             return self._matrix(value, name)
         if isinstance(value, Constraints):
-            return {
-                "constraints": {part: self.encode(part_of(value), f"{name}.{part}") for part, part_of in LINKS.items()}
-            }
+            return {"constraints": self._attributes(value, LINKS, name)}
         if isinstance(value, Changes):
             return {"changes": value.to_lists()}
         if type(value) in RECORDS.values():
-            parts = {field.name: getattr(value, field.name) for field in fields(value)}
-            return {type(value).__name__: {part: self.encode(item, f"{name}.{part}") for part, item in parts.items()}}
+            return {type(value).__name__: self._attributes(value, [field.name for field in fields(value)], name)}
         if isinstance(value, tuple):
             return {"tuple": [self.encode(item, f"{name}.{place}") for place, item in enumerate(value)]}
         if isinstance(value, list):
@@ -152,6 +149,9 @@ class _Writer:
             f"{name} is {value!r}, which cannot be written into a file: numbers, strings, arrays and collections of "
             f"these can. Change it first, for example with set_params({name}=...)."
         )
+
+    def _attributes(self, value: Any, parts: Iterable[str], name: str) -> dict[str, Any]:
+        return {part: self.encode(getattr(value, part), f"{name}.{part}") for part in parts}
 
     def _array(self, array: np.ndarray, name: str) -> dict[str, Any]:
         if array.dtype.kind in "OU":
@@ -169,13 +169,7 @@ class _Writer:
 
 
 RECORDS: dict[str, Any] = {record.__name__: record for record in (CandidateScore, Choice, ColumnScale, Setting, View)}
-LINKS: dict[str, Callable[[Constraints], Any]] = {
-    "n_points": lambda known: known.n_points,
-    "must_link": lambda known: known.must_link,
-    "cannot_link": lambda known: known.cannot_link,
-    "must_link_belief": lambda known: known.must_link_belief,
-    "cannot_link_belief": lambda known: known.cannot_link_belief,
-}
+LINKS = ("n_points", "must_link", "cannot_link", "must_link_belief", "cannot_link_belief")
 
 
 class _Reader:
@@ -211,7 +205,7 @@ class _Reader:
         if kind in RECORDS:
             return RECORDS[kind](**{part: self.decode(item) for part, item in content.items()})
         if kind not in decoders:
-            raise ValueError(f"it holds a value of a kind that is not known, {kind!r:.40}")
+            raise ValueError(f"it holds a value of an unknown kind, {kind!r:.40}")
         return decoders[kind](content)
 
     def _strings(self, items: list[str]) -> np.ndarray:

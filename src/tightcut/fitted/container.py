@@ -1,4 +1,4 @@
-"""The zip archive around a model: looked at whole before anything is built from it.
+"""The zip archive around a model: checked as a whole before anything is built from it.
 
 Entries are stored and not compressed, so that they take no more memory than the file. An array is read only if its header
 announces as many bytes as the entry has; the header is matched, not evaluated.
@@ -51,11 +51,11 @@ class Container:
         size = self._archive.getinfo(name).file_size
         with self._archive.open(name) as entry:
             if entry.read(len(MAGIC)) != MAGIC:
-                raise ValueError(f"{name} is no array")
+                raise ValueError(f"{name} is not an array")
             length = int.from_bytes(entry.read(2), "little")
             header = HEADER.fullmatch(entry.read(length))
             if header is None:
-                raise ValueError(f"{name} is no array of numbers")
+                raise ValueError(f"{name} is not an array of numbers")
             dtype = np.dtype(header[1].decode())
             shape = tuple(int(part) for part in header[3].split(b",") if part.strip())
             n_bytes = math.prod(shape) * dtype.itemsize

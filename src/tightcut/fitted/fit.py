@@ -16,7 +16,7 @@ from tightcut.problem import Constraints
 from tightcut.problem.gather import gather_constraints
 from tightcut.problem.graph import Graph
 from tightcut.progress import ProgressLine
-from tightcut.selection.candidates import TuningProblem
+from tightcut.selection.probe import TuningProblem
 from tightcut.selection.select import select
 from tightcut.selection.sources import graph_source
 from tightcut.utils.interruption import interruptible

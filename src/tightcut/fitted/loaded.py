@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tightcut.fitted.changes import Changes
-from tightcut.neighbors import METRICS, SEARCHES, SYMMETRIZE, check_points
+from tightcut.neighbors import METRICS, SYMMETRIZE, check_points
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph, validate_affinity
 from tightcut.selection import SCALES, CandidateScore, Choice, Setting, View
@@ -30,13 +30,11 @@ WORDS = {
     "criterion": ("ncut", "rcut"),
     "affinity": ("knn", "precomputed"),
     "metric": METRICS,
-    "neighbors": SEARCHES,
-    "connect": (True, False),
 }
 
 
 def check_parameters(parameters: Mapping[str, Any]) -> None:
-    """Parameters that updates and predictions read; a fit checks all of them."""
+    """Parameters that updates and predictions read; `KnnAffinity` checks its own, and a fit checks all of them."""
     for name, value in parameters.items():
         _require(value is None or isinstance(value, bool | int | float | str), f"parameter {name}")
         _require(value in WORDS.get(name, (value,)), f"parameter {name}")

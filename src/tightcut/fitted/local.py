@@ -32,7 +32,7 @@ HOPS = 2  # from a new constraint to points that may move on account of it
 
 
 @dataclass(frozen=True)
-class Effort:
+class UpdateOptions:
     """How to search: locally by default, in everything that may move if `options` are given."""
 
     influence: float = 0.0
@@ -71,7 +71,7 @@ class Situation:
         return int(self.before.max()) + 1
 
 
-def settle(situation: Situation, effort: Effort, rng: np.random.Generator) -> np.ndarray:
+def settle(situation: Situation, effort: UpdateOptions, rng: np.random.Generator) -> np.ndarray:
     """Labels that satisfy every constraint and differ little from those before.
 
     Numbers from k on are new clusters; some of the numbers below k may no longer occur.
@@ -224,7 +224,7 @@ class LocalProblem:
         number[number < 0] = np.setdiff1d(np.arange(k), number)
         return number[found].astype(np.int32)
 
-    def improved(self, labels: np.ndarray, k: int, effort: Effort, rng: np.random.Generator) -> np.ndarray:
+    def improved(self, labels: np.ndarray, k: int, effort: UpdateOptions, rng: np.random.Generator) -> np.ndarray:
         """The labels after a local search, or a full one, that keeps every constraint."""
         used, labels = np.unique(labels, return_inverse=True)
         labels, k = labels.astype(np.int32), len(used)

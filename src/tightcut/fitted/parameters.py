@@ -41,9 +41,9 @@ class Parameters:
     @classmethod
     def from_flat(cls, **given: Any) -> Parameters:
         """From names of which some belong to `KnnAffinity`, as on the command line and in saved models."""
-        graph = {name: given.pop(name) for name in OF_THE_GRAPH if name in given}
-        if given.get("affinity", "knn") == "knn" and KnnAffinity(**graph) != KnnAffinity():
-            given["affinity"] = KnnAffinity(**graph)
+        graph = KnnAffinity(**{name: given.pop(name) for name in OF_THE_GRAPH if name in given})
+        if given.get("affinity", "knn") == "knn" and graph != KnnAffinity():
+            given["affinity"] = graph
         return cls(**given)
 
     def flat(self) -> dict[str, Any]:

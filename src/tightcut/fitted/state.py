@@ -16,7 +16,7 @@ from tightcut.neighbors.points import Points
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.selection.built_graph import BuiltGraph
-from tightcut.selection.selection import Choice
+from tightcut.selection.graph_config import Choice
 from tightcut.selection.sources import GraphSource, PointSource
 
 if TYPE_CHECKING:

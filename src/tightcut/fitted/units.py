@@ -55,7 +55,7 @@ def make_units(constraints: Constraints, placed: np.ndarray, old: np.ndarray, ke
     Parameters
     ----------
     placed : ndarray of shape (n,)
-        The cluster of each point before the constraints are looked at.
+        The cluster of each point before constraints are applied.
     old, kept : ndarray of bool, shape (n,)
 
     Raises

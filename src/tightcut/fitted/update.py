@@ -11,7 +11,7 @@ from tightcut.clustering.cluster import Settings, as_generator
 from tightcut.clustering.result import ClusteringResult
 from tightcut.fitted.changes import list_changes
 from tightcut.fitted.fit import seed_of
-from tightcut.fitted.local import Effort, Situation, settle
+from tightcut.fitted.local import Situation, UpdateOptions, settle
 from tightcut.fitted.state import FittedState
 from tightcut.problem import Constraints
 from tightcut.problem.gather import gather_constraints
@@ -64,7 +64,7 @@ def update(
         )
         given = state.parameters
         options = Settings(effort=given.effort, n_jobs=given.n_jobs, device=given.device).options(None)
-        effort = Effort(state.choice.setting.influence, options if full else None)
+        effort = UpdateOptions(state.choice.setting.influence, options if full else None)
         found = settle(situation, effort, as_generator(seed_of(given.random_state)))
     labels, n_ids = _identified(found, situation.before, ids, state.n_ids)
     known = _on_more_points(state.constraints, n) | fresh

@@ -14,3 +14,12 @@ def filled(n, value):
     for at in range(n):
         array[at] = value
     return array
+
+
+@compiled
+def tabulate(indptr, indices, values, labels, table):
+    """The sum of each vertex's values towards each cluster. O(arcs + n k)."""
+    table[:] = 0.0
+    for v in range(len(labels)):
+        for a in range(indptr[v], indptr[v + 1]):
+            table[v, labels[indices[a]]] += values[a]

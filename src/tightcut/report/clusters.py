@@ -47,14 +47,8 @@ def cluster_section(subject: Subject) -> str:
             + f"<td>{_members(subject, members[:TYPICAL].tolist())}</td><td>{_members(subject, border) or NONE}</td>"
         )
         rows.append(Row(cells, f'data-cluster="{cluster}"'))
-    headings = [
-        "Cluster",
-        "Points#",
-        "Cut#",
-        *["What distinguishes it"] * bool(distinguished),
-        "Typical members",
-        "At the border",
-    ]
+    described = ["What distinguishes it"] * bool(distinguished)
+    headings = ["Cluster", "Points#", "Cut#", *described, "Typical members", "At the border"]
     if len(leaving) > CLUSTERS_SHOWN:
         more = f"and {len(leaving) - CLUSTERS_SHOWN:,} more clusters"
         rows.append(Row(f'<td colspan="{len(headings)}" class="quiet">{more}</td>'))
@@ -68,7 +62,7 @@ def distinctions(subject: Subject) -> list[str]:
     deviation = np.std(subject.points, axis=0, dtype=np.float64)
     mean = np.mean(subject.points, axis=0, dtype=np.float64)
     distinguished = []
-    for cluster in range(min(subject.n_clusters, CLUSTERS_SHOWN)):
+    for cluster in range(min(len(subject.sizes), CLUSTERS_SHOWN)):
         own = np.mean(subject.points[subject.labels == cluster], axis=0, dtype=np.float64)
         differences = np.divide(own - mean, deviation, out=np.zeros_like(mean), where=deviation > 0)
         top = np.argsort(-np.abs(differences), kind="stable")[:COLUMNS_TOLD].tolist()

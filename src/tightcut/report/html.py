@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 
 import numpy as np
 
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
+from tightcut.problem.violations import Violations
 
 Place = Callable[[str, int, int], str | None]
 
@@ -29,9 +31,14 @@ class Subject:
     images: np.ndarray | None = None
     places: Place | None = None
 
-    @property
-    def n_clusters(self) -> int:
-        return int(self.labels.max()) + 1
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """How many points each cluster has."""
+        return np.bincount(self.labels)
+
+    @cached_property
+    def violations(self) -> Violations:
+        return self.constraints.violations(self.labels)
 
     def title(self, cluster: int) -> str:
         """The name of a cluster, or its number."""
@@ -77,7 +84,7 @@ def table(about: str, headings: Sequence[str], rows: Iterable[Row], name: str = 
     name = name or "wide"
     cells = [f'<th scope="col" class="{kind}">{text}</th>' for text, kind in columns]
     head = f"<thead><tr>{''.join(cells)}</tr></thead>" if headings else ""
-    # The text stands above and not in the table, which may be wider than the screen.
+    # The text is above the table, not in it: the table may be wider than the screen.
     return (
         f'<p class="about">{about}</p><div class="scroll"><table class="{name}">{head}'
         f"<tbody>{body}</tbody></table></div>"

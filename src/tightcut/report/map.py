@@ -13,6 +13,7 @@ import numpy as np
 from tightcut.audit import ConstraintPrice
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
+from tightcut.report.html import Subject
 from tightcut.report.layout import graph_layout, principal_components
 from tightcut.utils.validation import check_choice
 
@@ -22,50 +23,14 @@ ROOMY = 1000  # points that have room for large markers
 NUMBERED = 60  # clusters whose numbers have room on the map
 LAYOUTS = ("auto", "graph", "pca")
 # Twenty colours that are told apart, on white and on black; with seven shapes no two of 140 clusters look the same.
-LIGHT = [
-    "#0072b2",
-    "#e69f00",
-    "#009e73",
-    "#cc79a7",
-    "#56b4e9",
-    "#b8a900",
-    "#8c4a2f",
-    "#7d3fb2",
-    "#c2185b",
-    "#5b8c1f",
-    "#00868b",
-    "#5c6bc0",
-    "#7f7f7f",
-    "#f06a6a",
-    "#1f3f5b",
-    "#93cf3a",
-    "#b894f0",
-    "#d3b083",
-    "#ee4bcf",
-    "#124d33",
-]
-DARK = [
-    "#4aa3df",
-    "#f0b429",
-    "#2cc295",
-    "#e29cc4",
-    "#8fd0f7",
-    "#f0e442",
-    "#c07a58",
-    "#a873dc",
-    "#ee5c93",
-    "#8fc04a",
-    "#2fb9be",
-    "#929df0",
-    "#b0b0b0",
-    "#ff9c92",
-    "#5f84a6",
-    "#c3f078",
-    "#d9c2ff",
-    "#f0dab8",
-    "#ff8ae6",
-    "#3f9468",
-]
+LIGHT = (
+    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#b8a900", "#8c4a2f", "#7d3fb2", "#c2185b", "#5b8c1f",
+    "#00868b", "#5c6bc0", "#7f7f7f", "#f06a6a", "#1f3f5b", "#93cf3a", "#b894f0", "#d3b083", "#ee4bcf", "#124d33",
+)  # fmt: skip
+DARK = (
+    "#4aa3df", "#f0b429", "#2cc295", "#e29cc4", "#8fd0f7", "#f0e442", "#c07a58", "#a873dc", "#ee5c93", "#8fc04a",
+    "#2fb9be", "#929df0", "#b0b0b0", "#ff9c92", "#5f84a6", "#c3f078", "#d9c2ff", "#f0dab8", "#ff8ae6", "#3f9468",
+)  # fmt: skip
 N_COLOURS = len(LIGHT)
 
 SHAPES = (
@@ -85,29 +50,22 @@ PALETTES["fills"] = "".join(f".k{number}{{fill:var(--c{number})}}" for number in
 MARKERS = "".join(f'<g id="m{number}">{shape}</g>' for number, shape in enumerate(SHAPES))
 
 
-def draw_map(
-    graph: Graph,
-    labels: np.ndarray,
-    constraints: Constraints,
-    ids: Sequence[str],
-    points: np.ndarray | None,
-    costly: Sequence[ConstraintPrice] = (),
-    layout: str = "auto",
-) -> tuple[str, str]:
+def draw_map(subject: Subject, costly: Sequence[ConstraintPrice], layout: str) -> tuple[str, str]:
     """Points coloured by cluster, with constraints as lines; large data is thinned out. Also the caption."""
+    labels, constraints, n_clusters = subject.labels, subject.constraints, len(subject.sizes)
     lines = _chosen_lines(constraints, labels, costly)
     shown = _chosen_points(len(labels), lines)
-    positions, how = _positions(graph, points, shown, layout)
-    # On a larger sheet the markers are smaller.
+    positions, how = _positions(subject.graph, subject.points, shown, layout)
+    # Markers are smaller on a larger sheet.
     zoom = 1.0 if len(shown) <= ROOMY else 1.6
     positions *= zoom
     place = {point: positions[number] for number, point in enumerate(shown.tolist())}
     height = float(positions[:, 1].max(initial=0) + zoom * MARGIN)
-    n_clusters = int(labels.max()) + 1
     groups = [
         f'<g class="points k{cluster % N_COLOURS}" data-cluster="{cluster}">'
         + "".join(
-            _marker(cluster, point, place[point], ids[point]) for point in shown[labels[shown] == cluster].tolist()
+            _marker(cluster, point, place[point], subject.ids[point])
+            for point in shown[labels[shown] == cluster].tolist()
         )
         + "</g>"
         for cluster in range(n_clusters)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tightcut.audit import Audit, ConstraintPrice
-from tightcut.problem.violations import Violations
 from tightcut.report.html import Row, Subject, line, section, table
 from tightcut.utils.display import counted
 
@@ -27,7 +26,8 @@ METHODS = {
 }
 
 
-def violation_section(subject: Subject, violations: Violations) -> str:
+def violation_section(subject: Subject) -> str:
+    violations = subject.violations
     if not violations.n_violations:
         return ""
     pairs = [("must", pair) for pair in violations.must_link.tolist()]

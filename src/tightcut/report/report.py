@@ -21,7 +21,6 @@ from tightcut.fitted.changes import Changes
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.objective import cluster_cuts
-from tightcut.problem.violations import Violations
 from tightcut.report.changes import change_section
 from tightcut.report.clusters import CLUSTERS_SHOWN, cluster_section
 from tightcut.report.html import Place, Row, Subject, line, section, shorten, table
@@ -123,20 +122,19 @@ def render(
     titles = [(names or {}).get(number, str(number)) for number in numbers.tolist()]
     subject = Subject(graph, codes, known, rows, titles, points, columns, images, places)
     free_cut = prices.free_cut if free_cut is None and prices is not None else free_cut
-    violations = known.violations(labels)
     sections = [
         _map_section(subject, [] if prices is None else costly(prices), layout),
         cluster_section(subject),
         change_section(changes, subject, names or {}),
-        violation_section(subject, violations),
+        violation_section(subject),
         price_section(subject, prices),
         _fact_section(subject, facts or {}),
     ]
     template = Template(resources.files("tightcut.report").joinpath("report.html").read_text("utf-8"))
     return template.substitute(
         title=escape(title),
-        lead=_lead(subject, violations),
-        cards=_cards(subject, violations, criterion, free_cut),
+        lead=_lead(subject),
+        cards=_cards(subject, criterion, free_cut),
         markers=MARKERS,
         members=_members(subject),
         **PALETTES,
@@ -199,21 +197,21 @@ def _members(subject: Subject) -> str:
     )
 
 
-def _lead(subject: Subject, violations: Violations) -> str:
-    sizes = np.bincount(subject.labels)
-    text = f"{len(subject.ids):,} points in {counted(len(sizes), 'cluster')}"
+def _lead(subject: Subject) -> str:
+    text = f"{len(subject.ids):,} points in {counted(len(subject.sizes), 'cluster')}"
     known = subject.constraints
     if known.is_empty:
         return f"{text}, found without constraints."
     text += f", found with {counted(known.n_must_link, 'must-link')} and {counted(known.n_cannot_link, 'cannot-link')}"
-    if violations.n_violations == 0:
+    count = subject.violations.n_violations
+    if count == 0:
         return f"{text}, all of them satisfied."
-    return f"{text}. {violations.n_violations:,} of them {'is' if violations.n_violations == 1 else 'are'} violated."
+    return f"{text}. {count:,} of them {'is' if count == 1 else 'are'} violated."
 
 
-def _cards(subject: Subject, violations: Violations, criterion: str, free_cut: float | None) -> str:
+def _cards(subject: Subject, criterion: str, free_cut: float | None) -> str:
     leaving, volume = cluster_cuts(subject.graph, subject.labels)
-    sizes = np.bincount(subject.labels)
+    sizes, n_violated = subject.sizes, subject.violations.n_violations
     span = f"{sizes.min():,} to {sizes.max():,} points" if np.ptp(sizes) else f"{counted(sizes[0], 'point')} each"
     n_pairs = subject.constraints.n_pairs
     aside = f"of at most {len(sizes)}" * ("norm" in criterion)
@@ -224,8 +222,8 @@ def _cards(subject: Subject, violations: Violations, criterion: str, free_cut: f
         (criterion.capitalize(), f"{(leaving / volume).sum():.4g}", aside, ""),
     ]
     if n_pairs:
-        alarm = "alarm" if violations.n_violations else ""
-        cards.append(("Violated constraints", f"{violations.n_violations:,}", f"of {counted(n_pairs, 'pair')}", alarm))
+        alarm = "alarm" if n_violated else ""
+        cards.append(("Violated constraints", f"{n_violated:,}", f"of {counted(n_pairs, 'pair')}", alarm))
     return "".join(
         f'<div class="{alarm}"><dt>{escape(name)}</dt><dd>{value}<small>{note}</small></dd></div>'
         for name, value, note, alarm in cards
@@ -233,15 +231,12 @@ def _cards(subject: Subject, violations: Violations, criterion: str, free_cut: f
 
 
 def _map_section(subject: Subject, expensive: list[ConstraintPrice], layout: str) -> str:
-    svg, caption = draw_map(
-        subject.graph, subject.labels, subject.constraints, subject.ids, subject.points, expensive, layout
-    )
-    known, sizes = subject.constraints, np.bincount(subject.labels)
+    svg, caption = draw_map(subject, expensive, layout)
+    known, violations = subject.constraints, subject.violations
     entries = [
         f'<li data-cluster="{cluster}" tabindex="0">{key(cluster)} {subject.title(cluster)} <small>{size:,}</small></li>'
-        for cluster, size in enumerate(sizes[:CLUSTERS_SHOWN])
+        for cluster, size in enumerate(subject.sizes[:CLUSTERS_SHOWN])
     ]
-    violations = known.violations(subject.labels)
     lines = [
         ("must", "must-link", known.n_must_link - len(violations.must_link)),
         ("cannot", "cannot-link", known.n_cannot_link - len(violations.cannot_link)),

@@ -1,15 +1,20 @@
-"""Scored pairs: the roles of the columns of a table, and each pair as evidence for or against a match."""
+"""Scored pairs: a table of ids and probabilities, and each pair as evidence for or against a match."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
 
 import numpy as np
 
 from tightcut.files import InputError
 from tightcut.files.errors import listed
-from tightcut.resolution.tables import Source, numbers_of
+from tightcut.problem.pairs import pair_keys
+from tightcut.resolution.ids import IdColumn, read_ids
+from tightcut.resolution.tables import Columns, TableView, read_view
+from tightcut.utils.codes import first_places
 
 ROUNDING = 1e-12  # weights below this count as 0
 SURE = 1e-6  # scores are clipped to [SURE, 1 - SURE]
@@ -35,79 +40,107 @@ BETWEEN = "-__-"  # how splink writes a dataset and an id as one
 
 
 @dataclass(frozen=True, eq=False)
-class Roles:
-    """The columns of the two ids and of the score; and of the datasets that they belong to, if ids need them."""
+class ScoredTable:
+    """Two ids and a match probability per row.
 
-    first: str
-    second: str
-    score: str
-    datasets: tuple[str, str] | None = None
+    Parameters
+    ----------
+    view : TableView
+    ids : pair of IdColumn
+        With the dataset of each id in front where ids are unique within datasets only.
+    scores : ndarray
+        In [0, 1].
+    columns : tuple of str
+        The names of the columns of ids.
+    datasets : tuple of str, optional
+        The columns of the datasets that the ids belong to.
+    """
+
+    view: TableView
+    ids: tuple[IdColumn, IdColumn]
+    scores: np.ndarray
+    columns: tuple[str, str]
+    datasets: tuple[str, str] | None
+
+    @classmethod
+    def read(cls, edges: Any, columns: Sequence[str] | None) -> ScoredTable:
+        """Read a table whose columns are named, have usual names, or are three in this order: two ids and a score."""
+        view = read_view(edges, "edges", ("a", "b", "probability"))
+        first, second, score, datasets = _find_columns(view, columns)
+        one, other = read_ids(view, first), read_ids(view, second)
+        if datasets is not None:
+            one, other = (_with_dataset(own, view, name) for own, name in zip((one, other), datasets, strict=True))
+        return cls(view, (one, other), _read_probabilities(view, score), (first, second), datasets)
+
+    def sides(self, name: str) -> tuple[str, str] | None:
+        """The two columns that say something of the two records: NAME_l and NAME_r, or spelled in another usual way.
+
+        splink calls the source of a record source_dataset, which `source` finds, too.
+        """
+        for stem, (left, right) in product((name.lower(), f"{name.lower()}_dataset"), SIDES):
+            one, other = self.view.one([stem + left]), self.view.one([stem + right])
+            if one is not None and other is not None:
+                return one, other
+        return None
+
+    def records(self, ids: np.ndarray, pairs: np.ndarray) -> Columns:
+        """The column of ids; and the datasets and ids that they are made of, as they were given, numbers or texts."""
+        if self.datasets is None:
+            return Columns(id=ids)
+        parts = [str(identifier).partition(BETWEEN) for identifier in ids]
+        dataset, own = (np.array([part[side] for part in parts], dtype=object) for side in (0, 2))
+        first = first_places(pairs.T.ravel(), len(ids))
+        if (first < pairs.size).all():
+            own = np.concatenate([self.view.column(name) for name in self.columns])[first]
+        return Columns(id=ids, source_dataset=dataset, unique_id=own)
 
 
-def find_roles(source: Source, columns: Sequence[str] | None) -> Roles:
-    """The columns of ids and scores: as named, by their usual names, or in order if there are three."""
+def _find_columns(view: TableView, columns: Sequence[str] | None) -> tuple[str, str, str, tuple[str, str] | None]:
+    """The columns of both ids, of the score, and of the datasets if ids need them."""
     if columns is not None:
-        return _named(source, columns)
-    ends = _find_ids({name.lower(): name for name in source.names})
-    score = source.one(SCORE_NAMES)
-    if ends is None or score is None:
-        if len(source.names) == 3:
-            first, second, score = source.names
-            return Roles(first, second, score)
-        what = "two columns of ids" if ends is None else "a column of probabilities"
-        raise InputError(
-            f"{source.name} has no columns that are known as {what}; its columns are {listed(source.names)}. Name the two "
-            "ids and the probability: columns=(first, second, probability), or --columns FIRST,SECOND,PROBABILITY."
-        )
-    return Roles(*ends, score, _datasets(source))
+        if isinstance(columns, str) or len(columns) != 3:
+            raise ValueError(f"columns must name three: the two ids and the probability; got {columns!r}.")
+        missing = [name for name in columns if name not in view.names]
+        if missing:
+            raise InputError(f"{view.path} has no column {listed(missing)}; its columns are {listed(view.names)}.")
+        return columns[0], columns[1], columns[2], None
+    ends, score = _find_ids({name.lower(): name for name in view.names}), view.one(SCORE_NAMES)
+    if ends is not None and score is not None:
+        one, other = (view.one([name]) for name in DATASETS)
+        return *ends, score, None if one is None or other is None else (one, other)
+    if len(view.names) == 3:
+        return *view.names, None
+    what = "two columns of ids" if ends is None else "a column of probabilities"
+    raise InputError(
+        f"{view.path} has no columns that are known as {what}; its columns are {listed(view.names)}. Name the two "
+        "ids and the probability: columns=(first, second, probability), or --columns FIRST,SECOND,PROBABILITY."
+    )
 
 
 def _find_ids(known: dict[str, str]) -> tuple[str, str] | None:
-    """Two columns with usual names, or the only ones that splink may have made from a name of an id: row_id_l, row_id_r."""
-    own = [(name, f"{name[:-2]}_r") for name in known if name.endswith("id_l")]
-    usual = [pair for pair in ID_NAMES if pair[0] in known and pair[1] in known]
-    possible = usual or [pair for pair in own if pair[1] in known]
-    return (known[possible[0][0]], known[possible[0][1]]) if usual or len(possible) == 1 else None
+    """Two columns with usual names, or the only ones that splink may have made from the name of an id: row_id_l, row_id_r."""
+    usual = [pair for pair in ID_NAMES if known.keys() >= {*pair}][:1]
+    own = [(name, f"{name[:-2]}_r") for name in known if name.endswith("id_l") and f"{name[:-2]}_r" in known]
+    possible = usual or own
+    return (known[possible[0][0]], known[possible[0][1]]) if len(possible) == 1 else None
 
 
-def _named(source: Source, columns: Sequence[str]) -> Roles:
-    if isinstance(columns, str) or len(columns) != 3:
-        raise ValueError(f"columns must name three: the two ids and the probability; got {columns!r}.")
-    missing = [name for name in columns if name not in source.names]
-    if missing:
-        raise InputError(f"{source.name} has no column {listed(missing)}; its columns are {listed(source.names)}.")
-    first, second, score = columns
-    return Roles(first, second, score)
+def _with_dataset(ids: IdColumn, view: TableView, column: str) -> IdColumn:
+    names, place = view.distinct(column)
+    datasets = np.array(names, dtype=object)[place].tolist()
+    own = ids.values if isinstance(ids.values, list) else ids.values.tolist()
+    return replace(
+        ids, values=[f"{dataset}{BETWEEN}{one}" for dataset, one in zip(datasets, own, strict=True)], loose=False
+    )
 
 
-def _datasets(source: Source) -> tuple[str, str] | None:
-    one, other = (source.one([name]) for name in DATASETS)
-    return None if one is None or other is None else (one, other)
-
-
-def find_sides(source: Source, name: str) -> tuple[str, str] | None:
-    """The two columns that say something of the two records: NAME_l and NAME_r, or spelled in another usual way.
-
-    splink calls the source of a record source_dataset, which `source` finds, too.
-    """
-    for stem in (name.lower(), f"{name.lower()}_dataset"):
-        for sides in SIDES:
-            one, other = (source.one([stem + side]) for side in sides)
-            if one is not None and other is not None:
-                return one, other
-    return None
-
-
-def read_probabilities(source: Source, column: str) -> np.ndarray:
-    """Scores in [0, 1]."""
-    values = numbers_of(source, column)
+def _read_probabilities(view: TableView, column: str) -> np.ndarray:
+    values = view.numbers([column])[:, 0]
     bad = ~((values >= 0) & (values <= 1))
     if bad.any():
         row = int(np.argmax(bad))
         hint = " Percentages? Divide by 100." if 1 < values.max() <= 100 and values.min() >= 0 else ""
-        raise InputError(
-            f"{source.where(row)}, column {column!r}: {values[row]:g} is not a probability between 0 and 1.{hint}"
-        )
+        raise InputError(f"{view.where(row, column)}: {values[row]:g} is not a probability between 0 and 1.{hint}")
     return values
 
 
@@ -125,7 +158,7 @@ def log_odds(probability: np.ndarray | float) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class PairScores:
     """Each scored pair once, in order.
 
     Parameters
@@ -142,10 +175,9 @@ class Evidence:
     probability: np.ndarray
 
 
-def merge_scores(pairs: np.ndarray, probability: np.ndarray, prior: float, n_records: int) -> Evidence:
+def merge_scores(pairs: np.ndarray, probability: np.ndarray, prior: float, n_records: int) -> PairScores:
     """Of a pair that was scored several times, in either order, the mean of its log odds counts."""
-    low, high = np.minimum(pairs[:, 0], pairs[:, 1]), np.maximum(pairs[:, 0], pairs[:, 1])
-    key = low * n_records + high
+    key = pair_keys(pairs, n_records)
     # Equal pairs by their score, so that sums do not depend on the order of the rows.
     order = np.lexsort((probability, key))
     key, score = key[order], probability[order]
@@ -159,4 +191,4 @@ def merge_scores(pairs: np.ndarray, probability: np.ndarray, prior: float, n_rec
         key = key[starts]
     weight = odds - log_odds(prior)
     weight[np.abs(weight) < ROUNDING] = 0.0
-    return Evidence(np.stack(np.divmod(key, max(n_records, 1)), axis=1), weight, score)
+    return PairScores(np.stack(np.divmod(key, max(n_records, 1)), axis=1), weight, score)

@@ -8,7 +8,7 @@ are such files, if all of their ids spell whole numbers.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 
 from tightcut.files import InputError
-from tightcut.files.cells import as_text
 from tightcut.problem.sources import is_none
-from tightcut.resolution.keys import distinct_places
-from tightcut.resolution.tables import Source
+from tightcut.resolution.tables import TableView
 
 WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")  # as Python prints it, and within 64 bits
+MISSING = "the id is missing; every row needs two."
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,87 +44,94 @@ class IdColumn:
     def is_text(self) -> bool:
         return isinstance(self.values, list)
 
+    def to_numbers(self) -> np.ndarray:
+        """The ids as int64; an error names the first that is text."""
+        if isinstance(self.values, np.ndarray):
+            return self.values
+        wrong = next((row for row, text in enumerate(self.values) if not WHOLE.fullmatch(text)), None)
+        if wrong is not None:
+            raise InputError(
+                f"{self.where(wrong)}: {self.values[wrong]!r} is not a whole number, and the other ids are."
+            )
+        return np.array(list(map(int, self.values)), dtype=np.int64)
 
-def id_column(source: Source, column: str) -> IdColumn:
+
+def read_ids(view: TableView, column: str) -> IdColumn:
     """Read and check a column of ids."""
 
     def where(row: int) -> str:
-        return f"{source.where(row)}, column {column!r}"
+        return view.where(row, column)
 
-    cells = source.cells(column)
-    if source.loose:
-        texts = [as_text(cell) for cell in cells]
-        _refuse(texts, lambda text: text == "", where, "the id is missing; every row needs two.")
-        return IdColumn(texts, True, where)
+    def refuse(bad: Callable[[Any], bool], reason: str) -> None:
+        row = next((row for row, value in enumerate(values) if bad(value)), None)
+        if row is not None:
+            raise InputError(f"{where(row)}: {reason.format(value=values[row])}")
+
+    cells = view.column(column)
     if cells.dtype.kind in "iu":
         if cells.dtype == np.uint64 and len(cells) and cells.max() > np.iinfo(np.int64).max:
-            raise InputError(f"{source.name}, column {column!r}: ids above 2^63 do not fit; convert them to text.")
+            raise InputError(f"{view.where(name=column)}: ids above 2^63 do not fit; convert them to text.")
         return IdColumn(cells.astype(np.int64), False, where)
-    values = cells.tolist()
+    values: list[Any] = view.texts(column) if view.loose else cells.tolist()
     kinds = set(map(type, values))
     if kinds <= {str}:
-        _refuse(values, lambda text: not text.strip(), where, "the id is missing; every row needs two.")
-        return IdColumn(values, False, where)
-    _refuse(values, is_none, where, "the id is missing; every row needs two.")
+        refuse(lambda text: not text.strip(), MISSING)
+        return IdColumn(values, view.loose, where)
+    refuse(is_none, MISSING)
     if kinds <= {int, float} and all(isinstance(value, int) or value.is_integer() for value in values):
-        _refuse(values, lambda value: abs(value) >= 2**63, where, "does not fit into 64 bits; convert the ids to text.")
+        refuse(lambda value: abs(value) >= 2**63, "{value!r} does not fit into 64 bits; convert the ids to text.")
         return IdColumn(np.array(list(map(int, values)), dtype=np.int64), False, where)
-    _refuse(values, lambda value: type(value) not in (int, str), where, "is not an id; use whole numbers or texts.")
-    raise InputError(f"{source.name}, column {column!r}: ids are all whole numbers or all texts, not both.")
+    refuse(lambda value: type(value) not in (int, str), "{value!r} is not an id; use whole numbers or texts.")
+    raise InputError(f"{view.where(name=column)}: ids are all whole numbers or all texts, not both.")
 
 
-def _refuse(values: list[Any], bad: Callable[[Any], bool], where: Callable[[int], str], reason: str) -> None:
-    row = next((row for row, value in enumerate(values) if bad(value)), None)
-    if row is not None:
-        shown = "" if reason.startswith("the id") else f"{values[row]!r} "
-        raise InputError(f"{where(row)}: {shown}{reason}")
-
-
-def number_ids(columns: list[IdColumn]) -> tuple[np.ndarray, list[np.ndarray]]:
-    """All distinct ids in order, and each column as positions among them."""
-    columns = _of_one_kind(columns)
-    if columns and not columns[0].is_text:
-        ids, codes = distinct_places(np.concatenate([column.values for column in columns]))
+def number_ids(columns: Mapping[str, Sequence[IdColumn]]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """All distinct ids in order; and the columns of each table, a row each, as positions among them."""
+    every = list(chain.from_iterable(columns.values()))
+    if _are_whole(every):
+        ids, codes = distinct_places(np.concatenate([column.to_numbers() for column in every]))
     else:
-        known = dict.fromkeys(chain.from_iterable(column.values for column in columns))
+        known = dict.fromkeys(chain.from_iterable(column.values for column in every))
         texts = sorted(known, key=int) if all(map(WHOLE.fullmatch, known)) else sorted(known)
         position = {text: code for code, text in enumerate(texts)}
-        found = [
-            np.fromiter(map(position.__getitem__, column.values), np.int64, len(column.values)) for column in columns
-        ]
-        ids, codes = np.array(texts, dtype=object), np.concatenate([np.empty(0, np.int64), *found])
-    ends = np.cumsum([len(column.values) for column in columns])[:-1]
-    return ids, np.split(codes, ends) if columns else []
+        cells = chain.from_iterable(column.values for column in every)
+        ids, codes = np.array(texts, dtype=object), np.fromiter(map(position.__getitem__, cells), np.int64)
+    parts = iter(np.split(codes, np.cumsum([len(column.values) for column in every])[:-1]))
+    return ids, {name: np.stack([next(parts) for _ in several]) for name, several in columns.items()}
 
 
-def _of_one_kind(columns: list[IdColumn]) -> list[IdColumn]:
-    """All columns as numbers or all as texts."""
+def _are_whole(columns: list[IdColumn]) -> bool:
+    """Whether all ids are numbers, or all are texts; an error if some are typed as the one and some as the other."""
     filled = [column for column in columns if len(column.values)]
     typed = [column for column in filled if not column.loose]
-    if typed and any(column.is_text != typed[0].is_text for column in typed):
-        one = next(column for column in typed if column.is_text)
-        other = next(column for column in typed if not column.is_text)
+    text = next((column for column in typed if column.is_text), None)
+    number = next((column for column in typed if not column.is_text), None)
+    if text is not None and number is not None:
         raise InputError(
-            f"{one.where(0)}: the id {one.values[0]!r} is text, but {other.where(0)} holds the whole number "
-            f"{int(other.values[0])}. Convert one of the two, so that the same record has the same id everywhere."
+            f"{text.where(0)}: the id {text.values[0]!r} is text, but {number.where(0)} holds the whole number "
+            f"{int(number.values[0])}. Convert one of the two, so that the same record has the same id everywhere."
         )
     if typed:
-        whole = not typed[0].is_text
-    else:
-        whole = all(map(WHOLE.fullmatch, chain.from_iterable(column.values for column in filled)))
-    return [_whole(column) if whole else _text(column) for column in columns]
+        return number is not None
+    return all(map(WHOLE.fullmatch, chain.from_iterable(column.values for column in filled)))
 
 
-def _text(column: IdColumn) -> IdColumn:
-    return column if column.is_text else IdColumn([], column.loose, column.where)  # without rows, or it would be text
+def distinct_places(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct keys in order, and the position of each key among them. O(n) for keys from a narrow range.
 
-
-def _whole(column: IdColumn) -> IdColumn:
-    if not column.is_text:
-        return column
-    wrong = next((row for row, text in enumerate(column.values) if not WHOLE.fullmatch(text)), None)
-    if wrong is not None:
-        raise InputError(
-            f"{column.where(wrong)}: {column.values[wrong]!r} is not a whole number, and the other ids are."
-        )
-    return IdColumn(np.array(list(map(int, column.values)), dtype=np.int64), False, column.where)
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tightcut.resolution.ids import distinct_places
+    >>> [array.tolist() for array in distinct_places(np.array([7, 5, 7]))]
+    [[5, 7], [1, 0, 1]]
+    """
+    if len(keys) == 0:
+        return keys, np.empty(0, np.int64)
+    low, high = int(keys.min()), int(keys.max())
+    if high - low > 4 * len(keys):
+        known = np.unique(keys)
+        return known, np.searchsorted(known, keys)
+    present = np.zeros(high - low + 1, bool)
+    present[keys - low] = True
+    return np.flatnonzero(present) + low, (np.cumsum(present) - 1)[keys - low]

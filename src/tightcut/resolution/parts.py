@@ -12,9 +12,9 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from tightcut.problem.two_colouring import link_graph
-from tightcut.resolution.edges import Evidence
+from tightcut.resolution.edges import PairScores
 from tightcut.resolution.result import ScoredPairs
-from tightcut.resolution.rules import Named, Rules
+from tightcut.resolution.rules import Named, Rules, ranges
 from tightcut.resolution.tables import Columns
 
 
@@ -60,7 +60,7 @@ class Parts:
         """The problem of these records alone, whose ids are their numbers."""
         whole = self._problem
         scored = self._scored.inside(records)
-        evidence = Evidence(
+        evidence = PairScores(
             np.searchsorted(records, whole.evidence.pairs[scored]),
             whole.evidence.weight[scored],
             whole.evidence.probability[scored],
@@ -92,8 +92,7 @@ class _Rows:
     def inside(self, records: np.ndarray) -> np.ndarray:
         """The rows that mention no other records than these, which are in order."""
         begin, counts = self._starts[records], self._starts[records + 1] - self._starts[records]
-        steps = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        rows, times = np.unique(self._order[np.repeat(begin, counts) + steps], return_counts=True)
+        rows, times = np.unique(self._order[ranges(begin, counts)[1]], return_counts=True)
         return rows[times == self._ends.shape[1]]
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tightcut.resolution.edges import BETWEEN, Evidence
+from tightcut.resolution.edges import BETWEEN, PairScores
+from tightcut.resolution.ids import WHOLE
 from tightcut.resolution.review import Review
 from tightcut.resolution.rules import Rules
 from tightcut.resolution.solver import edges_between_units, solve
@@ -37,7 +37,7 @@ class Resolution:
         cut), `probability`, `cluster_a`, `cluster_b`, `margin`. Correct the column `type` where it is wrong, and the
         table can be used as rules.
     disagreement : float
-        Evidence that the clusters contradict, in log odds; no clustering under the rules contradicts less than
+        PairScores that the clusters contradict, in log odds; no clustering under the rules contradicts less than
         `lower_bound`.
     lower_bound : float
     n_components : int
@@ -91,12 +91,13 @@ class Resolution:
         """
         if not len(ids):
             return self
-        numbers = self.n_clusters + np.arange(len(ids))
-        more: dict[str, Sequence[Any]] = {"id": list(ids), "cluster": numbers.tolist()}
+        more: dict[str, Sequence[Any]] = {
+            "id": list(ids),
+            "cluster": range(self.n_clusters, self.n_clusters + len(ids)),
+        }
         if "unique_id" in self.clusters:
-            more["source_dataset"], _, more["unique_id"] = zip(
-                *(str(one).partition(BETWEEN) for one in ids), strict=True
-            )
+            parts = [str(one).partition(BETWEEN) for one in ids]
+            more |= {"source_dataset": [part[0] for part in parts], "unique_id": [part[2] for part in parts]}
         columns = {name: _extended(column, more[name]) for name, column in self.clusters.items()}
         return replace(self, clusters=Columns(**columns))
 
@@ -138,12 +139,12 @@ class ScoredPairs:
     ----------
     columns : Columns
         The ids of the records and, where they are made of several columns, those.
-    evidence : Evidence
+    evidence : PairScores
     rules : Rules
     """
 
     columns: Columns
-    evidence: Evidence
+    evidence: PairScores
     rules: Rules
 
     @property
@@ -152,11 +153,11 @@ class ScoredPairs:
 
     def with_links(self, must_link: np.ndarray, cannot_link: np.ndarray) -> ScoredPairs:
         """The same with more rules. Raises InconsistentConstraintsError if they contradict each other."""
-        rules = replace(
-            self.rules,
-            must_link=_added(self.rules.must_link, must_link),
-            cannot_link=_added(self.rules.cannot_link, cannot_link),
+        must, cannot = (
+            np.unique(np.sort(np.concatenate([links, more.reshape(-1, 2)]), axis=1), axis=0)
+            for links, more in ((self.rules.must_link, must_link), (self.rules.cannot_link, cannot_link))
         )
+        rules = replace(self.rules, must_link=must, cannot_link=cannot)
         rules.check(lambda record: spell(self.ids[record]))
         return replace(self, rules=rules)
 
@@ -188,11 +189,7 @@ def spell(identifier: Any) -> str:
 def _extended(column: np.ndarray, more: Sequence[Any]) -> np.ndarray:
     """A column with more cells: whole numbers if all are, else texts."""
     if column.dtype.kind in "iu":
-        if all(re.fullmatch("0|-?[1-9][0-9]{0,17}", str(cell)) for cell in more):
+        if all(WHOLE.fullmatch(str(cell)) for cell in more):
             return np.concatenate([column, np.array([int(cell) for cell in more], dtype=column.dtype)])
         column = column.astype(str)
     return np.array([*column.tolist(), *map(str, more)], dtype=object)
-
-
-def _added(links: np.ndarray, more: np.ndarray) -> np.ndarray:
-    return np.unique(np.sort(np.concatenate([links, more.reshape(-1, 2)]), axis=1), axis=0)

@@ -8,12 +8,14 @@ join: if the cluster were split in two at the weakest place of a maximum spannin
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from tightcut.resolution.edges import Evidence
-from tightcut.resolution.keys import distinct_places
-from tightcut.resolution.rules import RULE_NAMES, Rules
+from tightcut.problem.pairs import pair_keys
+from tightcut.resolution.edges import PairScores
+from tightcut.resolution.ids import distinct_places
+from tightcut.resolution.rules import RULE_NAMES, Rules, look_up
 from tightcut.resolution.solver import UnitEdges
 from tightcut.resolution.tables import Columns
 from tightcut.utils.interruption import interruptible
@@ -27,18 +29,18 @@ class Review:
 
     ids: np.ndarray
     labels: np.ndarray
-    evidence: Evidence
+    scores: PairScores
     rules: Rules
     edges: UnitEdges
 
     def tables(self) -> tuple[Columns, Columns]:
         """The edges that were cut, in order; and the doubtful decisions, the smallest margin first."""
-        i, j = self.evidence.pairs.T
-        cut = np.flatnonzero((self.evidence.weight > 0) & (self.labels[i] != self.labels[j]))
+        i, j = self.scores.pairs.T
+        cut = np.flatnonzero((self.scores.weight > 0) & (self.labels[i] != self.labels[j]))
         margin = self._cut_margins(cut)
         return self._cut_edges(cut, margin), self._doubtful(cut, margin)
 
-    @property
+    @cached_property
     def _unit_labels(self) -> np.ndarray:
         labels = np.empty(self.rules.n_units, np.int64)
         labels[self.rules.units] = self.labels
@@ -46,27 +48,41 @@ class Review:
 
     def _cut_margins(self, cut: np.ndarray) -> np.ndarray:
         """How much more each cut edge's best alternative would cost; inf where rules leave none."""
-        units, labels, unit_labels = self.rules.units, self.labels, self._unit_labels
-        weights = _Sums(self.edges, unit_labels, units[self.evidence.pairs[cut]])
+        units, labels, pairs = self.rules.units, self.labels, self.scores.pairs[cut]
+        k = int(labels.max(initial=0)) + 1
+        of_units, of_clusters = self._sums(pairs, k)
         margin = np.full(len(cut), np.inf)
-        for one, other in (self.evidence.pairs[cut].T, self.evidence.pairs[cut, ::-1].T):
+        for one, other in (pairs.T, pairs[:, ::-1].T):
             unit, own, there = units[one], labels[one], labels[other]
-            moved = weights.to_cluster(unit, own) - weights.to_cluster(unit, there)
+            moved = of_units[unit * k + own] - of_units[unit * k + there]
             forbidden = self.rules.between(units, unit, there, others=labels).any
             margin = np.minimum(margin, np.where(forbidden, np.inf, moved))
-        a, b = labels[self.evidence.pairs[cut]].T
-        joined = np.where(self.rules.between(labels, a, b).any, np.inf, -weights.between(a, b))
+        forbidden = self.rules.between(labels, *labels[pairs].T).any
+        joined = np.where(forbidden, np.inf, -of_clusters[pair_keys(labels[pairs], k)])
         return np.maximum(np.minimum(margin, joined), 0.0)
 
+    def _sums(self, pairs: np.ndarray, k: int) -> tuple[_Sums, _Sums]:
+        """The weight between units and the k clusters, and between clusters, for the clusters of some pairs.
+
+        Edges that a rule forbids count 0.
+        """
+        labels, edges = self._unit_labels, self.edges
+        concerned = np.zeros(k, bool)
+        concerned[self.labels[pairs]] = True
+        chosen = concerned[labels[edges.first]] & concerned[labels[edges.second]] & np.isfinite(edges.weight)
+        ends, weight = np.stack([edges.first[chosen], edges.second[chosen]], axis=1), edges.weight[chosen]
+        keys = ends * k + labels[ends[:, ::-1]]
+        return _Sums(keys.T.ravel(), np.tile(weight, 2)), _Sums(pair_keys(labels[ends], k), weight)
+
     def _cut_edges(self, cut: np.ndarray, margin: np.ndarray) -> Columns:
-        i, j = self.evidence.pairs[cut].T
+        i, j = self.scores.pairs[cut].T
         units = self.rules.units
         reason = self.rules.between(units, units[i], units[j])
         of_clusters = self.rules.between(self.labels, self.labels[i], self.labels[j])
         rows = np.flatnonzero(~reason.any & of_clusters.any)
         reason.set(rows, of_clusters.kind[rows], of_clusters.first[rows], of_clusters.second[rows])
         rows = np.flatnonzero(~reason.any)
-        against = self.evidence.pairs[self._strongest_against(self.labels[i[rows]], self.labels[j[rows]], cut[rows])]
+        against = self.scores.pairs[self._strongest_against(cut[rows])]
         swapped = self.labels[against[:, 0]] != self.labels[i[rows]]
         against[swapped] = against[swapped, ::-1]
         reason.set(rows, 0, against[:, 0], against[:, 1])
@@ -78,25 +94,23 @@ class Review:
             margin=margin,
         )
 
-    def _strongest_against(self, a: np.ndarray, b: np.ndarray, itself: np.ndarray) -> np.ndarray:
-        """Of the pairs between two clusters, the row of the one with the lowest score."""
-        i, j = self.labels[self.evidence.pairs].T
+    def _strongest_against(self, cut: np.ndarray) -> np.ndarray:
+        """Of the pairs between the two clusters of each cut edge, the row with the lowest score; its own if none is against."""
+        clusters = self.labels[self.scores.pairs]
+        against = np.flatnonzero((self.scores.weight < 0) & (clusters[:, 0] != clusters[:, 1]))
+        against = against[np.argsort(self.scores.weight[against], kind="stable")]
         n = int(self.labels.max(initial=0)) + 1
-        negative = np.flatnonzero((self.evidence.weight < 0) & (i != j))
-        keys = np.minimum(i, j)[negative] * n + np.maximum(i, j)[negative]
-        order = np.lexsort((negative, self.evidence.weight[negative], keys))
-        wanted = np.minimum(a, b) * n + np.maximum(a, b)
-        if len(keys) == 0:
-            return itself
-        place = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
-        return np.where(keys[order][place] == wanted, negative[order][place], itself)
+        hit, row = look_up(pair_keys(clusters[against], n), pair_keys(clusters[cut], n))
+        found = cut.copy()
+        found[hit] = against[row]
+        return found
 
     def _doubtful(self, cut: np.ndarray, margin: np.ndarray) -> Columns:
         rows, margins = self._join_margins()
         near = np.flatnonzero(margin < DOUBTFUL)
-        a, b = np.sort(self.labels[self.evidence.pairs[cut[near]]], axis=1).T
+        a, b = np.sort(self.labels[self.scores.pairs[cut[near]]], axis=1).T
         # One question per two clusters: the pair with the smallest margin, then the one with the highest score.
-        order = np.lexsort((-self.evidence.weight[cut[near]], margin[near], b, a))
+        order = np.lexsort((-self.scores.weight[cut[near]], margin[near], b, a))
         new = np.flatnonzero((np.diff(a[order], prepend=-1) != 0) | (np.diff(b[order], prepend=-1) != 0))
         near = near[order[new]]
         pairs, margins = np.concatenate([rows, cut[near]]), np.concatenate([margins, margin[near]])
@@ -118,61 +132,37 @@ class Review:
             position, between = kernels.weigh_branches(*ends, edges.weight[inside], n)
         weak = between < DOUBTFUL
         chosen = inside[position[weak]]
-        return self._strongest_between_units(edges.first[chosen] * n + edges.second[chosen]), np.maximum(
-            between[weak], 0
-        )
+        rows = self._strongest_between_units(edges.first[chosen] * n + edges.second[chosen])
+        return rows, np.maximum(between[weak], 0)
 
     def _strongest_between_units(self, wanted: np.ndarray) -> np.ndarray:
         """Of the pairs between two units, the row of the one with the highest score."""
-        if len(wanted) == 0:
-            return np.empty(0, np.int64)
-        units = self.rules.units[self.evidence.pairs]
-        keys = np.minimum(units[:, 0], units[:, 1]) * self.rules.n_units + np.maximum(units[:, 0], units[:, 1])
+        keys = pair_keys(self.rules.units[self.scores.pairs], self.rules.n_units)
         if len(self.rules.joined) == 0:  # each unit is a record, and pairs are in order
             return np.searchsorted(keys, wanted)
-        order = np.lexsort((-self.evidence.weight, keys))
-        return order[np.searchsorted(keys[order], wanted)]
+        order = np.argsort(-self.scores.weight, kind="stable")
+        return order[look_up(keys[order], wanted)[1]]
 
     def _pairs(self, rows: np.ndarray) -> Columns:
-        i, j = self.evidence.pairs[rows].T
+        i, j = self.scores.pairs[rows].T
         return Columns(
             a=self.ids[i],
             b=self.ids[j],
-            probability=self.evidence.probability[rows],
+            probability=self.scores.probability[rows],
             cluster_a=self.labels[i],
             cluster_b=self.labels[j],
         )
 
 
 class _Sums:
-    """The evidence between some units and all clusters, and between their clusters; what is forbidden counts 0."""
+    """Sums of values by key; 0 for keys without a value."""
 
-    def __init__(self, edges: UnitEdges, unit_labels: np.ndarray, units: np.ndarray) -> None:
-        self.width = int(unit_labels.max(initial=0)) + 1
-        concerned = np.zeros(self.width, bool)
-        concerned[unit_labels[units]] = True
-        chosen = concerned[unit_labels[edges.first]] & concerned[unit_labels[edges.second]] & np.isfinite(edges.weight)
-        first, second, weight = edges.first[chosen], edges.second[chosen], edges.weight[chosen]
-        a, b = unit_labels[first], unit_labels[second]
-        ends = np.concatenate([first * self.width + b, second * self.width + a])
-        self.of_units = _totals(ends, np.concatenate([weight, weight]))
-        self.of_clusters = _totals(np.minimum(a, b) * self.width + np.maximum(a, b), weight)
+    def __init__(self, keys: np.ndarray, values: np.ndarray) -> None:
+        self.keys, place = distinct_places(keys)
+        self.sums = np.bincount(place, values, len(self.keys))
 
-    def to_cluster(self, unit: np.ndarray, cluster: np.ndarray) -> np.ndarray:
-        return _read(self.of_units, unit * self.width + cluster)
-
-    def between(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return _read(self.of_clusters, np.minimum(a, b) * self.width + np.maximum(a, b))
-
-
-def _totals(keys: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    known, place = distinct_places(keys)
-    return known, np.bincount(place, weight, len(known))
-
-
-def _read(totals: tuple[np.ndarray, np.ndarray], keys: np.ndarray) -> np.ndarray:
-    known, values = totals
-    if len(known) == 0:
-        return np.zeros(len(keys))
-    place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-    return np.where(known[place] == keys, values[place], 0.0)
+    def __getitem__(self, keys: np.ndarray) -> np.ndarray:
+        if len(self.keys) == 0:
+            return np.zeros(len(keys))
+        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        return np.where(self.keys[place] == keys, self.sums[place], 0.0)

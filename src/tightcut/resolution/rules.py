@@ -29,10 +29,6 @@ class Named:
     records: np.ndarray
     values: np.ndarray
 
-    @classmethod
-    def none(cls) -> Named:
-        return cls([], np.empty(0, np.int64), np.empty(0, np.int64))
-
 
 @dataclass(frozen=True, eq=False)
 class Rules:
@@ -100,52 +96,46 @@ class Rules:
         found = Found.nothing(len(left))
         if len(left) and (len(self.cannot_link) or len(self.memberships[0])):
             self._find_groups(found, homes, others, left, right)
-            self._find_pairs(found, homes, others, left, right)
+            pairs = np.concatenate([self.cannot_link, self.cannot_link[:, ::-1]])
+            width = int(others.max()) + 1
+            hit, row = look_up(homes[pairs[:, 0]] * width + others[pairs[:, 1]], left * width + right)
+            found.set(hit, CANNOT_LINK, pairs[row, 0], pairs[row, 1])
         return found
-
-    def _find_pairs(
-        self, found: Found, homes: np.ndarray, others: np.ndarray, left: np.ndarray, right: np.ndarray
-    ) -> None:
-        pairs = np.concatenate([self.cannot_link, self.cannot_link[:, ::-1]])
-        if len(pairs) == 0:
-            return
-        width = int(others.max()) + 1
-        hit, row = _look_up(homes[pairs[:, 0]] * width + others[pairs[:, 1]], left * width + right)
-        found.set(hit, CANNOT_LINK, pairs[row, 0], pairs[row, 1])
 
     def _find_groups(
         self, found: Found, homes: np.ndarray, others: np.ndarray, left: np.ndarray, right: np.ndarray
     ) -> None:
         records, values = self.memberships
-        if len(records) == 0:
-            return
         order = np.argsort(homes[records], kind="stable")
         places = homes[records][order]
         begin, end = np.searchsorted(places, left), np.searchsorted(places, left, side="right")
-        counts = end - begin
-        asked = np.repeat(np.arange(len(left)), counts)
-        entry = order[np.arange(len(asked)) - np.repeat(np.cumsum(counts) - counts, counts) + begin[asked]]
-        hit, row = _look_up(others[records] * self.n_groups + values, right[asked] * self.n_groups + values[entry])
+        asked, entry = ranges(begin, end - begin)
+        entry = order[entry]
+        hit, row = look_up(others[records] * self.n_groups + values, right[asked] * self.n_groups + values[entry])
         kind = np.where(values[row] == len(self.groups.names), LABELS, GROUPS)
         # Going backwards leaves the first of several.
         found.set(asked[hit][::-1], kind[::-1], records[entry[hit]][::-1], records[row][::-1])
 
     def check(self, spell: Callable[[int], str]) -> None:
         """Raise InconsistentConstraintsError if the rules contradict each other; `spell` names a record."""
-        conflicts = np.concatenate([self._cannot_within(), self._same_group_within(), self._labels_within()])
+        units = self.units[self.cannot_link]
+        conflicts = np.concatenate(
+            [self.cannot_link[units[:, 0] == units[:, 1]], self._same_group_within(), self._labels_within()]
+        )
         if len(conflicts):
             witness = joined_witness(self.n_records, self.joined, conflicts, conflicts)
             raise InconsistentConstraintsError(witness, self._story(witness, spell), reason="contradiction")
 
-    def _cannot_within(self) -> np.ndarray:
-        units = self.units[self.cannot_link]
-        return self.cannot_link[units[:, 0] == units[:, 1]]
-
     def _same_group_within(self) -> np.ndarray:
+        """Pairs of members of a group in one unit, one after the other."""
         records, values = self.groups.records, self.groups.values
-        return _equal_neighbours(records, self.units[records] * self.n_groups + values)
+        keys = self.units[records] * self.n_groups + values
+        order = np.argsort(keys, kind="stable")
+        pairs = np.stack([records[order][:-1], records[order][1:]], axis=1)
+        return pairs[(keys[order][1:] == keys[order][:-1]) & (pairs[:, 0] != pairs[:, 1])]
 
     def _labels_within(self) -> np.ndarray:
+        """Pairs of records of one unit whose labels differ, one after the other."""
         records, units = self.labels.records, self.units[self.labels.records]
         order = np.lexsort((self.labels.values, units))
         pairs = np.stack([records[order][:-1], records[order][1:]], axis=1)
@@ -201,19 +191,29 @@ class Found:
         return self.kind > NO_RULE
 
 
-def _look_up(keys: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def ranges(begin: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of begin[k], ..., begin[k] + counts[k] - 1 for every k in turn: k, and the number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tightcut.resolution.rules import ranges
+    >>> [array.tolist() for array in ranges(np.array([5, 0]), np.array([2, 1]))]
+    [[0, 0, 1], [5, 6, 0]]
+    """
+    owner = np.repeat(np.arange(len(begin)), counts)
+    return owner, np.arange(len(owner)) + (begin - np.cumsum(counts) + counts)[owner]
+
+
+def look_up(keys: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Which of the wanted keys exist, as positions, and the row of the first of each among `keys`."""
+    if len(keys) == 0:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
     order = np.argsort(keys, kind="stable")
-    place = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
-    hit = np.flatnonzero(keys[order][place] == wanted)
+    ordered = keys[order]
+    place = np.minimum(np.searchsorted(ordered, wanted), len(keys) - 1)
+    hit = np.flatnonzero(ordered[place] == wanted)
     return hit, order[place[hit]]
-
-
-def _equal_neighbours(records: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """Pairs of records with equal keys, one after the other."""
-    order = np.argsort(keys, kind="stable")
-    pairs = np.stack([records[order][:-1], records[order][1:]], axis=1)
-    return pairs[(keys[order][1:] == keys[order][:-1]) & (pairs[:, 0] != pairs[:, 1])]
 
 
 def _has_pair(pairs: np.ndarray, i: int, j: int) -> bool:

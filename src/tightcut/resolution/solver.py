@@ -13,8 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from tightcut.resolution.edges import Evidence
-from tightcut.resolution.keys import distinct
+from tightcut.problem.pairs import pair_keys
+from tightcut.resolution.edges import PairScores
 from tightcut.resolution.rules import Rules
 from tightcut.utils.codes import renumber
 from tightcut.utils.interruption import interruptible
@@ -53,18 +53,17 @@ class Solution:
     n_proven: int
 
 
-def edges_between_units(evidence: Evidence, rules: Rules) -> UnitEdges:
+def edges_between_units(evidence: PairScores, rules: Rules) -> UnitEdges:
     """Sum the evidence between units, and mark the pairs that rules forbid; pairs that say nothing are left out."""
     n, pairs = max(rules.n_units, 1), rules.units[evidence.pairs]
-    key = np.minimum(pairs[:, 0], pairs[:, 1]) * n + np.maximum(pairs[:, 0], pairs[:, 1])
+    key = pair_keys(pairs, n)
     scored = np.flatnonzero((pairs[:, 0] != pairs[:, 1]) & (evidence.weight != 0))
     if len(rules.joined):
         scored = scored[np.argsort(key[scored], kind="stable")]
     starts = np.flatnonzero(np.diff(key[scored], prepend=-1))  # without must-links pairs are in order already
     keys = key[scored[starts]]
     weights = np.add.reduceat(evidence.weight[scored], starts) if len(starts) else np.empty(0)
-    apart = np.sort(rules.units[rules.cannot_link], axis=1)
-    forbidden = distinct(apart[:, 0] * n + apart[:, 1])
+    forbidden = np.unique(pair_keys(rules.units[rules.cannot_link], n))
     if len(forbidden):
         forbidden = forbidden[~np.isin(forbidden, keys, kind="sort")]
         keys, weights = np.append(keys, forbidden), np.append(weights, np.full(len(forbidden), -np.inf))
@@ -119,7 +118,7 @@ def _symmetric(
 def _groups(rules: Rules, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The groups of each unit in its place, CSR-style."""
     records, values = rules.memberships
-    keys = distinct(place[rules.units[records]] * rules.n_groups + values)
+    keys = np.unique(place[rules.units[records]] * rules.n_groups + values)
     units, values = np.divmod(keys, rules.n_groups)
     starts = np.searchsorted(units, np.arange(rules.n_units + 1))
     return starts.astype(np.int32), values.astype(np.int32)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tightcut.files import InputError, read_table
-from tightcut.files.cells import as_number, as_text, complaint
+from tightcut.files import read_table
+from tightcut.files.sources import DataFile
 from tightcut.files.tables import Table
 from tightcut.problem.pairs import to_array
 from tightcut.utils.extras import required
@@ -51,49 +52,53 @@ class Columns(dict[str, np.ndarray]):
         return required("pandas", "to_dataframe", "frames").DataFrame(dict(self))
 
     def __repr__(self) -> str:
-        cells = {name: [_shown(value) for value in column[:ROWS_SHOWN].tolist()] for name, column in self.items()}
-        widths = {name: max(map(len, [name, *texts])) for name, texts in cells.items()}
-        lines = [" " + "  ".join(f"{name:>{widths[name]}}" for name in self)]
-        shown = min(self.n_rows, ROWS_SHOWN)
-        lines += [" " + "  ".join(f"{cells[name][row]:>{widths[name]}}" for name in self) for row in range(shown)]
-        return "\n".join([*lines, f" ... {self.n_rows:,} rows"] if self.n_rows > shown else lines)
+        shown = self.select(np.arange(min(self.n_rows, ROWS_SHOWN)))
+        lines = [list(self), *([f"{x:.4g}" if isinstance(x, float) else str(x) for x in row] for row in shown.rows())]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        texts = [
+            " " + "  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths, strict=True)) for line in lines
+        ]
+        return "\n".join([*texts, f" ... {self.n_rows:,} rows"] if self.n_rows > ROWS_SHOWN else texts)
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
-    """A table given by the caller.
+class TableView(Table):
+    """A table given by the caller, whose columns are converted to arrays when they are first used.
 
     Parameters
     ----------
-    name : str
-        What messages call it: a path, or the name of an argument.
-    names : tuple of str
-        Of the columns.
-    cells : callable
-        From the name of a column to an array.
     loose : bool
         Whether the cells are text only because they come from a file of text.
-    where : callable
-        From a row to its place, for messages.
+    rows : ndarray of int, optional
+        The rows of the file that the table holds, for messages; all by default.
     """
 
-    name: str
-    names: tuple[str, ...]
-    cells: Callable[[str], np.ndarray] = field(repr=False)
-    loose: bool
-    where: Callable[[int], str] = field(repr=False)
+    loose: bool = False
+    rows: np.ndarray | None = None
+
+    @cached_property
+    def _arrays(self) -> dict[str, np.ndarray]:
+        return {}
+
+    def column(self, name: str) -> Any:
+        if name not in self._arrays:
+            cells = super().column(name)
+            values = np.array(cells, dtype=object) if isinstance(cells, list) else to_array(cells)
+            if values.ndim != 1:
+                raise ValueError(f"{self.path}: column {name!r} must have one value per row; got shape {values.shape}.")
+            self._arrays[name] = values
+        return self._arrays[name]
+
+    def where(self, row: int | None = None, name: str | None = None) -> str:
+        return super().where(row if row is None or self.rows is None else int(self.rows[row]), name)
 
     def one(self, wanted: Iterable[str]) -> str | None:
         """The first of the wanted names that is a column, in any case."""
         lower = {name.lower(): name for name in self.names}
         return next((lower[name] for name in wanted if name in lower), None)
 
-    def texts(self, name: str) -> list[str]:
-        """The values of a column as text."""
-        return [str(value) for value in self.cells(name).tolist()]
 
-
-def read_source(table: Any, name: str, default_names: Sequence[str]) -> Source:
+def read_view(table: Any, name: str, default_names: Sequence[str]) -> TableView:
     """Columns of a frame, a mapping, an array, a sequence of rows or a file.
 
     Parameters
@@ -104,78 +109,50 @@ def read_source(table: Any, name: str, default_names: Sequence[str]) -> Source:
     default_names : sequence of str
         Names of the columns of rows and arrays, which have none.
     """
-    if isinstance(table, Source):
+    if isinstance(table, TableView):
         return table
     if isinstance(table, (str, Path)):
-        return from_table(read_table(Path(table)))
-    for method in ("as_pandas_dataframe", "fetchnumpy"):  # splink, and DuckDB's relations
+        read = read_table(Path(table))
+        return TableView(read.path, read.names, read.cells, read.lines, read.has_header, loose=read.lines is not None)
+    for method in ("as_pandas_dataframe", "fetchnumpy", "collect"):  # splink, DuckDB's relations, polars' lazy frames
         if hasattr(table, method):
             table = getattr(table, method)()
-    if hasattr(table, "collect") and hasattr(table, "collect_schema"):  # a lazy frame of polars
-        table = table.collect()
-    if hasattr(table, "column_names"):  # pyarrow
-        return _in_memory(name, table.column_names, lambda column: table[column].to_numpy())
-    if isinstance(table, np.ndarray) and table.dtype.names:
-        return _from_records(name, table, default_names)
-    if isinstance(table, Mapping) or hasattr(table, "columns"):
-        own = list(table) if isinstance(table, Mapping) else list(table.columns)
-        keys = {str(key): key for key in own}
-        return _in_memory(name, list(keys), lambda column: to_array(table[keys[column]]))
-    return _from_rows(name, table, default_names)
-
-
-def from_table(table: Table) -> Source:
-    """A table that was read from a file."""
-
-    def cells(column: str) -> np.ndarray:
-        values = table.column(column)
-        return values if isinstance(values, np.ndarray) else np.array(values, dtype=object)
-
-    return Source(str(table.path), table.names, cells, table.lines is not None, table.where)
-
-
-def _in_memory(name: str, names: Sequence[str], cells: Callable[[str], np.ndarray]) -> Source:
-    def column(wanted: str) -> np.ndarray:
-        values = np.asarray(cells(wanted))
-        if values.ndim != 1:
-            raise ValueError(f"{name}: column {wanted!r} must have one value per row; got shape {values.shape}.")
-        return values
-
-    source = Source(name, tuple(map(str, names)), column, False, lambda row: f"{name} row {row}")
-    lengths = {wanted: len(column(wanted)) for wanted in source.names}
+    is_frame = hasattr(table, "columns") and not isinstance(table, Mapping)
+    if is_frame:  # pyarrow calls the names column_names, and the values columns
+        columns = {str(key): table[key] for key in getattr(table, "column_names", table.columns)}
+    else:
+        named = table if isinstance(table, Mapping) else _unnamed(table, name, default_names)
+        columns = {str(key): to_array(cells) for key, cells in named.items()}
+    view = TableView(DataFile(Path(name)), tuple(columns), tuple(columns.values()))
+    lengths = {} if is_frame else {key: len(view.column(key)) for key in columns}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"The columns of {name} have different lengths: {lengths}.")
-    return source
+    return view
 
 
-def _from_records(name: str, records: np.ndarray, default_names: Sequence[str]) -> Source:
-    """A structured array; dedupe's scores have the two ids of a pair in one field."""
-    fields = list(records.dtype.names or ())
-    if fields == ["pairs", "score"] and records["pairs"].ndim == 2:
-        values = [records["pairs"][:, 0], records["pairs"][:, 1], records["score"]]
-        columns = dict(zip(default_names, values, strict=True))
-        return _in_memory(name, list(columns), columns.__getitem__)
-    return _in_memory(name, fields, lambda column: records[column])
-
-
-def _from_rows(name: str, table: Any, default_names: Sequence[str]) -> Source:
+def _unnamed(table: Any, name: str, default_names: Sequence[str]) -> dict[str, np.ndarray]:
+    """The columns of an array or of rows. dedupe's scores have the two ids of a pair in one field."""
+    wanted = f"({', '.join(default_names)})"
     if isinstance(table, np.ndarray):
-        columns = list(table.T) if table.ndim == 2 else []
-        width = table.shape[1] if table.ndim == 2 else -1
-    else:
-        try:
-            rows = [tuple(row) if not isinstance(row, str) else (row,) for row in table]
-        except TypeError:
-            raise TypeError(f"{name} must be a table, or rows of {_rows(default_names)}; got {table!r}.") from None
-        odd = next((number for number, row in enumerate(rows) if len(row) != len(default_names)), None)
-        if odd is not None:
-            raise ValueError(f"{name} row {odd}: expected {_rows(default_names)}; got {rows[odd]!r}.")
-        width = len(default_names)
-        columns = [_column(values) for values in zip(*rows, strict=True)] or [np.empty(0, object)] * width
-    if width != len(default_names):
-        raise ValueError(f"{name} must be a table, or rows of {_rows(default_names)}; got shape {np.shape(table)}.")
-    named = dict(zip(default_names, columns, strict=True))
-    return _in_memory(name, default_names, named.__getitem__)
+        fields = table.dtype.names
+        if fields == ("pairs", "score") and table["pairs"].ndim == 2:
+            columns = [*table["pairs"].T, table["score"]]
+        elif fields:
+            return {field: table[field] for field in fields}
+        else:
+            columns = list(table.T) if table.ndim == 2 else []
+        if len(columns) != len(default_names):
+            raise ValueError(f"{name} must be a table, or rows of {wanted}; got shape {table.shape}.")
+        return dict(zip(default_names, columns, strict=True))
+    try:
+        rows = [(row,) if isinstance(row, str) else tuple(row) for row in table]
+    except TypeError:
+        raise TypeError(f"{name} must be a table, or rows of {wanted}; got {table!r}.") from None
+    odd = next((number for number, row in enumerate(rows) if len(row) != len(default_names)), None)
+    if odd is not None:
+        raise ValueError(f"{name}, row {odd}: expected {wanted}; got {rows[odd]!r}.")
+    columns = [_column(values) for values in zip(*rows, strict=True)] or [np.empty(0, object)] * len(default_names)
+    return dict(zip(default_names, columns, strict=True))
 
 
 def _column(values: Sequence[Any]) -> np.ndarray:
@@ -186,26 +163,3 @@ def _column(values: Sequence[Any]) -> np.ndarray:
     column = np.empty(len(values), dtype=object)
     column[:] = values
     return column
-
-
-def numbers_of(source: Source, column: str) -> np.ndarray:
-    """A column as float64, not NaN; an error names the row."""
-    cells = source.cells(column)
-    try:
-        values = np.asarray(cells, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.array([as_number(cell) for cell in cells.tolist()])
-    bad = np.isnan(values)
-    if bad.any():
-        row = int(np.argmax(bad))
-        cell = as_text(cells[row : row + 1].tolist()[0])
-        raise InputError(f"{source.where(row)}, column {column!r}: {complaint(cell)}")
-    return values
-
-
-def _rows(names: Sequence[str]) -> str:
-    return f"({', '.join(names)})"
-
-
-def _shown(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -55,8 +55,12 @@ def refine_labels(graph: Graph, constraints: Constraints, labels: np.ndarray, rn
     k = int(labels.max()) + 1
     reduced = merge_must_links(scaled_graph(graph)[0], constraints, k)
     problem = ManyClusters.of(reduced.small, k).at_full_price()
-    _, state = improve(problem, reduced.project(labels))
-    return reduced.lift(cycle(problem, state, rng)[1])
+    given = reduced.project(labels)
+    _, state = improve(problem, given)
+    _, found = cycle(problem, state, rng)
+    # Where vertex weights are more than sixteen orders apart, the weight of what a vertex leaves behind may round to 0, and
+    # the change of the cut by its move to minus infinity.
+    return reduced.lift(found if reduced.small.violated(found) == 0 else given)
 
 
 def merge_must_links(

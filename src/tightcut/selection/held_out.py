@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from tightcut.problem import Constraints
 
 N_FOLDS = 4
-MOST_LINKED = 400  # points whose implied pairs are looked at, where points are held out
+MOST_LINKED = 400  # points whose implied pairs are used, where points are held out
 
 
 @dataclass(frozen=True, eq=False)

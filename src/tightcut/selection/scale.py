@@ -19,7 +19,7 @@ from tightcut.utils.validation import check_choice
 SCALES = ("none", "standard", "quantile")
 SCALED_TO = {"none": "as they are", "standard": "scaled to variance 1", "quantile": "replaced by their quantiles"}
 BLOCK_ENTRIES = 1 << 22
-SAMPLE = 10_000  # rows from which deviations and quantiles are estimated
+ROWS_SAMPLED = 10_000  # from which deviations and quantiles are estimated
 # Columns are scaled where their deviations differ by a larger factor, and less than this share of them counts.
 LARGEST_RATIO, LEAST_SHARE = 30.0, 0.15
 
@@ -151,5 +151,5 @@ def judge_columns(points: Points) -> tuple[str, str]:
 
 
 def _sample(points: np.ndarray) -> np.ndarray:
-    """At most `SAMPLE` rows, evenly spaced."""
-    return np.asarray(points[:: -(-len(points) // SAMPLE)])
+    """At most `ROWS_SAMPLED` rows, evenly spaced."""
+    return np.asarray(points[:: -(-len(points) // ROWS_SAMPLED)])

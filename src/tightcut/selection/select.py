@@ -11,10 +11,10 @@ import numpy as np
 from tightcut.problem.graph import Graph
 from tightcut.search.spectral_k import ClusterCount, choose_n_clusters
 from tightcut.selection.built_graph import BuiltGraph
-from tightcut.selection.candidates import TuningProblem, choose, default_setting, paper_setting
-from tightcut.selection.graph_config import AUTO, Setting, default_influence
+from tightcut.selection.candidates import choose, default_setting, paper_setting
+from tightcut.selection.graph_config import AUTO, Choice, Setting, default_influence
+from tightcut.selection.probe import TuningProblem
 from tightcut.selection.select_k import admitted_by_pairs
-from tightcut.selection.selection import Choice
 
 
 @dataclass(frozen=True, eq=False)

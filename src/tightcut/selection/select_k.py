@@ -8,23 +8,30 @@ were given: among pairs drawn at random, there are the fewer must-links the more
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from itertools import product
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tightcut.exceptions import DisconnectedGraphWarning, InconsistentConstraintsError
-from tightcut.problem.graph import Graph
-from tightcut.selection.candidates import TuningProblem, graph_of
 from tightcut.selection.graph_config import Setting
-from tightcut.selection.held_out import Fold, hold_out
-from tightcut.selection.probe import short_search
-from tightcut.utils.parallel import run_tasks
+from tightcut.selection.held_out import hold_out
+from tightcut.selection.probe import Probe, TuningProblem
 
-FEWEST = 5  # held-out pairs of each kind that are needed
-CLEAR = 1.75  # standard errors by which an excluded number is worse than the best
-SAMPLE = 2_000  # points that are clustered
+
+@dataclass(frozen=True)
+class CountThresholds:
+    """What it takes for pairs to exclude a number of clusters.
+
+    `python -m benchmarks.choosing_number` shows what these numbers lead to on 22 sets. No record says on what each of
+    them was chosen.
+    """
+
+    held_out_pairs: int = 5  # of each kind; with fewer, no number is excluded
+    standard_errors: float = 1.75  # by which an excluded number agrees with fewer pairs than the best
+    points: int = 2_000  # of the sample that is clustered
+
+
+THRESHOLDS = CountThresholds()
 
 
 def admitted_by_pairs(
@@ -39,7 +46,7 @@ def admitted_by_pairs(
     Parameters
     ----------
     problem : TuningProblem
-        Its `n_clusters` is not looked at, and its short searches satisfy all pairs that are not held out.
+        Its `n_clusters` is ignored, and its short searches satisfy all pairs that are not held out.
     setting_for : callable
         From a number of clusters to the setting of its search; graphs must not depend on the number.
     numbers : ndarray of int
@@ -47,42 +54,18 @@ def admitted_by_pairs(
     n_jobs : int, optional
         As in joblib. The result does not depend on it.
     """
-    small = problem.sample(rng, SAMPLE)
+    small = replace(problem, max_violations=0).sample(rng, THRESHOLDS.points)
     held = hold_out(small.constraints, rng).as_given()
-    if min(held.n_must, held.n_cannot) < FEWEST:
+    if min(held.n_must, held.n_cannot) < THRESHOLDS.held_out_pairs:
         return None
-    seed = int(rng.integers(2**31))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DisconnectedGraphWarning)
-        setting = setting_for(int(numbers[0]))
-        if setting.learn_distances:
-            graphs = [graph_of(small, setting, fold.known) for fold in held.folds]
-        else:
-            graphs = [graph_of(small, setting, small.constraints)] * len(held.folds)
-    tasks = [
-        (graphs[fold], held.folds[fold], int(number), setting_for(int(number)).influence, seed + fold)
-        for number, fold in product(numbers, range(len(held.folds)))
-    ]
-    found = iter(run_tasks(_labels, tasks, n_jobs))
-    agrees = np.zeros((len(numbers), len(held.pairs)))
-    for row, fold in product(agrees, held.folds):
-        labels = next(found)
-        if labels is not None:
-            row[fold.asked] = held.agreement(fold, labels)
+    searches = [(setting_for(number), number) for number in numbers.tolist()]
+    agrees = Probe(small, held, n_jobs).agreements(searches, int(rng.integers(2**31)), required=False)
     best = agrees[np.argmax(agrees @ held.weight)]
     differences = [held.compare(best, row) for row in agrees]
-    admitted = numbers[[loss <= CLEAR * error for loss, error in differences]]
+    admitted = numbers[[loss <= THRESHOLDS.standard_errors * error for loss, error in differences]]
     named = ", ".join(map(str, admitted))
     return admitted, (
         f"Of {numbers[0]} to {numbers[-1]} clusters, {held.in_words} exclude all but {named}"
         if len(admitted) < len(numbers)
         else f"Of {numbers[0]} to {numbers[-1]} clusters, {held.in_words} exclude none"
     )
-
-
-def _labels(graph: Graph, fold: Fold, number: int, influence: float, seed: int) -> np.ndarray | None:
-    """The labels of a short search, None where the constraints admit no such number of clusters."""
-    try:
-        return short_search(graph, fold.known, number, influence, 0, seed)
-    except InconsistentConstraintsError:
-        return None

@@ -11,7 +11,7 @@ from tightcut.problem.graph import Graph
 from tightcut.utils.arrays import read_matrix
 from tightcut.utils.warning import warn
 
-SAMPLED = 60  # points of a matrix that may hold distances
+POINTS_SAMPLED = 60  # of a matrix that may hold distances
 
 
 def read_similarities(X: Any) -> Any:
@@ -53,7 +53,7 @@ def looks_like_distances(matrix: Any) -> bool:
     """
     if sp.issparse(matrix) or np.diagonal(matrix).any():
         return False
-    some = np.linspace(0, len(matrix) - 1, min(len(matrix), SAMPLED)).astype(int)
+    some = np.linspace(0, len(matrix) - 1, min(len(matrix), POINTS_SAMPLED)).astype(int)
     sample = np.asarray(matrix, dtype=np.float64)[np.ix_(some, some)]
     apart = sample[~np.eye(len(sample), dtype=bool)]
     if len(sample) < 3 or apart.min() <= 0 or apart.max() <= 2 * apart.min():

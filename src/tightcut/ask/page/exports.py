@@ -7,7 +7,7 @@ import io
 from tightcut.ask.page.items import Things
 from tightcut.ask.page.serializers import group_label
 from tightcut.ask.protocol import AnySession
-from tightcut.files.writing import print_rows
+from tightcut.files.write import print_rows
 
 
 def labels_table(session: AnySession, things: Things) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from tightcut.ask.page.items import Things
 from tightcut.ask.page.pictures import ArrayPictures
 from tightcut.ask.page.question_data import FIELDS_SHOWN, Source, check_pixels, pixel_shape, with_images
-from tightcut.files.sources import Source as Origin
+from tightcut.files.sources import DataFile
 
 if TYPE_CHECKING:
     from tightcut.ask import Session
@@ -42,7 +42,7 @@ def model_source(
         pixels = np.stack([fields[name] for name in fields], axis=1) if fields else points
         things = Things(list(ids), pictures=ArrayPictures(np.asarray(pixels).reshape(len(points), *shape, -1)))
     else:
-        things = with_images(things, images, Origin.of(path))
+        things = with_images(things, images, DataFile.of(path))
     if points is None:
         return Source(path.stem, model.graph.weights, things, "precomputed")
     return Source(path.stem, points, things)

@@ -17,8 +17,7 @@ from tightcut.files.arrays import read_npy, read_npz, read_sparse
 from tightcut.files.cells import as_number, is_missing, is_nearly_a_number, is_number
 from tightcut.files.errors import listed
 from tightcut.files.formats import READERS
-from tightcut.files.sources import Source as Origin
-from tightcut.files.sources import check_readable
+from tightcut.files.sources import DataFile, check_readable
 
 BUILT_IN = ("digits",)
 FIELDS_SHOWN = 40  # columns of a table, if none are chosen
@@ -56,7 +55,7 @@ def read_source(
     options, show = options or DataOptions(), _split(show)
     if data in BUILT_IN and not Path(data).exists():
         return _digits()
-    path = Origin.of(data)
+    path = DataFile.of(data)
     check_readable(path)
     if path.suffix in {".npy", ".npz"}:
         return _from_array(path, options, images)
@@ -75,7 +74,7 @@ def _digits() -> Source:
     return Source("Handwritten digits", digits.data, things)
 
 
-def _from_array(path: Origin, options: DataOptions, images: Sequence[str]) -> Source:
+def _from_array(path: DataFile, options: DataOptions, images: Sequence[str]) -> Source:
     """Pictures, rows of pixels, points, or a sparse matrix, which is a graph."""
     if path.suffix == ".npz" and read_sparse(path) is not None:
         content = read_data(path, options)
@@ -98,7 +97,7 @@ def _from_array(path: Origin, options: DataOptions, images: Sequence[str]) -> So
     return Source(path.stem, points, with_images(Things(content.ids, fields=fields), images, path))
 
 
-def _from_table(path: Origin, options: DataOptions, show: list[str], images: Sequence[str]) -> Source:
+def _from_table(path: DataFile, options: DataOptions, show: list[str], images: Sequence[str]) -> Source:
     table = read_table(path, options)
     image_column = next((name for name in images if name in table.names), None)
     for name in show:
@@ -129,7 +128,7 @@ def _from_table(path: Origin, options: DataOptions, show: list[str], images: Seq
     return Source(path.stem, content.points, things, notes=(*content.notes, note) if words else content.notes)
 
 
-def with_images(things: Things, images: Sequence[str], path: Origin, names: list[str] | None = None) -> Things:
+def with_images(things: Things, images: Sequence[str], path: DataFile, names: list[str] | None = None) -> Things:
     """Pictures from a folder, by the rows' own names or by the file names of a column."""
     if not images and names is None:
         return things

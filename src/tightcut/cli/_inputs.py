@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from tightcut import Constraints
     from tightcut.ask.page.question_data import Source as Asked
     from tightcut.files import Data, DataOptions, Judgements
-    from tightcut.files.pairs import Places
     from tightcut.fitted.state import FittedState
 
 SETTINGS = (
@@ -42,7 +42,7 @@ OPTIONS = Wording(
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Inputs:
     """The data and the constraints of the files, with the places that constraints come from."""
 
     data: Data
@@ -97,17 +97,16 @@ class Problem:
 
     def place(self, kind: str, i: int, j: int) -> str:
         """Where a constraint comes from, for messages."""
-        place = None if self._places is None else self._places.find(kind, i, j)
         if self.answers is not None:
             return str(self.answers)
-        return place or f"{self.data.path}, column {self.labels_column!r}"
+        return self._places(kind, i, j) or f"{self.data.path}, column {self.labels_column!r}"
 
     @cached_property
-    def _places(self) -> Places | None:
-        return None if self.judgements is None else self.judgements.places(self.data.ids)
+    def _places(self) -> Callable[[str, int, int], str | None]:
+        return (lambda *_: None) if self.judgements is None else self.judgements.places(self.data.ids)
 
 
-def read_problem(data: Path, console: Console, options: dict[str, Any]) -> Problem:
+def read_inputs(data: Path, console: Console, options: dict[str, Any]) -> Inputs:
     """Read the files, the small one first, so that its mistakes are reported before the other is read."""
     from tightcut.files import read_data, read_pairs
 
@@ -123,7 +122,7 @@ def read_problem(data: Path, console: Console, options: dict[str, Any]) -> Probl
         console.note(f"Note: {pairs} repeats some pairs; tightcut check lists them.")
     judgements = None if judgements is None else _on_kept_rows(judgements, content, console)
     _note_reading(content, console, distances=options["metric"] == "precomputed")
-    return Problem(content, judgements, answers, options["labels"], console, reading)
+    return Inputs(content, judgements, answers, options["labels"], console, reading)
 
 
 def _on_kept_rows(judgements: Judgements, data: Data, console: Console) -> Judgements:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,7 +13,7 @@ from tightcut.distributed.edges import COLUMNS, MOST_VERTICES
 from tightcut.distributed.levels import Level
 from tightcut.distributed.nearest import find_arcs
 from tightcut.distributed.points import PointBlocks, read_points, save_points
-from tightcut.distributed.running import Progress, Runner, find_client, temporary_folder
+from tightcut.distributed.running import Progress, Runner, find_client, temporary_folder, written_whole
 from tightcut.neighbors import METRICS, SYMMETRIZE
 from tightcut.neighbors.bridges import shortest_bridges
 from tightcut.neighbors.knn import bridge_weights
@@ -57,33 +56,6 @@ class NeighborEdges:
 
     def __repr__(self) -> str:
         return f"NeighborEdges({self.n_points:,} points; {self.n_edges:,} edges; recall {self.recall:.4g})"
-
-
-@dataclass(frozen=True)
-class _Settings:
-    """What is left of the arguments once they are checked."""
-
-    n_neighbors: int
-    metric: str
-    neighbors: str
-    symmetrize: str
-
-    def __post_init__(self) -> None:
-        check_count("n_neighbors", self.n_neighbors, 1)
-        check_choice("metric", self.metric, [metric for metric in METRICS if metric != GIVEN])
-        check_choice("neighbors", self.neighbors, SEARCHES)
-        check_choice("symmetrize", self.symmetrize, SYMMETRIZE)
-
-    def search(self, n: int, n_features: int) -> str:
-        """The search for n points, "exact" or "approximate"; an error if that needs what is not installed."""
-        if self.neighbors == "exact" or (self.neighbors == "auto" and float(n) ** 2 * n_features <= EXACT_WORK):
-            return "exact"
-        required(
-            "faiss",
-            f'neighbors="{self.neighbors}" is approximate for {n:,} points of {n_features} features and',
-            "faiss",
-        )
-        return "approximate"
 
 
 def knn_edges(
@@ -152,7 +124,10 @@ def knn_edges(
     ...     print(found, found.edges.compute().round(4).to_numpy().tolist())
     NeighborEdges(3 points; 2 edges; recall 1) [[0.0, 1.0, 0.0183], [1.0, 2.0, 0.0183]]
     """
-    settings = _Settings(n_neighbors, metric, neighbors, symmetrize)
+    check_count("n_neighbors", n_neighbors, 1)
+    check_choice("metric", metric, [name for name in METRICS if name != GIVEN])
+    check_choice("neighbors", neighbors, SEARCHES)
+    check_choice("symmetrize", symmetrize, SYMMETRIZE)
     runner = Runner(find_client(client), progress)
     parts, n_features = read_points(points)
     if partition_size is None:
@@ -163,7 +138,7 @@ def knn_edges(
         runner.check_folder(place)
         blocks = save_points(runner, parts, metric, partition_size, place / "points")
         _check_count(blocks.n_points)
-        search = settings.search(blocks.n_points, n_features)
+        search = _search(neighbors, blocks.n_points, n_features)
         arcs = Level(place / "arcs", blocks.starts)
         scales, recall = find_arcs(runner, blocks, min(n_neighbors, blocks.n_points - 1), arcs, search)
         jobs = [(arcs, number, symmetrize) for number in range(len(blocks))]
@@ -181,6 +156,14 @@ def _empty_folder(folder: str | Path) -> Path:
         raise FileExistsError(17, "The edges need a folder of their own, empty or new", str(folder))
     target.mkdir(parents=True, exist_ok=True)
     return target
+
+
+def _search(neighbors: str, n: int, n_features: int) -> str:
+    """The search for n points, "exact" or "approximate"; an error if that needs what is not installed."""
+    if neighbors == "exact" or (neighbors == "auto" and float(n) ** 2 * n_features <= EXACT_WORK):
+        return "exact"
+    required("faiss", f'neighbors="{neighbors}" is approximate for {n:,} points of {n_features} features and', "faiss")
+    return "approximate"
 
 
 def _check_count(n: int) -> None:
@@ -204,10 +187,9 @@ def _write_edges(arcs: Level, number: int, symmetrize: str) -> int:
 def _write_table(file: Path, *columns: np.ndarray) -> None:
     import pandas as pd
 
-    unfinished = file.with_suffix(f".{uuid4().hex}")
     frame = pd.DataFrame(dict(zip(COLUMNS, columns, strict=True)))
-    frame.astype({"i": np.int64, "j": np.int64}).to_parquet(unfinished, index=False)
-    unfinished.replace(file)
+    with written_whole(file) as stream:
+        frame.astype({"i": np.int64, "j": np.int64}).to_parquet(stream, index=False)
 
 
 def _connect(blocks: PointBlocks, arcs: Level, scales: np.ndarray) -> int:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from numbers import Integral
@@ -14,11 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from tightcut.clustering.cluster import as_generator, check_number, cluster
-from tightcut.distributed.borders import free_borders
 from tightcut.distributed.coarsening import coarsen, save_units
 from tightcut.distributed.edges import MOST_VERTICES, Vertices, read_edges, runs_of_arcs, survey
 from tightcut.distributed.levels import Level, cut_into_blocks, write_level
-from tightcut.distributed.refinement import refine
+from tightcut.distributed.refinement import free_borders, refine
 from tightcut.distributed.running import LostWorkersError, Progress, Runner, find_client, temporary_folder
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem import Constraints
@@ -139,7 +136,7 @@ def cluster_graph(
     -----
     Must-linked vertices are merged. In each round every unit joins the neighbour that it is tied to most tightly, as long
     as the two weigh little and at most one of them has cannot-links; the graph is contracted, and sent to the workers
-    anew. The ordinary search clusters what is left. Its labels are carried back, and refined at every level by moves that
+    again. The ordinary search clusters what is left. Its labels are carried back, and refined at every level by moves that
     keep the constraints; with two clusters, a unit with cannot-links stays where the search has put it. In the end the
     borders between the clusters are searched once more, at full resolution: the vertices with most weight towards other
     clusters, up to `n_units`, with the inside of every cluster as one unit.
@@ -161,7 +158,7 @@ def cluster_graph(
     settings = _Settings(n_clusters, n_units, partition_size, effort, n_jobs)
     runner, rng = Runner(find_client(client), progress), as_generator(random_state)
     frame = read_edges(edges)
-    with _working_folder(folder) as place:
+    with temporary_folder("tightcut-", folder) as place:
         runner.check_folder(place)
         vertices = survey(runner, frame, Level(place / "points", np.zeros(1, np.int64)))
         known, vertices = _constraints_on(constraints, vertices)
@@ -181,15 +178,6 @@ def cluster_graph(
         runner.report("done", 1, 1, cut)
     counts = tuple(level.n_units for level in levels)
     return GraphClustering(_as_frame(ids, labels), cut, known.violations(labels), len(ids), counts)
-
-
-@contextmanager
-def _working_folder(folder: str | Path | None) -> Iterator[Path]:
-    """A folder of its own within the given one, or among the temporary ones; gone in the end."""
-    if folder is not None and not Path(folder).is_dir():
-        raise ValueError(f"folder={str(folder)!r} is not a folder; make one that all workers see.")
-    with temporary_folder("tightcut-", folder) as place:
-        yield place
 
 
 def _constraints_on(constraints: Any, vertices: Vertices) -> tuple[Constraints, Vertices]:

@@ -9,14 +9,14 @@ import scipy.sparse as sp
 
 from tightcut.files.errors import InputError, listed, parsing
 from tightcut.files.formats import reader
-from tightcut.files.sources import Source
+from tightcut.files.sources import DataFile
 from tightcut.utils.validation import did_you_mean
 
 CELL = "cell"  # the column with the names of the cells
 PREFERRED = "X_pca"
 
 
-def read_h5ad(source: Source) -> tuple[np.ndarray, list[str], dict[str, Any], tuple[str, ...]]:
+def read_h5ad(source: DataFile) -> tuple[np.ndarray, list[str], dict[str, Any], tuple[str, ...]]:
     """Points, names of the features, columns that describe the cells, and notes.
 
     `source.part` names an embedding, ``cells.h5ad::X_pca``; without it the points are the matrix X.
