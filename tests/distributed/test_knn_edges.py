@@ -141,7 +141,9 @@ def test_auto_is_approximate_where_exact_would_take_too_long(tmp_path, monkeypat
 def test_without_faiss_the_error_says_why_it_is_needed(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
     monkeypatch.setattr("tightcut.distributed.neighbor_edges.EXACT_WORK", 1)
-    with pytest.raises(ImportError, match=r'"auto" is approximate for 50 points of 2 features and needs faiss: pip'):
+    with pytest.raises(
+        ImportError, match=r'"auto" is approximate for 50 points of 2 features and needs faiss, of the extra'
+    ):
         knn_edges(da.from_array(blobs(50, 2)), tmp_path)
     assert knn_edges(da.from_array(blobs(50, 2)), tmp_path, neighbors="exact").recall == 1
 

@@ -1,8 +1,7 @@
 """Local search on partitions into k clusters (see search/constrained_graph.py).
 
-volume[c] is the sum of vertex_weights over cluster c, and leaving[c] the weight of the edges that leave it; the objective
-is the sum of leaving / volume plus price * (relation weight inside clusters). Relations are positive for cannot-links and
-negative for must-links.
+volume[c] is the vertex weight of cluster c, leaving[c] the weight of the edges that leave it; the objective is the sum of
+leaving / volume plus price * (relation weight inside). Relations are positive for cannot-links, negative for must-links.
 
 The search is that of Fiduccia and Mattheyses: in a pass the best move is made, even a bad one, and its vertex locked; in the
 end the moves after the best state are undone. Vertices wait in a heap. Invariant: a key is a lower bound of what moving its
