@@ -130,18 +130,18 @@ def _on_kept_rows(judgements: Judgements, data: Data, console: Console) -> Judge
 
 def _believed(answers: Path, data: Data, reading: DataOptions) -> Constraints:
     """What the journal of `tightcut ask` says of these rows; those of another table, or another order, are refused."""
-    from tightcut import Constraints
+    from tightcut.ask import read_constraints
     from tightcut.files import InputError
 
     X, affinity = (data.points, "knn") if data.affinity is None else (data.affinity, "precomputed")
     try:
         try:
-            return Constraints.from_answers(answers, data.n_rows, X=X, affinity=affinity)
+            return read_constraints(answers, data.n_rows, X=X, affinity=affinity)
         except ValueError:
             asked = _as_asked(data, reading)
             if asked is None:
                 raise
-            return Constraints.from_answers(answers, data.n_rows, X=asked.X, affinity=asked.affinity)
+            return read_constraints(answers, data.n_rows, X=asked.X, affinity=asked.affinity)
     except (OSError, ValueError) as error:
         raise InputError(str(error)) from error
 

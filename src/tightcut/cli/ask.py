@@ -126,8 +126,8 @@ def _model_source(model: FittedState, data: str, options: dict[str, Any]) -> Sou
 
 def _check_before_the_page(source: Source, journal: Path | None, n_clusters: int | str) -> None:
     """Refuse data that cannot be asked about, and a journal of other data, before a page is opened."""
-    from tightcut.ask.journal.file import Journal, identify
-    from tightcut.ask.validation import check_data
+    from tightcut.ask.journal.file import Journal
+    from tightcut.ask.journal.identity import check_data, identify
 
     X = check_data(source.X, source.affinity)
     if n_clusters != "auto" and int(n_clusters) > X.shape[0]:

@@ -10,7 +10,6 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from tightcut.ask.records import Answer
-from tightcut.problem import Constraints
 
 SURE = 0.8  # probability from which an answer or a group is settled
 COMPARE = "two groups may be one"  # the reason of a question whose answer is a vote on two groups
@@ -182,26 +181,3 @@ def _followed(answer: Answer, position: dict[int, int], group: np.ndarray, home:
         own = None if answer.founds is None else home[answer.founds]
         return all(here != home[g] for g in answer.shown if home[g] != own)
     return bool(here == home[int(answer.choice)])
-
-
-def believed_constraints(evidence: Evidence, belief: np.ndarray, n_points: int) -> Constraints:
-    """The believed answers as must-links and cannot-links; consistent, since the likeliest groups satisfy them all."""
-    must: list[tuple[int, int]] = []
-    cannot: list[tuple[int, int]] = []
-    group = belief.argmax(axis=1)
-    position = {row: i for i, row in enumerate(evidence.points.tolist())}
-    first: dict[int, int] = {}
-    for i, g in enumerate(group.tolist()):
-        first.setdefault(g, i)
-    for answer in judge(evidence, belief):
-        i = position[answer.first]
-        if not answer.believed or answer.choice == "unsure":
-            continue
-        if answer.kind == "pair" and answer.second is not None:
-            (must if answer.choice == "same" else cannot).append((answer.first, answer.second))
-        elif answer.choice == "none":
-            shown = {int(evidence.home[g]) for g in answer.shown} - {int(group[i])}
-            cannot += [(answer.first, evidence.points[first[g]]) for g in shown if g in first]
-        elif first[group[i]] != i:
-            must.append((answer.first, evidence.points[first[group[i]]]))
-    return Constraints.from_pairs(n_points, must or None, cannot or None)

@@ -83,6 +83,12 @@ class Beliefs:
         shares = self.shares[rows]
         return shares[:, :-1] + shares[:, -1:] * prior[self.coarse[rows], :-1]
 
+    def typical_members(self, rows: list[int], group: int, n: int) -> tuple[int, ...]:
+        """Up to n of some answered rows of a group, those whose neighbours agree most first."""
+        at = {row: i for i, row in enumerate(self.evidence.points.tolist())}
+        order = np.argsort(-self.foreseen[[at[row] for row in rows], group], kind="stable")
+        return tuple(rows[i] for i in order[:n])
+
     @cached_property
     def mapped(self) -> np.ndarray:
         """Belief of every point, of shape (n, k + 1), by the graphs alone: they know where nobody was asked."""

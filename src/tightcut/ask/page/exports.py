@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 
+from tightcut.ask.base import QuestionSession
 from tightcut.ask.page.items import Things
 from tightcut.ask.page.serializers import group_label
-from tightcut.ask.protocol import AnySession
 from tightcut.files.writing import print_rows
 
 
-def labels_table(session: AnySession, things: Things) -> str:
+def labels_table(session: QuestionSession, things: Things) -> str:
     """CSV: the name of each row, the number of its cluster, and what the cluster is called if anything is known of it."""
     names = {group.id: group_label(group.id, group.name) for group in session.groups}
     labels = session.labels_.tolist()
@@ -20,7 +20,7 @@ def labels_table(session: AnySession, things: Things) -> str:
     return stream.getvalue()
 
 
-def pairs_table(session: AnySession, things: Things) -> str:
+def pairs_table(session: QuestionSession, things: Things) -> str:
     """CSV of the believed answers, as `tightcut cluster --constraints` reads it."""
     known = session.constraints_
     rows = [

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tightcut.ask.base import QuestionSession
 from tightcut.ask.page.items import Things
 from tightcut.ask.page.pictures import ArrayPictures
 from tightcut.ask.page.question_data import FIELDS_SHOWN, Source, check_pixels, pixel_shape, with_images
 from tightcut.files.sources import Source as Origin
 
 if TYPE_CHECKING:
-    from tightcut.ask import Session
     from tightcut.fitted.state import FittedState
 
 WHO = "the saved model"
@@ -48,7 +48,7 @@ def model_source(
     return Source(path.stem, points, things)
 
 
-def found_named_groups(session: Session, model: FittedState) -> None:
+def found_named_groups(session: QuestionSession, model: FittedState) -> None:
     """Put one typical member of each cluster with a name into a group of that name, in a session that is new."""
     if session.n_actions_ or not model.names:
         return

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tightcut.ask.base import QuestionSession
 from tightcut.ask.page.items import Things
-from tightcut.ask.protocol import AnySession
 from tightcut.ask.records import Answer, Question
 
 LARGE_GROUPS, MEMBERS = 4, 4  # groups of a pick shown by several members; members shown
@@ -70,7 +70,7 @@ class Showing:
             ]
         return shown
 
-    def view(self, session: AnySession, drawn: np.ndarray, *, all_answers: bool = False) -> dict[str, Any]:
+    def view(self, session: QuestionSession, drawn: np.ndarray, *, all_answers: bool = False) -> dict[str, Any]:
         """All that is known: groups with galleries, labels of the points on the map, answers, contradictions, progress."""
         labels, groups, answers = session.labels_, session.groups, session.answers
         names = {group.id: group.name for group in groups}
@@ -120,7 +120,7 @@ class Showing:
             "believed": answer.believed,
         }
 
-    def _doubtful(self, session: AnySession, labels: np.ndarray) -> dict[int, list[int]]:
+    def _doubtful(self, session: QuestionSession, labels: np.ndarray) -> dict[int, list[int]]:
         """The least sure rows of each group that nobody was asked about."""
         asked = [row for answer in session.answers for row in (answer.first, answer.second) if row is not None]
         order = session.doubtful(len(labels))
