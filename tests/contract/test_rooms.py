@@ -127,12 +127,11 @@ def part_of_ask(module):
 
 
 def upward_imports_in_ask():
-    for module, tree in MODULES.items():
-        for target, _ in imports(tree):
-            if module.startswith("ask.") and room(target) == "ask":
-                # Only what is above a module may use the front door.
-                if target == "ask" or ASK_FLOOR[part_of_ask(target)] > ASK_FLOOR[part_of_ask(module)]:
-                    yield module, target
+    for module in (module for module in MODULES if module.startswith("ask.")):
+        for target in (target for target, _ in imports(MODULES[module]) if room(target) == "ask"):
+            # `from tightcut.ask import Session` would hide on which floor it is.
+            if target == "ask" or ASK_FLOOR[part_of_ask(target)] > ASK_FLOOR[part_of_ask(module)]:
+                yield module, target
 
 
 def long_modules():

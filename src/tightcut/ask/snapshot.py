@@ -11,7 +11,7 @@ from tightcut.ask.beliefs.constraints import believed_constraints
 from tightcut.ask.beliefs.evidence import gather, judge, truth_of
 from tightcut.ask.beliefs.labels import labels_of
 from tightcut.ask.beliefs.mixture import Beliefs, believe
-from tightcut.ask.beliefs.setup import Landscape, View
+from tightcut.ask.beliefs.setup import GraphModel, Landscape
 from tightcut.ask.contradictions import find_contradictions
 from tightcut.ask.journal.file import Journal
 from tightcut.ask.journal.replay import effective_answers, named_groups
@@ -57,8 +57,8 @@ class Snapshot:
         return believe(self.landscape, gather(self.given, self.anchor, self.joined))
 
     @property
-    def leading(self) -> View:
-        """The graph that has the largest say."""
+    def leading(self) -> GraphModel:
+        """The graph that has the largest weight."""
         return self.landscape.views[self.beliefs.leading]
 
     @cached_property

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from tightcut import Constraints
-    from tightcut.ask.page.question_data import Source as Asked
+    from tightcut.ask.page.read_items import QuestionData as Asked
     from tightcut.files import Data, DataOptions, Judgements
     from tightcut.files.pairs import Places
     from tightcut.fitted.state import FittedState
@@ -150,13 +150,13 @@ def _as_asked(data: Data, reading: DataOptions) -> Asked | None:
     """The rows as `tightcut ask` takes them if no columns are chosen; None where it does not, or they are read only once."""
     from dataclasses import replace
 
-    from tightcut.ask.page.question_data import read_source
+    from tightcut.ask.page.read_items import read_items
     from tightcut.files import InputError
 
     if not (reading.columns or reading.drop or reading.encode or reading.labels) or not data.path.is_plain_file:
         return None
     try:
-        return read_source(str(data.path), replace(reading, columns=(), drop=(), encode=(), labels=None))
+        return read_items(str(data.path), replace(reading, columns=(), drop=(), encode=(), labels=None))
     except InputError:
         return None
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tightcut.ask.beliefs.evidence import Evidence, gather, judge
+from tightcut.ask.beliefs.evidence import AnswerEvidence, gather, judge
 from tightcut.ask.beliefs.inference import weigh
 from tightcut.ask.journal.file import read_events
 from tightcut.ask.journal.identity import identify
@@ -44,7 +44,7 @@ def read_constraints(path: Any, n_points: int | None = None, X: Any = None, affi
     return believed_constraints(evidence, weigh(evidence), rows)
 
 
-def believed_constraints(evidence: Evidence, belief: np.ndarray, n_points: int) -> Constraints:
+def believed_constraints(evidence: AnswerEvidence, belief: np.ndarray, n_points: int) -> Constraints:
     """The believed answers as must-links and cannot-links; consistent, since the likeliest groups satisfy them all."""
     must: list[tuple[int, int]] = []
     cannot: list[tuple[int, int]] = []

@@ -184,6 +184,8 @@ def check_unanswered(question: Question, events: Iterable[dict[str, Any]]) -> in
 def check_name(name: Any) -> str:
     if not isinstance(name, str) or not name.strip():
         raise ValueError(f"A group's name must be a text that is not blank; got {name!r}.")
+    if any("\ud800" <= character <= "\udfff" for character in name):
+        raise ValueError("A group's name must be text; this one holds a lone surrogate, half of a character.")
     if name.strip() in RESERVED:
         raise ValueError(f"A group cannot be named {name!r}: that word is an answer.")
     return name.strip()

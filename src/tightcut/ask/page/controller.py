@@ -17,14 +17,14 @@ import numpy as np
 
 from tightcut.ask.base import QuestionSession
 from tightcut.ask.errors import LostJournalError, StaleQuestionError
-from tightcut.ask.page import map_layout as layout
-from tightcut.ask.page.exports import labels_table, pairs_table
 from tightcut.ask.page.items import Things
-from tightcut.ask.page.serializers import Showing, called, in_words
+from tightcut.ask.page.serializers import Showing, called, in_words, labels_table, pairs_table
 from tightcut.ask.records import Question
+from tightcut.drawing.layout import better_layout, first_layout
 
 Reply = dict[str, Any]
 NAME_LENGTH = 100
+DRAWN = 2500  # points on the map: more are thinned out, evenly at random
 GALLERY = 120  # most things shown of a group
 
 log = logging.getLogger(__name__)
@@ -77,8 +77,8 @@ class Desk:
         if len(self.things) != len(session.labels_):
             raise ValueError(f"The session has {len(session.labels_)} rows, and {len(self.things)} things are shown.")
         if not self.records:
-            self._rows = layout.drawn_rows(len(self.things))
-            self._place(layout.first_layout(X, affinity, self._rows))
+            self._rows = _drawn_rows(len(self.things))
+            self._place(first_layout(X, affinity, self._rows))
         with self._lock:
             self.session = session
 
@@ -104,7 +104,7 @@ class Desk:
 
     def improve_map(self, X: Any) -> None:
         """Replace the map by one on which neighbours stand together."""
-        better = layout.better_layout(X, self._rows)
+        better = better_layout(X, self._rows)
         if better is not None:
             self._place(better)
 
@@ -288,17 +288,21 @@ def _word(kind: Any) -> str:
     return kind
 
 
-def _short(text: Any) -> str:
-    if not isinstance(text, str) or not text.strip():
-        raise ValueError(f"A name must be a text that is not blank; got {text!r}.")
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        raise ValueError("A name must be text; this one holds half of a character.")
-    if len(text.strip()) > NAME_LENGTH:
+def _short(text: Any) -> Any:
+    """A text without spaces around it, if it is not longer than the page can show; the session checks the rest."""
+    if isinstance(text, str) and len(text.strip()) > NAME_LENGTH:
         raise ValueError(f"A name may have {NAME_LENGTH} characters; this one has {len(text.strip())}.")
-    return text.strip()
+    return text.strip() if isinstance(text, str) else text
 
 
 def _seconds(value: Any) -> float | None:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 86_400:
         return round(float(value), 2)
     return None
+
+
+def _drawn_rows(n: int) -> np.ndarray:
+    """The rows that the map shows."""
+    if n <= DRAWN:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, DRAWN, replace=False))

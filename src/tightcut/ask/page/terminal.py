@@ -11,9 +11,9 @@ import numpy as np
 from tightcut.ask.base import QuestionSession
 from tightcut.ask.errors import LostJournalError, StaleQuestionError, unwritten
 from tightcut.ask.page.items import Things
-from tightcut.ask.page.pictures import ArrayPictures
 from tightcut.ask.page.serializers import called, group_label, in_words
 from tightcut.ask.records import Question
+from tightcut.drawing.pictures import ArrayPictures
 from tightcut.files.cells import is_whole
 
 SAVE_HELP = "Your answers so far are still here: save writes them to a new journal. Then repeat your answer."

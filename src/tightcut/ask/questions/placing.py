@@ -22,7 +22,7 @@ class Planner:
     ----------
     placing : Placing
     graph : Graph
-        The one with the largest say.
+        The one with the largest weight.
     coarse : int ndarray of shape (n,)
         Its plain cut.
     seed : tuple of int
