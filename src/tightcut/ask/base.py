@@ -73,7 +73,12 @@ class QuestionSession(ABC):
         check_question(question, self._n_rows)
         self._check_kind(question.kind)
         item = question.kind, question.first, question.second
-        details = {"who": who, "seconds": seconds, "reason": question.reason, "shown": [g.id for g in question.groups]}
+        details: dict[str, Any] = {
+            "who": who,
+            "seconds": seconds,
+            "reason": question.reason,
+            "shown": [g.id for g in question.groups],
+        }
         self._record_answer(lambda: check_unanswered(question, self._journal.events), *item, choice, **details)
         self._open.pop(item, None)
 
