@@ -194,7 +194,7 @@ NOTES = [
     "  breast_cancer, diabetis, heart, sonar, ionosphere, wdbc, spam and letter. None was chosen on wine. The settings of the",
     "  expected accuracy were chosen on one or two draws of every set but MNIST.",
     "- `wrong found`: of the wrong answers, those that the session does not believe; `right doubted`: right ones not believed.",
-    "- `accuracy` and `expected accuracy`: what it was, and what `session.progress()` expected without knowing the truth;",
+    "- `accuracy` and `expected accuracy`: measured, and what `session.progress()` expected without knowing the truth;",
     "  `within`: share of the draws in which the accuracy was between the `low` and the `high` of `session.progress()`.",
     "- `code`: the commit that was measured. 3f5f831 is the present state. 3111a6a lacks two of its changes: after wrong",
     "  answers the two large groups that touch most are compared, and the cut that takes over stays near the beliefs; digits",

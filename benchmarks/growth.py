@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def committed() -> list[dict]:
-    """The rows of the last table, so that one family can be measured anew."""
+    """The rows of the last table, so that one family can be measured again."""
     table = RESULTS / "growth.csv"
     if not table.exists():
         return []

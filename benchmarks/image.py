@@ -59,7 +59,7 @@ def measure(height: int, width: int, n_jobs: int) -> dict[str, Any]:
     constraints = sample_constraints(classes, N_PAIRS * height * width // 10_000_000, random_state=0)
     w = graph.weights
     size = sum(array.nbytes for array in (w.indptr, w.indices, w.data, graph.vertex_weights))
-    Path("/proc/self/clear_refs").write_text("5")  # from here on the kernel records the peak anew
+    Path("/proc/self/clear_refs").write_text("5")  # from here on the kernel records a new peak
     before, started = resident_gib("VmRSS"), time.process_time()
     result, seconds = timed(partial(cluster, graph, constraints, K, random_state=0, n_jobs=n_jobs))
     processor_seconds = time.process_time() - started

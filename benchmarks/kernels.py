@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks.instances import quiet, timed, write
 from tightcut import Constraints, Graph, kernels, knn_affinity
 from tightcut.relaxation import Relaxation
-from tightcut.relaxation.flow import FlowProx
+from tightcut.relaxation.prox import FlowProx
 from tightcut.warmup import warmup
 
 RUNS = 15

@@ -28,7 +28,7 @@ STANDARDISED = ("shuttle", "covertype")  # columns of different units; pixels ar
 PRECISION = 1000  # METIS takes whole numbers: the heaviest edge has this weight
 METIS_NOTES = [
     "- METIS: `pymetis.part_graph` with the edge weights as whole numbers up to 1000, its other settings as they are, and",
-    "  once without weights. It takes no pairs, so it stands beside the rows without them only.",
+    "  once without weights. It takes no pairs, so it is next to the rows without them only.",
     "- The smallest cut of MNIST's graph that any search here found, 0.3110, is 0.87 of METIS's.",
 ]
 NOTES = [

@@ -45,7 +45,7 @@ def measure(n_units: int, n_ties: int) -> dict[str, Any]:
     warmup()
     graph = rings(n_units, n_ties)
     n_arcs = 2 * graph.n_edges
-    Path("/proc/self/clear_refs").write_text("5")  # the peak of a process starts anew
+    Path("/proc/self/clear_refs").write_text("5")  # the peak of a process starts again
     before = peak_gib()
     cluster(graph, None, K, effort=0.3, influence=0.0, random_state=0)
     above = peak_gib() - before

@@ -27,7 +27,7 @@ def main() -> None:
     from tightcut.warmup import warmup
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=3, help="known classes and answers drawn anew")
+    parser.add_argument("--seeds", type=int, default=3, help="known classes and answers drawn again")
     arguments = parser.parse_args()
     quiet()
     warmup()

@@ -222,7 +222,7 @@ def _estimate_two(
         return None
     sides = np.where(present == present[0], 1, -1).astype(np.int8)
     units = SignedGraph.from_graph(graph).merge(unit, sides)
-    starts, problem = [units.project(sides), vote(units, free == free[0])], TwoClusters(units.graph)
+    starts, problem = [units.project(sides), vote(units, free == free[0])], TwoClusters(units.small)
     _, best = min((improve(problem, spins) for spins in starts), key=lambda solution: solution[0])
     return (units.lift(best) > 0).astype(np.int64)
 
@@ -232,15 +232,15 @@ def _estimate_many(
 ) -> np.ndarray | None:
     k = int(starts[0].max()) + 1
     reduced = merge_must_links(graph, rest, k)
-    first, second = reduced.component[ends]
-    if first == second if kind == "must" else reduced.graph.relations[first, second] != 0:
+    first, second = reduced.unit[ends]
+    if first == second if kind == "must" else reduced.small.relations[first, second] != 0:
         return None
-    problem = ManyClusters.of(reduced.graph, k)
+    problem = ManyClusters.of(reduced.small, k)
     if influence > 0:
-        problem = with_influence(problem, influence, neighbour_relations(graph, rest, reduced.component))
-    found = [improve(problem, fill_empty(reduced.graph, reduced.project(labels), k)) for labels in starts]
+        problem = with_influence(problem, influence, neighbour_relations(graph, rest, reduced.unit))
+    found = [improve(problem, fill_empty(reduced.small, reduced.project(labels), k)) for labels in starts]
     _, best = min(found, key=lambda solution: solution[0])
-    return best[reduced.component].astype(np.int64) if reduced.graph.violated(best) == 0 else starts[0]
+    return best[reduced.unit].astype(np.int64) if reduced.small.violated(best) == 0 else starts[0]
 
 
 def own_share(graph: Graph, labels: np.ndarray) -> np.ndarray:

@@ -56,7 +56,7 @@ def warmup() -> None:
 
 
 def _say_nothing(*_report: object) -> None:
-    """Whoever calls the warm-up knows that it compiles."""
+    """Callers of the warm-up know that it compiles."""
 
 
 def _steps_of_large_graphs(graph: Graph, constraints: Constraints) -> None:
@@ -67,7 +67,7 @@ def _steps_of_large_graphs(graph: Graph, constraints: Constraints) -> None:
 
     partition = ConstrainedGraph.from_graph(graph, constraints)
     move_boundaries(partition, np.arange(partition.n_vertices, dtype=np.int32) % 3, 3)
-    units = reduce_to_units(graph, constraints).graph
+    units = reduce_to_units(graph, constraints).small
     couplings = units.couplings
     spins = np.where(np.arange(units.n_units) % 2, 1, -1).astype(np.int8)
     kernels.near_the_cut(couplings.indptr, couplings.indices, couplings.data, spins, 10)

@@ -413,7 +413,7 @@ def test_an_old_page_finds_the_new_one(window, desk, kit, waiting):
         old.wait_for_selector(".banner:not([hidden])")
     second = kit.serve(desk, int(re.search(r":(\d+)/", first.address)[1]))
     banner = old.locator(".banner")
-    banner.get_by_text("started anew").wait_for(timeout=WAIT)
+    banner.get_by_text("restarted").wait_for(timeout=WAIT)
     assert "Go on at the address that it has printed" in banner.inner_text()
     assert ("Your last action was not accepted" in banner.inner_text()) == waiting
     new = old.context.new_page()

@@ -99,7 +99,7 @@ def test_a_graph_is_sent_once_and_not_with_every_task(client, graph, blobs, kind
     whole = (
         ManyClusters.of(ConstrainedGraph.from_graph(graph, constraints), 3)
         if kind is ManyClusters
-        else TwoClusters(reduce_to_units(graph, constraints).graph)
+        else TwoClusters(reduce_to_units(graph, constraints).small)
     )
     # A function of the standard library: workers cannot import from the tests.
     count_edges = attrgetter("graph.weights.nnz" if kind is ManyClusters else "graph.couplings.nnz")

@@ -60,13 +60,7 @@ simulate
 """
 ASK_FLOOR = {part: floor for floor, parts in enumerate(ASK.split("\n")) for part in parts.split()}
 
-UPWARD = {
-    ("relaxation.ratio_dca", "gpu.steps"): "a back end, to be passed in",
-    ("search.k_way", "gpu.many_clusters"): "a back end, to be passed in",
-    ("search.partition", "gpu.coarsening"): "a back end, to be passed in",
-    ("search.evolve", "gpu.search"): "a back end, to be passed in",
-    ("search.two_way", "gpu.two_clusters"): "a back end, to be passed in",
-}
+UPWARD: dict[tuple[str, str], str] = {}
 LONG_MODULES = {"estimator": "nine tenths of it are the reference documentation of COSC"}
 LONG_FUNCTIONS: dict[str, str] = {}
 DEEP_IMPORTS: dict[tuple[str, str], str] = {}

@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from toys import cycle
 
 from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster, cluster_graph
 from tightcut.distributed import clustering
 from tightcut.problem.objective import normalized_cut
+from tightcut.search.spectral_k import choose_n_clusters
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -243,7 +245,7 @@ def test_tables_that_are_no_edges(edges, message):
     ("options", "message"),
     [
         ({"n_clusters": 1}, "n_clusters must be a whole number of at least 2; got 1"),
-        ({"n_clusters": 7}, "7 non-empty clusters need at least that many vertices; there are 6"),
+        ({"n_clusters": 7}, "7 non-empty clusters need at least that many points; there are 6"),
         ({"n_units": 1}, "n_units must be"),
         ({"n_clusters": 3, "n_units": 2}, "n_units=2 units cannot make 3 clusters"),
         ({"partition_size": 0}, "partition_size must be"),
@@ -280,6 +282,43 @@ def test_contradictions_are_told_in_the_names_of_vertices(k):
     with pytest.raises(InconsistentConstraintsError) as caught:
         cluster_graph(edges, Constraints.from_pairs(10, cannot_link=clique), k)
     assert len(caught.value.witness) == len(clique)
+
+
+RING = pd.DataFrame({"i": np.arange(6), "j": (np.arange(6) + 1) % 6, "weight": 1.0})
+
+
+@pytest.mark.parametrize("edges", [RING.assign(weight=0.0), RING.assign(weight=0), RING.assign(j=RING["i"])])
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("size", [{}, {"n_units": 3, "partition_size": 2}])
+def test_a_graph_without_an_edge_of_positive_weight(edges, k, size):
+    pairs = Constraints.from_pairs(6, [(0, 1)], [(1, 2)])
+    for known in (None, pairs):
+        found = cluster_graph(dd.from_pandas(edges, npartitions=2), known, k, random_state=0, **size)
+        labels = found.labels.compute()["cluster"].to_numpy()
+        assert np.unique(labels).tolist() == list(range(k))
+        assert found.cut == 0
+        assert pairs.violations(labels).n_violations == 0 or known is None
+
+
+@pytest.mark.parametrize(("n_links", "k"), [(5, 2), (5, 3), (4, 3)])
+def test_must_links_that_leave_too_few_sets_are_told_in_the_same_words_everywhere(n_links, k):
+    graph = Graph.from_affinity(cycle(6))
+    known = Constraints.from_pairs(6, [(i, i + 1) for i in range(n_links)])
+    ways = [
+        lambda: cluster(graph, known, k),
+        lambda: cluster(graph, known, k, method="paper"),
+        lambda: cluster_graph(RING, known, k),
+        lambda: cluster_graph(RING.assign(weight=0.0), known, k),
+    ]
+    ways += [lambda: choose_n_clusters(graph, known)] if n_links == 5 and k == 2 else []
+    told = []
+    for way in ways:
+        with pytest.raises(InconsistentConstraintsError) as caught:
+            way()
+        told.append((str(caught.value), caught.value.reason, caught.value.n_clusters))
+    assert told == told[:1] * len(ways)
+    left = "join all 6 points into one set" if n_links == 5 else "leave 2 separate sets of points"
+    assert told[0][0].startswith(f"The must-links {left}, too few for {k} non-empty clusters.")
 
 
 @pytest.mark.slow

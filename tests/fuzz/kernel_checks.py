@@ -135,7 +135,7 @@ def colouring(rng):
     indptr, indices, relations = arrays[5:]
     removed, core = kernels.peel(indptr, indices, k)
     assert sorted(removed.tolist()) == np.flatnonzero(~core).tolist()
-    kernels.colour_by_tabu(indptr, indices, relations, k, found, 200, seed(rng))
+    kernels.colour_by_tabu(indptr, indices, relations, k, found, 0.0, 200, seed(rng))
     assert_labels(found, k)
     status, colours = kernels.colour_exactly(indptr, indices, k, 500)
     if status == 1:

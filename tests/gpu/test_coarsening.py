@@ -11,7 +11,8 @@ from tightcut.search.signed_graph import SignedGraph
 
 pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"')
 
-from tightcut.gpu.coarsening import common_code, connected_regions, contract, contract_graph
+from tightcut.gpu.backend import DeviceBackend
+from tightcut.gpu.coarsening import common_code, connected_regions, contract
 from tightcut.gpu.matching import heavy_edge_matching, pairs_as_units
 from tightcut.gpu.sparse import FEW, DeviceCsr, Groups, send
 
@@ -132,9 +133,12 @@ def test_contraction_as_on_the_cpu(seed, torch_device):
     expected = signed.merge(unit, sign)
     there = DeviceCsr.from_scipy(matrix, torch_device)
     found, offset = contract(there, send(unit, torch_device).long(), m, send(expected.sign, torch_device))
-    np.testing.assert_allclose(found.to_scipy().toarray(), expected.graph.couplings.toarray(), atol=1e-14)
-    assert offset == pytest.approx(expected.graph.offset)
-    merged, own = contract_graph(Graph(abs(matrix), np.ones(50)), unit, torch_device), Graph(abs(matrix), np.ones(50))
+    np.testing.assert_allclose(found.to_scipy().toarray(), expected.small.couplings.toarray(), atol=1e-14)
+    assert offset == pytest.approx(expected.small.offset)
+    merged, own = (
+        DeviceBackend(torch_device).contract(Graph(abs(matrix), np.ones(50)), unit),
+        Graph(abs(matrix), np.ones(50)),
+    )
     np.testing.assert_allclose(merged.weights.toarray(), own.contract(unit).weights.toarray(), atol=1e-14)
     np.testing.assert_array_equal(merged.vertex_weights, own.contract(unit).vertex_weights)
     plain, _ = contract(there, send(unit, torch_device).long(), m)
@@ -148,7 +152,7 @@ def test_regions_as_on_the_cpu(seed, torch_device):
     matrix = random_graph(rng, 80, 0.03).weights
     population = [rng.integers(0, 3, 80).astype(np.int32) for _ in range(2)]
     whole = ConstrainedGraph(matrix, np.ones(80), sp.csr_array((80, 80)))
-    code = common_code([send(labels, torch_device) for labels in population], 3)
+    code = common_code([send(labels, torch_device) for labels in population])
     found = connected_regions(DeviceCsr.from_scipy(matrix, torch_device), code)
     np.testing.assert_array_equal(found.cpu().numpy(), whole.consensus(population))
 
@@ -166,7 +170,7 @@ def test_codes_of_many_labellings(torch_device):
     rng = np.random.default_rng(0)
     first = rng.integers(0, 1000, 50).astype(np.int32)
     population = [send((first + shift) % 1000, torch_device).int() for shift in range(40)]
-    code = common_code(population, 1000).cpu().numpy()
+    code = common_code(population).cpu().numpy()
     np.testing.assert_array_equal(code[:, None] == code, first[:, None] == first)
 
 

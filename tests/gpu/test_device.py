@@ -1,6 +1,7 @@
 """What `device` accepts, and the errors where there is no GPU. PyTorch itself is not needed."""
 
 import sys
+from dataclasses import replace
 from importlib.machinery import ModuleSpec
 from types import SimpleNamespace
 
@@ -8,9 +9,12 @@ import numpy as np
 import pytest
 
 from tightcut import COSC, Constraints, Graph, cluster, knn_affinity, tradeoff_path
+from tightcut.clustering import cluster as clustering
 from tightcut.exceptions import NoGpuError
 from tightcut.gpu import device as module
 from tightcut.gpu.device import resolve_device
+from tightcut.relaxation.prox import FistaProx
+from tightcut.search.evolve import search
 
 POINTS = np.random.default_rng(0).normal(size=(30, 2))
 PAIRS = Constraints.from_pairs(30, [(0, 1)], [(2, 3)])
@@ -117,3 +121,39 @@ def test_a_gpu_without_triton(monkeypatch):
     assert resolve_device("auto") == "cpu"
     with pytest.raises(ImportError, match="needs Triton"):
         resolve_device("cuda")
+
+
+class Recorder:
+    """A back end that notes what it is asked for, and lets the CPU do it."""
+
+    def __init__(self, limit):
+        self.limit, self.asked = limit, []
+
+    def search(self, problem, rng, options, known):
+        self.asked.append("search")
+        return search(problem, rng, replace(options, backend=None), known)
+
+    def contract(self, graph, labels):
+        self.asked.append("contract")
+        return graph.contract(labels)
+
+    def inner(self, weights, vertex_weights):
+        self.asked.append("inner")
+        return FistaProx(weights, vertex_weights)
+
+
+@pytest.mark.parametrize(
+    ("k", "settings", "asked"),
+    [(2, {}, {"search"}), (3, {}, {"contract", "search"}), (2, {"method": "paper"}, {"inner"})],
+)
+@pytest.mark.parametrize("limit", [10, 100])
+def test_large_problems_go_to_the_back_end(k, settings, asked, limit, monkeypatch):
+    recorder = Recorder(limit)
+    graph = Graph.from_affinity(knn_affinity(POINTS))
+    settings = {**settings, "effort": 0.1, "random_state": 0}
+    expected = cluster(graph, PAIRS, k, **settings)
+    monkeypatch.setattr(clustering, "backend_of", lambda _: recorder)
+    found = cluster(graph, PAIRS, k, **settings)
+    # FISTA is the back end's at every size: a descent takes many steps in one graph.
+    assert set(recorder.asked) == (asked if limit < 30 or "inner" in asked else set())
+    np.testing.assert_array_equal(found.labels, expected.labels)

@@ -7,7 +7,6 @@ from strategies import random_graph
 
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.signed_graph import SignedGraph
-from tightcut.search.two_way import TwoClusters
 
 pytest.importorskip("torch", reason='needs PyTorch: pip install "tightcut[gpu]"')
 
@@ -114,7 +113,7 @@ def test_a_round_is_that_of_a_plain_program(k, price, triton_device):
 def test_refinement_is_never_worse_and_empties_no_cluster(seed, triton_device):
     whole, labels = problem(seed)
     for price in (0.0, 0.1):
-        found = Rounds(movable(whole, triton_device), 4).refine(send(labels, triton_device), price).cpu().numpy()
+        found = Rounds(movable(whole, triton_device)).refine(send(labels, triton_device), 4, price).cpu().numpy()
         assert objective(whole, found, 4, price) < objective(whole, labels, 4, price)
         assert set(found) == set(range(4))
 
@@ -139,7 +138,7 @@ def test_at_a_prohibitive_price_no_cannot_link_is_broken(triton_device, monkeypa
         return met[-1]
 
     monkeypatch.setattr(refinement, "_moved", watched)
-    Rounds(movable(whole, triton_device), k).refine(send(labels, triton_device), 1e6)
+    Rounds(movable(whole, triton_device)).refine(send(labels, triton_device), k, 1e6)
     assert any(bool(moves.any()) for _, moves in met)
     for found, _ in met if triton_device == "cpu" else []:  # a recorded round passes here once
         assert whole.violated(found.numpy()) == 0
@@ -149,10 +148,10 @@ def test_at_a_prohibitive_price_no_cannot_link_is_broken(triton_device, monkeypa
 def test_the_same_bits_every_time(triton_device):
     """Also when the rounds are started anew, replayed or recorded."""
     whole, labels = problem(7)
-    rounds = Rounds(movable(whole, triton_device), 4)
+    rounds = Rounds(movable(whole, triton_device))
     there = send(labels, triton_device)
-    found = [rounds.refine(there, 0.1) for _ in range(3)] + [
-        Rounds(movable(whole, triton_device), 4).refine(there, 0.1)
+    found = [rounds.refine(there, 4, 0.1) for _ in range(3)] + [
+        Rounds(movable(whole, triton_device)).refine(there, 4, 0.1)
     ]
     for other in found[1:]:
         assert torch.equal(found[0], other)
@@ -164,14 +163,14 @@ def test_a_cluster_that_all_would_leave_keeps_its_vertices(triton_device):
     weights[6, 7] = weights[7, 6] = 0
     whole = ConstrainedGraph(sp.csr_array(weights), np.ones(8), sp.csr_array((8, 8)))
     labels = np.array([0, 0, 0, 0, 0, 0, 1, 1], np.int32)
-    found = Rounds(movable(whole, triton_device), 2).refine(send(labels, triton_device), 0.0).cpu().numpy()
+    found = Rounds(movable(whole, triton_device)).refine(send(labels, triton_device), 2, 0.0).cpu().numpy()
     assert set(found) == {0, 1}
 
 
 def test_a_graph_without_edges_stays_as_it_is(triton_device):
     whole = ConstrainedGraph(sp.csr_array((6, 6)), np.ones(6), sp.csr_array((6, 6)))
     labels = np.array([0, 1, 2, 0, 1, 2], np.int32)
-    found = Rounds(movable(whole, triton_device), 3).refine(send(labels, triton_device), 1.0)
+    found = Rounds(movable(whole, triton_device)).refine(send(labels, triton_device), 3, 1.0)
     assert found.tolist() == labels.tolist()
 
 
@@ -193,18 +192,18 @@ def test_sums_over_rows_and_labels(k, triton_device):
 @pytest.mark.parametrize("seed", range(3))
 def test_two_clusters_are_a_case_of_k(seed, triton_device):
     """The score of every choice of spins, with units on both sides and weight that leaves both."""
-    from tightcut.gpu.two_clusters import DeviceTwoClusters
+    from tightcut.gpu.graphs import DeviceSignedGraph
 
     rng = np.random.default_rng(seed)
     graph = random_graph(rng, 30, 0.3)
     plain = SignedGraph.from_couplings(graph.weights, graph.vertex_weights, rng.uniform(0, 1, 30))
     unit = np.unique(rng.integers(0, 18, 30), return_inverse=True)[1].astype(np.int32)
-    signed = plain.merge(unit, rng.choice(np.array([-1, 1], np.int8), 30)).graph
+    signed = plain.merge(unit, rng.choice(np.array([-1, 1], np.int8), 30)).small
     assert signed.mixed.any()
-    there = DeviceTwoClusters.of(TwoClusters(signed), triton_device)
+    there = DeviceSignedGraph.of(signed, triton_device)
     for _ in range(5):
         spins = rng.choice(np.array([-1, 1], np.int8), signed.n_units)
-        assert there.judge(spins)[0] == pytest.approx(signed.ratio(spins), rel=1e-10)
+        assert there.ratio(spins) == pytest.approx(signed.ratio(spins), rel=1e-10)
     before = signed.ratio(spins)
     there.refine(spins)
     assert signed.ratio(spins) <= before

@@ -9,9 +9,17 @@ import numpy as np
 import pytest
 from toys import assert_clustering, nearest_neighbour_graph
 
-from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster
+from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster, kernels
+from tightcut.search import contradiction
 from tightcut.search.constrained_graph import ConstrainedGraph
-from tightcut.search.feasibility import conflict_graph, fill_empty, find_clique, find_colouring, repair
+from tightcut.search.feasibility import (
+    clashes_of_clique,
+    conflict_graph,
+    fill_empty,
+    find_clique,
+    find_colouring,
+    repair,
+)
 from tightcut.search.spectral_k import choose_n_clusters
 
 QUICK = {"effort": 0.2, "random_state": 0}
@@ -375,5 +383,86 @@ def test_the_automatic_number_of_clusters_can_satisfy_the_cannot_links():
 
 def test_one_large_group_is_a_clique_at_once():
     conflicts = conflict_graph(relations(400, complete(400)))
-    assert len(find_clique(conflicts, 391)) == 391
-    assert len(find_clique(conflicts)) == 400
+    assert len(find_clique(conflicts, 391)) == len(find_clique(conflicts)) == 400
+
+
+@pytest.mark.parametrize(("size", "k"), [(7, 1), (7, 2), (7, 3), (7, 6), (7, 7), (7, 9)])
+def test_the_clashes_that_a_clique_cannot_avoid(size, k):
+    pairs = complete(size)
+    colourings = (
+        itertools.product(range(k), repeat=size) if k < 4 else itertools.combinations_with_replacement(range(k), size)
+    )
+    least = min(sum(colours[i] == colours[j] for i, j in pairs) for colours in colourings)
+    assert clashes_of_clique(size, k) == least
+
+
+def test_tabu_ends_where_a_clique_leaves_no_better_colouring():
+    """More steps than an hour would do; the excess that a clique cannot avoid is reached in a few."""
+    conflicts = conflict_graph(relations(60, complete(60)))
+    colour, state = np.zeros(60, np.int32), np.ones(1, np.uint64)
+    csr = conflicts.indptr, conflicts.indices, conflicts.data
+    bound = float(clashes_of_clique(60, 25))
+    assert kernels.colour_by_tabu(*csr, 25, colour, bound, 10**12, state) == bound == 45
+
+
+class Counted(np.ndarray):
+    """An array that counts the numbers that functions of numpy read from it and from what is selected from it."""
+
+    work = 0
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **settings):
+        Counted.work += max(np.size(values) for values in inputs)
+        plain = [np.asarray(values) if isinstance(values, Counted) else values for values in inputs]
+        found = getattr(ufunc, method)(*plain, **settings)
+        return found.view(Counted) if isinstance(found, np.ndarray) else found
+
+
+def groups_kept_apart(count, size):
+    """Chains of must-links, each point of one of which has a cannot-link with the same place in the others."""
+    place = np.arange(count * size).reshape(count, size)
+    must = np.stack([place[:, :-1].ravel(), place[:, 1:].ravel()], axis=1)
+    cannot = [(a, b) for column in place.T for a, b in itertools.combinations(column[::-1].tolist(), 2)]
+    return Constraints.from_pairs(count * size, must, cannot)
+
+
+def test_the_witness_of_a_clique_takes_one_look_at_every_constraint(monkeypatch):
+    searches, work = [], []
+    search = contradiction.breadth_first_order
+    monkeypatch.setattr(contradiction, "breadth_first_order", lambda *a, **b: searches.append(a) or search(*a, **b))
+    for count in (10, 40):
+        constraints = groups_kept_apart(count, 3)
+        Counted.work = 0
+        contradiction.clique_witness(constraints, constraints.components()[1].view(Counted), list(range(count)))
+        work.append(Counted.work / constraints.n_cannot_link)
+    assert len(searches) == 2
+    assert work[1] <= 2 * work[0]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_witness_of_a_clique_is_complete(seed):
+    """One cannot-link between each two sets, and must-links that join all its ends within each set, as a tree."""
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(2, 7))
+    n = 5 * count + 4
+    group = rng.permutation(np.arange(n) % (count + 1))
+    must = [(i, j) for i, j in complete(n) if group[i] == group[j] and rng.random() < 0.8]
+    cannot = rng.permutation([(i, j) for i, j in complete(n) if group[i] != group[j] and rng.random() < 0.7])
+    constraints = Constraints.from_pairs(n, must, cannot)
+    n_sets, component = constraints.components()
+    joined = {frozenset(pair) for pair in component[constraints.cannot_link].tolist()}
+    clique: list[int] = []
+    for v in rng.permutation(n_sets).tolist():
+        clique += [v] if all(frozenset((u, v)) in joined for u in clique) else []
+    links, members = contradiction.clique_witness(constraints, component, clique)
+    given = {"must": constraints.must_link.tolist(), "cannot": constraints.cannot_link.tolist()}
+    assert all([i, j] in given[kind] or [j, i] in given[kind] for kind, i, j in links)
+    apart = [(i, j) for kind, i, j in links if kind == "cannot"]
+    assert sorted(sorted(component[list(pair)]) for pair in apart) == sorted(
+        map(sorted, itertools.combinations(clique, 2))
+    )
+    held = Constraints.from_pairs(n, [(i, j) for kind, i, j in links if kind == "must"])
+    kept, own = held.components()
+    ends = np.unique(apart)
+    assert len(np.unique(own[ends])) == len(clique) == len(members)
+    assert kept == n - held.n_must_link
+    assert sorted(component[members]) == sorted(clique)

@@ -57,7 +57,7 @@ def test_every_constraint_holds_and_the_criterion_is_almost_always_optimal(k, in
         assert found.n_violations == 0
         component = constraints.components()[1]
         shares = shares_by_definition(graph, constraints, component)
-        price = influence * Prices.prohibitive(merge_must_links(graph, constraints, k).graph, k).low
+        price = influence * Prices.prohibitive(merge_must_links(graph, constraints, k).small, k).low
         first = np.unique(component, return_index=True)[1]
 
         def criterion(labels, own_cut, first=first, price=price, shares=shares):
@@ -80,7 +80,7 @@ def test_every_constraint_holds_and_the_criterion_is_almost_always_optimal(k, in
 def test_starts_are_compared_by_violations_at_the_low_price_and_shares_at_their_own():
     graph, constraints = random_problem(3, 3, planted=True, min_pairs=6)
     component = constraints.components()[1]
-    reduced = merge_must_links(graph, constraints, 3).graph
+    reduced = merge_must_links(graph, constraints, 3).small
     plain = ManyClusters.of(reduced, 3)
     relations = neighbour_relations(graph, constraints, component)
     problem = with_influence(plain, 2.0, relations)

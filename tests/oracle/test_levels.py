@@ -1,5 +1,6 @@
 """Graphs larger than the direct limit: starts joined by consensus, for any number of clusters and constraints."""
 
+import importlib.util
 import itertools
 import threading
 
@@ -12,6 +13,7 @@ from toys import nearest_neighbour_graph
 
 from tightcut import Constraints, Graph, cluster, knn_affinity, pixel_affinity
 from tightcut.datasets import sample_constraints
+from tightcut.kernels import compiled, partition
 from tightcut.search import evolve as search
 from tightcut.search import multilevel as levels_module
 from tightcut.search import starts
@@ -19,7 +21,7 @@ from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.k_way import ManyClusters, Prices
 from tightcut.search.multilevel import coarsen, coarsest
 from tightcut.search.options import SearchOptions
-from tightcut.search.signed_graph import SignedGraph
+from tightcut.search.signed_graph import PASSES, PATIENCE, SignedGraph
 from tightcut.search.two_way import TwoClusters, reduce_to_units
 
 OPTIONS = SearchOptions(n_jobs=1)
@@ -63,7 +65,7 @@ def test_never_worse_than_the_start(k, effort, graph):
 
 
 def two_clusters(graph):
-    return TwoClusters(reduce_to_units(graph, Constraints.from_pairs(300, [(0, 1)], [(2, 3), (4, 7)])).graph)
+    return TwoClusters(reduce_to_units(graph, Constraints.from_pairs(300, [(0, 1)], [(2, 3), (4, 7)])).small)
 
 
 def four_clusters(graph):
@@ -89,7 +91,7 @@ def test_every_level_keeps_the_score_and_refinement_only_improves_it(make, graph
     small = coarsest(problem, levels)
     state = random_state(small, rng)
     score, _ = small.judge(state)
-    finer = [problem, *(level.problem for level in levels[:-1])]
+    finer = [problem, *(level.small for level in levels[:-1])]
     for fine, level in zip(finer[::-1], levels[::-1], strict=True):
         np.testing.assert_array_equal(level.project(level.lift(state)), state)
         state = level.lift(state)
@@ -407,7 +409,7 @@ def test_two_halves_with_weak_edges_between_them_are_not_merged():
     spins = truth
     for level in coarsen(problem, 40, np.random.default_rng(1)):
         spins = level.project(spins)
-        assert level.problem.judge(spins)[0] == pytest.approx(problem.judge(truth)[0], rel=1e-9)
+        assert level.small.judge(spins)[0] == pytest.approx(problem.judge(truth)[0], rel=1e-9)
 
 
 @pytest.mark.slow
@@ -433,10 +435,10 @@ def test_matched_units_are_together_in_the_state(make, graph):
     problem = make(graph)
     state = search.improve(problem, random_state(problem, rng))[1]
     level = problem.matched(1e9, rng, state)
-    assert level.problem.size < 0.7 * problem.size
+    assert level.small.size < 0.7 * problem.size
     small = level.project(state)
     np.testing.assert_array_equal(level.lift(small), state)
-    assert level.problem.judge(small)[0] == pytest.approx(problem.judge(state)[0])
+    assert level.small.judge(small)[0] == pytest.approx(problem.judge(state)[0])
 
 
 def test_nothing_is_matched_where_no_edge_stays_within_a_cluster():
@@ -476,7 +478,7 @@ def test_cannot_links_between_all_points_of_three_groups(graph):
 def test_skipped_levels_keep_states_and_scores(k, graph, monkeypatch):
     pairs = Constraints.from_pairs(300, cannot_link=[(2, 3), (4, 7), (3, 12)])
     if k == 2:
-        problem = TwoClusters(reduce_to_units(graph, pairs).graph)
+        problem = TwoClusters(reduce_to_units(graph, pairs).small)
     else:
         problem = ManyClusters.of(ConstrainedGraph.from_graph(graph, pairs), k)
     every = coarsen(problem, 20, np.random.default_rng(0))
@@ -485,11 +487,11 @@ def test_skipped_levels_keep_states_and_scores(k, graph, monkeypatch):
     assert len(levels) < len(every)
     larger = problem
     for level in levels:
-        state = level.problem.start(np.random.default_rng(1))[1]
+        state = level.small.start(np.random.default_rng(1))[1]
         lifted = level.lift(state)
         np.testing.assert_array_equal(level.project(lifted), state)
-        assert larger.judge(lifted)[0] == pytest.approx(level.problem.judge(state)[0])
-        larger = level.problem
+        assert larger.judge(lifted)[0] == pytest.approx(level.small.judge(state)[0])
+        larger = level.small
 
 
 @pytest.mark.slow
@@ -531,3 +533,86 @@ def test_joining_costs_at_most_two_percent_of_the_cut(name, k, seed, monkeypatch
     assert stages[1] - stages[0] >= {"refine", "join"}
     direct, joined = cuts
     assert joined <= 1.02 * direct
+
+
+def groups_apart(m, k, seed=0):
+    """Three groups of m points without any structure, all pairs within a group kept apart, and labels drawn at random."""
+    rng = np.random.default_rng(seed)
+    graph = Graph.from_affinity(knn_affinity(rng.normal(size=(3 * m, 2)), n_neighbors=6))
+    pairs = Constraints.from_groups(np.repeat(np.arange(3), m))
+    labels = rng.permutation(np.arange(3 * m) % k).astype(np.int32)
+    return ConstrainedGraph.from_graph(graph, pairs), labels
+
+
+@pytest.fixture
+def plain_partition(monkeypatch):
+    """The kernel as Python runs it, in which calls can be counted."""
+    spec = importlib.util.spec_from_file_location("plain_partition", partition.__file__)
+    module = importlib.util.module_from_spec(spec)
+    with monkeypatch.context() as patch:
+        for name in ("compiled", "compiled_inline"):
+            patch.setattr(compiled, name, lambda function: function)
+        spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:divide by zero")  # a bound for the last vertex of a cluster, which cannot move
+@pytest.mark.parametrize("k", [8, 60])
+def test_a_move_does_not_renew_all_its_relations(plain_partition, monkeypatch, k):
+    """With 8 clusters the kernel keeps tables, with 60 it does not; a point has 39 relations."""
+    calls = {"_best_move": 0, "_move": 0, "tabulate": 0}
+    for name in calls:
+        function = getattr(plain_partition, name)
+
+        def counted(*arguments, name=name, function=function):
+            calls[name] += 1
+            return function(*arguments)
+
+        monkeypatch.setattr(plain_partition, name, counted)
+    graph, labels = groups_apart(40, k)
+    before = labels.copy()
+    plain_partition.refine_partition(*graph.arrays, 0.1, labels, k, 20, 3)
+    assert (labels != before).any()
+    assert (calls["tabulate"] > 0) == (k == 8)
+    assert calls["_best_move"] < 39 / 2 * calls["_move"]
+
+
+@pytest.mark.parametrize("k", [2, 3, 8, 24])
+@pytest.mark.parametrize("seed", range(5))
+def test_refinement_beside_many_relations_never_raises_what_it_minimises(k, seed):
+    """With tables (few clusters) and without; single moves lower the result at most a little."""
+    graph, labels = groups_apart(12, k, seed)
+    for price in (0.0, 0.05, 0.5, 1e6):
+        found = labels.copy()
+        graph.refine(found, k, price)
+        objective = graph.cut(found, k) + price * graph.violated(found)
+        assert objective <= (graph.cut(labels, k) + price * graph.violated(labels)) * (1 + 1e-12)
+        assert set(found) == set(range(k))
+        singles = []
+        for v, c in itertools.product(range(len(found)), range(k)):
+            moved = found.copy()
+            moved[v] = c
+            if len(set(moved)) == k:
+                singles.append(graph.cut(moved, k) + price * graph.violated(moved))
+        assert min(singles) >= objective * (1 - 1e-9)
+
+
+def test_tables_lead_to_the_same_labels(plain_partition, monkeypatch):
+    """Rows that are added up when they are needed hold the same numbers as tables that are kept up to date."""
+    graph, labels = groups_apart(10, 3)
+    kept, added = labels.copy(), labels.copy()
+    graph.refine(kept, 3, 0.1)
+    monkeypatch.setattr(plain_partition, "_ties", fresh_ties(plain_partition._ties))
+    plain_partition.refine_partition(*graph.arrays, 0.1, added, 3, PATIENCE, PASSES)
+    np.testing.assert_array_equal(kept, added)
+
+
+def fresh_ties(ties):
+    def look(v, graph, labels, towards, clash):
+        single = np.empty((1, towards.shape[1])), np.empty((1, towards.shape[1]))
+        ties(v, graph, labels, *single)
+        np.testing.assert_allclose([towards[v], clash[v]], [single[0][0], single[1][0]], atol=1e-9)
+        return ties(v, graph, labels, towards, clash)
+
+    return look

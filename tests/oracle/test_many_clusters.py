@@ -433,3 +433,42 @@ def test_refined_labels_stay_near_clusters_that_are_not_the_smallest_cut():
     assert best.cut < normalized_cut(graph, labels)
     found = refine_labels(graph, Constraints.from_pairs(n * size), labels, np.random.default_rng(0))
     np.testing.assert_array_equal(found, labels)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_two_small_clusters_get_the_best_of_all_splits(seed):
+    """As good as any split that keeps the relations that hold, and none at all where the present one is the best."""
+    graph, constraints = random_problem(seed, 3, planted=seed % 2 == 0)
+    whole = ConstrainedGraph.from_graph(graph, constraints)
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.arange(whole.n_vertices) % 3).astype(np.int32)
+    members = np.flatnonzero(labels < 2)
+    held = satisfied_pairs(constraints, labels)
+    cuts = []
+    for sides in itertools.product((0, 1), repeat=len(members)):
+        other = labels.copy()
+        other[members] = sides
+        if 0 < sum(sides) < len(members) and satisfied_pairs(constraints, other)[held].all():
+            cuts.append(whole.cut(other, 3))
+    side = exchange.best_of_all_splits(whole, labels, members)
+    split = labels.copy()
+    if side is not None:
+        split[members] = np.where(side, 0, 1)
+    assert satisfied_pairs(constraints, split)[held].all()
+    np.testing.assert_allclose(whole.cut(split, 3), min(cuts), rtol=1e-12, atol=1e-15)
+    assert (side is None) == (whole.cut(labels, 3) <= min(cuts) * (1 + 1e-12))
+
+
+@pytest.mark.parametrize("k", [12, 22, 23])
+def test_almost_as_many_clusters_as_points_need_hardly_a_search(monkeypatch, k):
+    """Of two clusters with few points there are few splits: a search for each two of them would be one for each edge."""
+    searches = []
+    search = exchange.search
+    monkeypatch.setattr(exchange, "search", lambda *a, **b: searches.append(a) or search(*a, **b))
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(24, 2))
+    graph = Graph.from_affinity(np.exp(-((points[:, None] - points) ** 2).sum(axis=2)) - np.eye(24))
+    pairs = Constraints.from_pairs(24, [(0, 1)], [(1, 2), (2, 3)])
+    found = cluster(graph, pairs, k, max_violations=1, effort=0.1, random_state=0, n_jobs=1)
+    assert_clustering(graph, pairs, found, k)
+    assert len(searches) < 20 * k

@@ -22,7 +22,7 @@ def oriented_units(draw):
     graph, constraints, side = draw(consistent_problems(max_vertices=10))
     assume(0 < side.sum() < len(side))
     merger = reduce_to_units(graph, constraints)
-    return merger.graph, vote(merger, side)
+    return merger.small, vote(merger, side)
 
 
 def limited(function, *arguments, limit):

@@ -40,7 +40,7 @@ def signed_graphs(draw, max_vertices=12):
         return signed
     unit = np.unique(draw(st.lists(st.integers(0, n), min_size=n, max_size=n)), return_inverse=True)[1]
     sign = np.array(draw(st.lists(st.sampled_from([-1, 1]), min_size=n, max_size=n)), dtype=np.int8)
-    return signed.merge(unit, sign).graph
+    return signed.merge(unit, sign).small
 
 
 @st.composite
@@ -159,7 +159,7 @@ def test_heavy_edge_matching(drawn, random, share, weakest, n_apart, n_groups):
         strongest = np.abs(coupling[members]).max(axis=1).min()
         assert abs(coupling[i, j]) >= weakest * strongest, "weak for both"
     merger = signed.merge(unit, sign)
-    assert merger.graph.vertex_weights.sum() == pytest.approx(signed.vertex_weights.sum())
+    assert merger.small.vertex_weights.sum() == pytest.approx(signed.vertex_weights.sum())
 
 
 @given(oriented(), st.integers(0, 2**32 - 1))

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from strategies import random_graph
 
 from tightcut import Graph
-from tightcut.relaxation.fista import FistaProx
-from tightcut.relaxation.flow import FlowProx
+from tightcut.relaxation.prox import FistaProx, FlowProx
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -97,57 +97,57 @@ def test_contracting_twice_is_contracting_once(drawn, data):
 @given(mergers())
 def test_signed_merging_preserves_cut_and_ratio(drawn):
     graph, external, merger = drawn
-    for small_spins in all_spins(merger.graph.n_units):
+    for small_spins in all_spins(merger.small.n_units):
         spins = merger.lift(small_spins)
         if not both_sides(spins):
             continue
         expected = two_cluster_objective(graph, external, spins)
         leaving, _ = cluster_cuts(graph, (spins > 0).astype(int))
-        assert merger.graph.cut(small_spins) == pytest.approx(leaving[0], abs=1e-9)
-        assert merger.graph.ratio(small_spins) == pytest.approx(expected, abs=1e-9)
+        assert merger.small.cut(small_spins) == pytest.approx(leaving[0], abs=1e-9)
+        assert merger.small.ratio(small_spins) == pytest.approx(expected, abs=1e-9)
 
 
 @given(mergers())
 def test_lift_and_project_are_inverse(drawn):
     _, _, merger = drawn
-    for small_spins in all_spins(merger.graph.n_units):
+    for small_spins in all_spins(merger.small.n_units):
         np.testing.assert_array_equal(merger.project(merger.lift(small_spins)), small_spins)
 
 
 @given(mergers())
 def test_a_unit_is_mixed_exactly_if_its_vertices_lie_on_both_sides(drawn):
     _, _, merger = drawn
-    for unit in range(merger.graph.n_units):
+    for unit in range(merger.small.n_units):
         sides = set(merger.sign[merger.unit == unit].tolist())
-        assert merger.graph.mixed[unit] == (len(sides) == 2)
+        assert merger.small.mixed[unit] == (len(sides) == 2)
         assert len(sides) == 2 or sides == {1}, "the spin of a pure unit names its side"
 
 
 @given(mergers(), st.data())
 def test_merging_twice_preserves_the_ratio(drawn, data):
     graph, external, first = drawn
-    m = first.graph.n_units
+    m = first.small.n_units
     unit = numbered(np.array(data.draw(st.lists(st.integers(0, 2), min_size=m, max_size=m))))
     sign = np.array(data.draw(st.lists(st.sampled_from([-1, 1]), min_size=m, max_size=m)), dtype=np.int8)
-    second = first.graph.merge(unit, sign)
-    for small_spins in all_spins(second.graph.n_units):
+    second = first.small.merge(unit, sign)
+    for small_spins in all_spins(second.small.n_units):
         spins = first.lift(second.lift(small_spins))
         if both_sides(spins):
             expected = two_cluster_objective(graph, external, spins)
-            assert second.graph.ratio(small_spins) == pytest.approx(expected, abs=1e-9)
+            assert second.small.ratio(small_spins) == pytest.approx(expected, abs=1e-9)
 
 
 @given(mergers(), st.data())
 def test_consensus_ties_what_agrees_and_keeps_every_parent(drawn, data):
     _, _, merger = drawn
-    graph, n = merger.graph, merger.graph.n_units
+    graph, n = merger.small, merger.small.n_units
     spins = st.lists(st.sampled_from([-1, 1]), min_size=n, max_size=n).map(lambda row: np.array(row, dtype=np.int8))
     parents = data.draw(st.lists(spins, min_size=2, max_size=4))
     consensus = graph.consensus(parents)
     for parent in parents:
         np.testing.assert_array_equal(consensus.lift(consensus.project(parent)), parent)
         if both_sides(merger.lift(parent)):
-            assert consensus.graph.ratio(consensus.project(parent)) == pytest.approx(graph.ratio(parent), abs=1e-9)
+            assert consensus.small.ratio(consensus.project(parent)) == pytest.approx(graph.ratio(parent), abs=1e-9)
     agree = np.array(
         [[all(p[u] * p[v] == parents[0][u] * parents[0][v] for p in parents) for u in range(n)] for v in range(n)]
     )
@@ -162,7 +162,7 @@ def test_the_units_of_a_problem_are_its_consistent_partitions(problem):
     merger = reduce_to_units(graph, constraints)
     reached = {
         (lifted * lifted[-1]).tobytes()
-        for lifted in map(merger.lift, all_spins(merger.graph.n_units))
+        for lifted in map(merger.lift, all_spins(merger.small.n_units))
         if both_sides(lifted)
     }
     consistent = {

@@ -18,9 +18,7 @@ from strategies import partitions, problems
 
 from tightcut import Constraints, Graph
 from tightcut.relaxation import Relaxation
-from tightcut.relaxation.fista import FistaProx
-from tightcut.relaxation.flow import FlowProx
-from tightcut.relaxation.inner import clip_range, inner_solver
+from tightcut.relaxation.prox import FistaProx, FlowProx, clip_range, inner_solver
 
 SOLVERS = pytest.mark.parametrize("make", [FlowProx, FistaProx])
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from strategies import graphs
 
 from tightcut import kernels
-from tightcut.relaxation.fista import FistaProx
+from tightcut.relaxation.prox import FistaProx
 
 
 def incidence(graph):

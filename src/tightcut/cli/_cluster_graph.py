@@ -140,7 +140,7 @@ def _check_output(output: Path, source: str, folder: Path, *, force: bool) -> No
         raise click.UsageError(f"{output} is a file, and the labels are a folder of files; choose another name.")
     other = next((path for path in output.glob("*") if path.suffix != ".parquet"), None)
     if other is not None:
-        raise click.UsageError(f"--force would delete {other}, which is no file of labels; choose another folder.")
+        raise click.UsageError(f"--force would delete {other}, which is not a label file; choose another folder.")
     while not place.parent.exists():  # folders above are made
         place = place.parent
     check_folder(place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from tightcut.clustering.align import align
 from tightcut.clustering.result import ClusteringResult, number_by_appearance
 from tightcut.exceptions import InconsistentConstraintsError
-from tightcut.gpu.device import resolve_device
+from tightcut.gpu.device import backend_of, resolve_device
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.objective import normalized_cut
@@ -71,7 +72,7 @@ class Settings:
         return None if isinstance(self.max_violations, str) else float(self.max_violations)
 
     def options(self, progress: Progress | None) -> SearchOptions:
-        return SearchOptions(float(self.effort), self.n_jobs, progress, resolve_device(self.device))
+        return SearchOptions(float(self.effort), self.n_jobs, progress, backend_of(self.device))
 
 
 @interruptible()
@@ -173,8 +174,8 @@ def tradeoff_path(
     options = Settings(effort=effort, n_jobs=n_jobs, device=device).options(problem.progress(progress))
     rng = as_generator(random_state)
 
-    def solve(graph: Graph, constraints: Constraints, known: list[np.ndarray]) -> list[np.ndarray]:
-        return tradeoff(graph, constraints, rng, options, known=known)
+    def solve(graph: Graph, constraints: Constraints, _: list[np.ndarray]) -> list[np.ndarray]:
+        return tradeoff(graph, constraints, rng, options)
 
     with compiling_reported(progress):
         points = problem.graph, problem.constraints
@@ -201,23 +202,21 @@ def _solve(
             raise ValueError('init belongs to method="search"; the paper\'s algorithm starts at random.')
         return _by_the_paper(graph, constraints, problem, n_clusters, settings.limit or 0.0, rng, options)
 
-    def solve(graph: Graph, constraints: Constraints, known: list[np.ndarray]) -> Within:
-        known = [number_by_appearance(labels) for labels in known]
-        return _search(graph, constraints, n_clusters, settings, rng, options, known)
-
-    found = in_canonical_order(problem.graph, problem.constraints, known, solve, _moved_back)
+    solve = partial(_search, n_clusters, settings, rng, options)
+    found = in_canonical_order(problem.graph, problem.constraints, known, solve, Within.moved_back)
     return _result(graph, constraints, found.labels, history=problem.cuts(found.history), bound=found.bound)
 
 
 def _search(
-    graph: Graph,
-    constraints: Constraints,
     n_clusters: int,
     settings: Settings,
     rng: np.random.Generator,
     options: SearchOptions,
+    graph: Graph,
+    constraints: Constraints,
     known: list[np.ndarray],
 ) -> Within:
+    known = [number_by_appearance(labels) for labels in known]
     many, limit, influence = n_clusters > 2 or settings.influence > 0, settings.limit, settings.influence
     if not many and (limit == 0 or (limit is None and admits_two_clusters(constraints))):
         found = bipartition(graph, constraints, rng, options, known=[labels == labels[0] for labels in known])
@@ -225,10 +224,6 @@ def _search(
     if limit == 0:
         return Within(partition(graph, constraints, n_clusters, rng, options, known=known, influence=influence))
     return cluster_within(graph, constraints, n_clusters, limit, rng, options, known=known, influence=influence)
-
-
-def _moved_back(found: Within, place: np.ndarray) -> Within:
-    return replace(found, labels=found.labels[place])
 
 
 def check_points(graph: Graph, constraints: Constraints | None) -> Constraints:
@@ -310,7 +305,8 @@ def _by_the_paper(
     rng: np.random.Generator,
     options: SearchOptions,
 ) -> ClusteringResult:
-    settings = PaperSettings(options.effort, options.device, options.report)
+    inner = "fista" if options.backend is None else options.backend.inner
+    settings = PaperSettings(options.effort, options.report, inner)
     if k == 2:
         found = paper_bipartition(problem.graph, problem.constraints, limit, rng, settings)
         return _result(graph, constraints, found.side.astype(np.int64), history=problem.cuts(found.history))

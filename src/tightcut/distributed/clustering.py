@@ -24,7 +24,7 @@ from tightcut.distributed.running import LostWorkersError, Progress, Runner, fin
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.violations import Violations
-from tightcut.relaxation.recursion import separate_sets
+from tightcut.relaxation.recursion import separate_sets, too_few_sets
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.contradiction import explain
 from tightcut.search.feasibility import find_colouring
@@ -209,7 +209,7 @@ def _check_counts(n_vertices: int, n_clusters: int) -> None:
     if n_vertices > MOST_VERTICES:
         raise ValueError(f"There are {n_vertices:,} vertices, and 32 bits number {MOST_VERTICES:,}.")
     if n_vertices < n_clusters:
-        raise ValueError(f"{n_clusters} non-empty clusters need at least that many vertices; there are {n_vertices}.")
+        raise ValueError(f"{n_clusters} non-empty clusters need at least that many points; there are {n_vertices}.")
 
 
 def _first_level(
@@ -234,7 +234,10 @@ def _mergeable_sets(known: Constraints, k: int) -> np.ndarray:
     """The set of each vertex among those that are together in every solution; an error if there is no solution."""
     if k == 2:
         sides = known.require_two_colourable()
-        return np.unique(2 * sides.component.astype(np.int64) + sides.colour, return_inverse=True)[1].astype(np.int32)
+        found, unit = np.unique(2 * sides.component.astype(np.int64) + sides.colour, return_inverse=True)
+        if len(found) < 2:
+            raise too_few_sets(known, 1, 2)
+        return unit.astype(np.int32)
     component = separate_sets(known, k).astype(np.int32)
     count = int(component.max()) + 1
     if known.n_cannot_link:
@@ -260,7 +263,7 @@ def _search(
     except LostWorkersError as error:
         n_arcs = int(level.array("n_arcs").sum())
         raise MemoryError(
-            f"Every worker that searched {level.n_units:,} units with {n_arcs:,} arcs died, probably for want of memory: it "
+            f"Every worker that searched {level.n_units:,} units with {n_arcs:,} arcs died, probably for lack of memory: it "
             "takes 30 to 110 bytes per arc. Lower n_units, or give workers more memory."
         ) from error
 

@@ -102,7 +102,7 @@ def survey(runner: Runner, frame: Any, place: Level) -> Vertices:
 
 
 def _look_at(frame: pd.DataFrame, number: int, place: Level) -> np.ndarray:
-    """Keep what a partition says of its vertices; returns the first identifier and every so manieth."""
+    """Keep what a partition says of its vertices; returns the first identifier and every k-th."""
     i, j, weight = _checked(frame, number)
     ids, at, arcs = np.unique(np.concatenate([i, j]), return_inverse=True, return_counts=True)
     proper = np.where(i == j, 0.0, weight)
@@ -135,7 +135,7 @@ def _checked(frame: pd.DataFrame, number: int) -> Survey:
         if frame[name].isna().any():
             raise ValueError(f"Column {name!r} of the edges has an empty cell in partition {number}; remove the row.")
         if kind.kind == "u" and len(frame) and frame[name].max() > MOST:
-            raise ValueError(f"Column {name!r} of the edges holds {frame[name].max()}, more than 63 bits; number anew.")
+            raise ValueError(f"Column {name!r} of the edges holds {frame[name].max()}, more than 63 bits; renumber.")
     if frame["weight"].dtype.kind not in "iuf":
         raise ValueError(f"Column 'weight' of the edges holds {frame['weight'].dtype}, not numbers.")
     i, j = (frame[name].to_numpy(np.int64) for name in COLUMNS[:2])

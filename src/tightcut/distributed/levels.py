@@ -68,7 +68,7 @@ class Level:
         """
         first, last = self.starts[number : number + 2].tolist()
         i, j, weight = self.collect(n_runs, first, last)
-        sums = np.bincount(i - first, weight, last - first)
+        sums = np.bincount(i - first, weight, last - first).astype(np.float64)  # of no arcs it would be of integers
         between = i != j
         indptr, indices, weights = kernels.add_up_arcs(i[between] - first, j[between], weight[between], last - first)
         self.save(**{f"indptr-{number}": indptr, f"indices-{number}": indices, f"weights-{number}": weights})

@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 
-from tightcut.gpu.sparse import DeviceCsr, Groups, send
-from tightcut.problem.graph import Graph
-
-
-def contract_graph(graph: Graph, labels: np.ndarray, device: str = "cuda") -> Graph:
-    """`Graph.contract` on a device."""
-    m = int(labels.max()) + 1
-    weights, _ = contract(DeviceCsr.from_scipy(graph.weights, device), send(labels, device).long(), m)
-    return Graph(weights.to_scipy(), np.bincount(labels, graph.vertex_weights, m))
+from tightcut.gpu.sparse import DeviceCsr, Groups
 
 
 def contract(
@@ -77,10 +68,11 @@ def connected_regions(matrix: DeviceCsr, code: torch.Tensor | None = None) -> to
     return (first.cumsum(0) - 1)[root]
 
 
-def common_code(population: list[torch.Tensor], k: int) -> torch.Tensor:
-    """A number for each vertex, equal where all the given labellings, of labels below k, are."""
-    code, n_codes = population[0].long(), k
-    for labels in population[1:]:
+def common_code(population: list[torch.Tensor]) -> torch.Tensor:
+    """A number for each vertex, equal where all the given labellings, of labels from 0 on, are."""
+    code, n_codes = torch.zeros_like(population[0], dtype=torch.int64), 1
+    for labels in population:
+        k = int(labels.max()) + 1
         if n_codes * k > 2**62:
             found, code = code.unique(return_inverse=True)
             n_codes = len(found)

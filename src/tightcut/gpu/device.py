@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import Any
+from threading import RLock
+from typing import TYPE_CHECKING, Any
 
 from tightcut.exceptions import NoGpuError
 from tightcut.utils.validation import check_choice
 
+if TYPE_CHECKING:
+    from tightcut.search.backend import Backend
+
 DEVICES = ("cpu", "cuda", "auto")
+# One thread at a time uses the device: its work would only queue there, with more levels in memory at once.
+LOCK = RLock()
 
 
 def resolve_device(device: Any) -> str:
@@ -53,3 +59,12 @@ def resolve_device(device: Any) -> str:
         f'device="cuda" needs an NVIDIA GPU, and PyTorch {torch.__version__} finds none. '
         'Pass device="cpu", or device="auto" to use a GPU only where there is one.'
     )
+
+
+def backend_of(device: Any) -> Backend | None:
+    """What a `device` argument stands for: a back end of the search, or None for the CPU."""
+    if resolve_device(device) == "cpu":
+        return None
+    from tightcut.gpu.backend import DeviceBackend  # imports PyTorch
+
+    return DeviceBackend()

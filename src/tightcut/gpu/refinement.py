@@ -89,9 +89,9 @@ class Rounds:
     a sixth of the time that starting them one by one does.
     """
 
-    def __init__(self, graph: Movable, k: int) -> None:
+    def __init__(self, graph: Movable) -> None:
         device = graph.mass.device
-        self._graph, self._k = graph, k
+        self._graph, self._k = graph, 0
         self._labels = torch.zeros(graph.n, dtype=torch.int32, device=device)
         self._best_labels = torch.zeros_like(self._labels)
         self._moves = torch.zeros(graph.n, dtype=torch.int8, device=device)
@@ -100,15 +100,18 @@ class Rounds:
         self._begun = False
         self._recorded: torch.cuda.CUDAGraph | None = None
 
-    def refine(self, labels: torch.Tensor, price: float) -> torch.Tensor:
+    def refine(self, labels: torch.Tensor, k: int, price: float) -> torch.Tensor:
         """Labels that are as good or better, with no cluster emptied. Each round reads the arcs three times.
 
         Parameters
         ----------
         labels : Tensor of int32, shape (n,)
+        k : int
+            The same in every call.
         price : float
             Of a clashing unit of relation.
         """
+        self._k = k
         self._labels.copy_(labels)
         self._best_labels.copy_(labels)
         self._moves.zero_()

@@ -13,12 +13,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from tightcut.gpu.levels import OnDevice
+from tightcut.search.contraction import Contraction
 from tightcut.search.evolve import cycled, join
 from tightcut.search.multilevel import coarsen, coarsest
 from tightcut.search.options import SearchOptions
 from tightcut.search.population import improve, select
-from tightcut.search.problem import Contraction, Problem, Solution
+from tightcut.search.problem import Problem, Solution
 from tightcut.search.starts import carry_back
 
 COARSENINGS, STARTS = 0.75, 0.5  # of those of a search on the CPU
@@ -27,7 +27,7 @@ CLOSE = 1.1  # solutions are joined whose score is at most this many times the b
 
 
 def search_on_device(
-    problem: OnDevice, rng: np.random.Generator, options: SearchOptions, known: list[np.ndarray]
+    problem: Problem, rng: np.random.Generator, options: SearchOptions, known: list[np.ndarray]
 ) -> list[Solution]:
     """`tightcut.search.evolve.search` of a problem on a device."""
     # Workers of another process may cut small graphs; what is on the device stays in this one.
@@ -45,8 +45,8 @@ def search_on_device(
 
 
 def _starts(
-    problem: OnDevice, rng: np.random.Generator, options: SearchOptions
-) -> list[tuple[Problem, list[Contraction], np.ndarray]]:
+    problem: Problem, rng: np.random.Generator, options: SearchOptions
+) -> list[tuple[Problem, list[Contraction[Problem]], np.ndarray]]:
     """The best starts of a few random coarsenings, each with the levels to carry it back through."""
     middle, n_starts = problem.middle(large=True), int(np.ceil(STARTS * options.starts))
     generators = rng.spawn(int(np.ceil(COARSENINGS * options.coarsenings)))
@@ -57,7 +57,7 @@ def _starts(
         for child in generator.spawn(n_starts)
     ]
     found = options.map(_start, tasks, "start")
-    kept: list[tuple[Problem, list[Contraction], np.ndarray]] = []
+    kept: list[tuple[Problem, list[Contraction[Problem]], np.ndarray]] = []
     for number, levels in enumerate(made):
         own = found[number * n_starts : (number + 1) * n_starts]
         best = select(coarsest(problem, levels), own, KEPT)

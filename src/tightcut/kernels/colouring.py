@@ -134,11 +134,12 @@ def colour_exactly(indptr, indices, k, node_limit):
 
 
 @compiled
-def colour_by_tabu(indptr, indices, relations, k, colour, max_steps, state):
+def colour_by_tabu(indptr, indices, relations, k, colour, bound, max_steps, state):
     """Tabu search for the least sum of relations between equal colours, from any colouring; changes `colour`.
 
     A positive relation wants different colours, a negative one equal ones. Returns by how much the sum exceeds the least
-    that satisfying everything would give; 0 means that all are satisfied.
+    that satisfying everything would give; 0 means that all are satisfied. No colouring has an excess below `bound`, so
+    the search ends where it is reached.
     """
     n = len(indptr) - 1
     clash = np.zeros((n, k))
@@ -152,7 +153,7 @@ def colour_by_tabu(indptr, indices, relations, k, colour, max_steps, state):
         excess += (clash[v, colour[v]] - least[v]) / 2
     best, best_colour = excess, colour.copy()
     for step in range(max_steps):
-        if best < 1e-9:
+        if best < bound + 1e-9:
             break
         chosen, target, chosen_change, ties = -1, -1, np.inf, 1
         for v in range(n):

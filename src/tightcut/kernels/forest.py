@@ -114,7 +114,7 @@ def _partition(X, rows, column, limit):
 
 @compiled
 def average_votes(X, feature, child, threshold, value, counted):
-    """What the trees say of each row on average; zeros for a row of which no tree counts.
+    """What the trees say of each row on average; zeros for a row without votes.
 
     Parameters
     ----------

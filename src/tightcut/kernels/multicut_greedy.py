@@ -1,7 +1,7 @@
 """Clusters of a signed graph by greedy additive contraction (see resolution/solver.py).
 
 Positive weights favour a common cluster, negative ones oppose it, and -inf forbids it. `groups` gives the groups of
-each vertex as two arrays, in the manner of CSR: two vertices that share a group never share a cluster.
+each vertex as two arrays, CSR-style: two vertices that share a group never share a cluster.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Better clusters of a signed graph: moves of single vertices, and exchanges between two clusters (see joining.py).
 
-An exchange is a sequence of moves in the manner of Kernighan and Lin, each the best one left, of which the best
+A Kernighan-Lin exchange is a sequence of moves, each the best one left, of which the best
 beginning is kept. On the way it may break a rule, so that two vertices of one group can change places; at its end every
 rule holds.
 """

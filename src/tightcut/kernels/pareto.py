@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from tightcut.kernels.compiled import compiled
-from tightcut.kernels.partition import measure_partition, relation_inside
+from tightcut.kernels.partition import measure_partition, relation_inside, tabulate
 from tightcut.kernels.random import next_random
 from tightcut.utils.rounding import BELIEF_ROUNDING
 
@@ -44,15 +44,6 @@ def enter_front(amounts, cuts, front, size, amount, cut, labels):
     amounts[first], cuts[first] = amount, cut
     front[first] = labels
     return size + 1 - beaten
-
-
-@compiled
-def _tabulate(indptr, indices, values, labels, table):
-    """The sum of each vertex's values towards each cluster."""
-    table[:] = 0.0
-    for v in range(len(labels)):
-        for a in range(indptr[v], indptr[v + 1]):
-            table[v, labels[indices[a]]] += values[a]
 
 
 @compiled
@@ -100,8 +91,8 @@ def walk_front(
     leaving, volume, count = np.empty(k), np.empty(k), np.empty(k, np.int64)
     measure_partition(indptr, indices, weights, mass, labels, leaving, volume, count)
     towards, clash = np.empty((n, k)), np.empty((n, k))
-    _tabulate(indptr, indices, weights, labels, towards)
-    _tabulate(rel_indptr, rel_indices, rel_weights, labels, clash)
+    tabulate(indptr, indices, weights, labels, towards)
+    tabulate(rel_indptr, rel_indices, rel_weights, labels, clash)
     rest_until = np.zeros((n, k), np.int64)
     amount = offset + relation_inside(rel_indptr, rel_indices, rel_weights, labels)
     totals, tables = (leaving, volume, count), (towards, clash)

@@ -3,6 +3,14 @@
 mass[v] is the weight of vertex v, volume[c] the sum of these over cluster c, and leaving[c] the weight of the edges that
 leave it; the objective is the sum of leaving / volume plus price * (relation weight inside clusters). Relations are
 positive for cannot-links and negative for must-links.
+
+The search is that of Fiduccia and Mattheyses: in a pass the best move is made, even a bad one, and its vertex locked; in the
+end the moves after the best state are undone. Vertices wait in a heap. Invariant: a key is a lower bound of what moving its
+vertex changes, but for what other moves have changed of its clusters' ratios. Every edge and relation of a vertex that moves
+lowers or raises the key of its other end by a bound, in O(log n), and a key is made exact when it comes first.
+
+`towards` and `clash` hold what a vertex's edges and relations weigh towards each cluster: one row, added up for a vertex at a
+time, or, where relations outnumber edges, a row for each vertex, renewed in O(1) for each edge and relation of a move.
 """
 
 from __future__ import annotations
@@ -81,27 +89,46 @@ def near_boundary(indptr, indices, labels, a, b, rel_indptr, limit):
     return np.sort(queue[:found])
 
 
+@compiled
+def tabulate(indptr, indices, values, labels, table):
+    """The sum of each vertex's values towards each cluster. O(arcs + n k)."""
+    table[:] = 0.0
+    for v in range(len(labels)):
+        for a in range(indptr[v], indptr[v + 1]):
+            table[v, labels[indices[a]]] += values[a]
+
+
+@compiled
+def _ties(v, graph, labels, towards, clash):
+    """The row of `towards` and `clash` for vertex v, which is filled if there is no row for each vertex."""
+    if len(towards) > 1:
+        return v
+    indptr, indices, weights, _, _, rel_indptr, rel_indices, rel_weights = graph
+    for c in range(towards.shape[1]):
+        towards[0, c], clash[0, c] = 0.0, 0.0
+    for a in range(indptr[v], indptr[v + 1]):
+        towards[0, labels[indices[a]]] += weights[a]
+    for a in range(rel_indptr[v], rel_indptr[v + 1]):
+        clash[0, labels[rel_indices[a]]] += rel_weights[a]
+    return 0
+
+
 @compiled_inline
 def _best_move(v, graph, price, state, towards, clash):
     """The cluster that vertex v should move to and the change of the objective; (-1, inf) if it cannot move."""
-    indptr, indices, weights, mass, degree, rel_indptr, rel_indices, rel_weights = graph
+    mass, degree = graph[3], graph[4]
     labels, leaving, volume, ratio, count = state
     own, k = labels[v], len(leaving)
     if count[own] == 1:
         return -1, np.inf
-    for c in range(k):
-        towards[c], clash[c] = 0.0, 0.0
-    for a in range(indptr[v], indptr[v + 1]):
-        towards[labels[indices[a]]] += weights[a]
-    for a in range(rel_indptr[v], rel_indptr[v + 1]):
-        clash[labels[rel_indices[a]]] += rel_weights[a]
-    gain = (leaving[own] - degree[v] + 2 * towards[own]) / (volume[own] - mass[v]) - ratio[own]
+    row = _ties(v, graph, labels, towards, clash)
+    gain = (leaving[own] - degree[v] + 2 * towards[row, own]) / (volume[own] - mass[v]) - ratio[own]
     best, best_change = -1, np.inf
     for c in range(k):
         if c == own:
             continue
-        change = (leaving[c] + degree[v] - 2 * towards[c]) / (volume[c] + mass[v]) - ratio[c]
-        change += price * (clash[c] - clash[own])
+        change = (leaving[c] + degree[v] - 2 * towards[row, c]) / (volume[c] + mass[v]) - ratio[c]
+        change += price * (clash[row, c] - clash[row, own])
         if change < best_change:
             best, best_change = c, change
     return best, gain + best_change
@@ -167,13 +194,13 @@ def _bound_keys(graph, price, state, towards, clash, key, heap, place, size):
 
 
 @compiled
-def _move(v, target, graph, state, towards):
-    """Move a vertex to another cluster; `towards` holds its edge weight to each."""
+def _move(v, target, graph, state, tied):
+    """Move a vertex to another cluster; `tied` holds its edge weight to each."""
     mass, degree = graph[3], graph[4]
     labels, leaving, volume, ratio, count = state
     own = labels[v]
-    leaving[own] += 2 * towards[own] - degree[v]
-    leaving[target] += degree[v] - 2 * towards[target]
+    leaving[own] += 2 * tied[own] - degree[v]
+    leaving[target] += degree[v] - 2 * tied[target]
     volume[own] -= mass[v]
     volume[target] += mass[v]
     count[own] -= 1
@@ -183,14 +210,47 @@ def _move(v, target, graph, state, towards):
 
 
 @compiled
+def _shift(v, source, target, indptr, indices, values, table):
+    """Bring a table with a row for each vertex up to date with the move of v."""
+    for a in range(indptr[v], indptr[v + 1]):
+        table[indices[a], source] -= values[a]
+        table[indices[a], target] += values[a]
+
+
+@compiled_inline
+def _fall_by_relation(r, own, source, target):
+    """By how much, at most, the best change of a vertex falls when one with a relation of weight r to it moves.
+
+    The relation has left cluster `source` and entered `target`: a move from `own` to another gains or loses r for either.
+    """
+    if own == source:
+        return -r if r > 0 else -2 * r
+    if own == target:
+        return 2 * r if r > 0 else r
+    return abs(r)
+
+
+@compiled
 def _renew_neighbours(v, source, graph, price, state, towards, clash, key, heap, place, size):
     """Renew the keys around a vertex that came from cluster `source`; returns the size of the heap, which may grow.
 
-    Keys are lower bounds, and corrected when they come first. Neighbours in v's new cluster gain by staying, so that their
-    key remains a bound. That of others falls by what the edge adds to a move after v, and is exact if that is their best.
+    Relations come first: a key that they raise must not hold what an edge changes. Neighbours in v's new cluster gain by
+    staying; others gain what the edge adds to a move after v, exactly if that is their best.
     """
-    indptr, indices, weights, mass, _, rel_indptr, rel_indices, _ = graph
+    indptr, indices, weights, mass, _, rel_indptr, rel_indices, rel_weights = graph
     labels, volume, target = state[0], state[2], state[0][v]
+    if len(towards) > 1:
+        _shift(v, source, target, indptr, indices, weights, towards)
+        _shift(v, source, target, rel_indptr, rel_indices, rel_weights, clash)
+    for a in range(rel_indptr[v], rel_indptr[v + 1]):
+        u = rel_indices[a]
+        if place[u] == LOCKED:
+            continue
+        if place[u] == ABSENT or key[u] == np.inf:
+            _, key[u] = _best_move(u, graph, price, state, towards, clash)
+        else:
+            key[u] -= price * _fall_by_relation(rel_weights[a], labels[u], source, target)
+        size = renew(u, heap, size, key, place)
     for a in range(indptr[v], indptr[v + 1]):
         u = indices[a]
         if place[u] == LOCKED:
@@ -203,11 +263,6 @@ def _renew_neighbours(v, source, graph, price, state, towards, clash, key, heap,
             if labels[u] == source:
                 key[u] -= 2 * weights[a] / (volume[source] - mass[u])
             sift_up(heap, key, place, place[u])
-    for a in range(rel_indptr[v], rel_indptr[v + 1]):
-        u = rel_indices[a]
-        if place[u] != LOCKED:
-            _, key[u] = _best_move(u, graph, price, state, towards, clash)
-            size = renew(u, heap, size, key, place)
     return size
 
 
@@ -231,7 +286,7 @@ def _one_pass(graph, price, state, towards, clash, key, heap, place, size, touch
         size = pop(heap, size, key, place)
         touched[n_touched], origin[n_touched] = v, labels[v]
         n_touched += 1
-        _move(v, target, graph, state, towards)
+        _move(v, target, graph, state, towards[v if len(towards) > 1 else 0])
         current += fresh
         if current < best - 1e-12 * abs(best):
             best, n_best = current, n_touched
@@ -245,15 +300,10 @@ def _end_pass(graph, price, state, towards, clash, key, heap, place, size, touch
 
     Returns the size of the heap.
     """
-    indptr, indices, weights = graph[0], graph[1], graph[2]
     labels = state[0]
     for t in range(n_touched - 1, n_best - 1, -1):
         v, source = touched[t], labels[touched[t]]
-        for c in range(len(towards)):
-            towards[c] = 0.0
-        for a in range(indptr[v], indptr[v + 1]):
-            towards[labels[indices[a]]] += weights[a]
-        _move(v, origin[t], graph, state, towards)
+        _move(v, origin[t], graph, state, towards[_ties(v, graph, labels, towards, clash)])
         size = _renew_neighbours(v, source, graph, price, state, towards, clash, key, heap, place, size)
     for t in range(n_touched):
         v = touched[t]
@@ -269,20 +319,25 @@ def refine_partition(
 ):  # fmt: skip
     """Fiduccia-Mattheyses passes on k clusters; changes `labels` in place, never empties a cluster. Never worse.
 
-    Only the first pass looks at all arcs. Vertices that a pass has not moved are still in the heap when it ends, and the
-    next one begins there.
+    Vertices that a pass has not moved are still in the heap when it ends, and the next one begins there. Only tables are made
+    anew for each pass, or rounding errors would add up.
     """
-    n = len(labels)
+    n, n_arcs, n_relations = len(labels), indptr[-1], rel_indptr[-1]
     leaving, volume, ratio, count = np.empty(k), np.empty(k), np.empty(k), np.empty(k, np.int64)
-    towards, clash, key = np.empty(k), np.empty(k), np.empty(n)
+    rows = n if n_arcs < n_relations and n * k <= n_arcs + n_relations else 1
+    towards, clash, key = np.empty((rows, k)), np.empty((rows, k)), np.empty(n)
     heap, place = np.empty(n, np.int32), np.empty(n, np.int32)
     touched, origin = np.empty(n, np.int32), np.empty(n, np.int32)
     graph = (indptr, indices, weights, mass, degree, rel_indptr, rel_indices, rel_weights)
     state = (labels, leaving, volume, ratio, count)
     size = _enter_boundary(graph, state, key, heap, place)
     current = _sum_of_ratios(leaving, volume) + price * relation_inside(rel_indptr, rel_indices, rel_weights, labels)
-    _bound_keys(graph, price, state, towards, clash, key, heap, place, size)
-    for _ in range(max_passes):
+    for number in range(max_passes):
+        if rows > 1:
+            tabulate(indptr, indices, weights, labels, towards)
+            tabulate(rel_indptr, rel_indices, rel_weights, labels, clash)
+        if number == 0:
+            _bound_keys(graph, price, state, towards, clash, key, heap, place, size)
         current, n_best, n_touched, size = _one_pass(
             graph, price, state, towards, clash, key, heap, place, size, touched, origin, current, patience
         )

@@ -15,6 +15,7 @@ from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.objective import normalized_cut, penalty_bound
 from tightcut.relaxation.penalty_path import penalty_path
+from tightcut.relaxation.prox import InnerSolver
 from tightcut.relaxation.ratio_dca import Descent, ratio_dca
 from tightcut.relaxation.recursion import recursive_partitions, separate_sets
 from tightcut.relaxation.relaxation import Relaxation
@@ -32,22 +33,22 @@ class PaperSettings:
     ----------
     effort : float
         Scales the number of random starts; there is at least one.
-    device : {"cpu", "cuda"}
-        Where FISTA runs.
     report : callable
         Called with (stage, done, total, cut).
+    inner : {"flow", "fista"} or callable, default="fista"
+        As in `ratio_dca`.
     """
 
     effort: float
-    device: str
     report: Callable[[str, int, int, float], None]
+    inner: str | InnerSolver = "fista"
 
     @property
     def starts(self) -> int:
         return max(1, round(STARTS * self.effort))
 
     def descend(self, relaxation: Relaxation, start: np.ndarray) -> Descent:
-        return ratio_dca(relaxation, start, inner="fista", device=self.device)
+        return ratio_dca(relaxation, start, inner=self.inner)
 
 
 def paper_bipartition(
@@ -120,9 +121,7 @@ def _from_random_start(
     free = Relaxation(graph, Constraints.from_pairs(graph.n_vertices), 0.0)
     descent = settings.descend(free, rng.normal(size=graph.n_vertices))
     scale = graph.volume * max(descent.value, np.finfo(float).eps) / 4
-    path = penalty_path(
-        graph, constraints, descent.side, _doubling(scale * FIRST_STEP), inner="fista", device=settings.device
-    )
+    path = penalty_path(graph, constraints, descent.side, _doubling(scale * FIRST_STEP), inner=settings.inner)
     side = descent.side
     while constraints.violations(side).belief > limit + BELIEF_ROUNDING:
         latest = next(path, None)

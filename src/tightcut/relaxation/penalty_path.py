@@ -9,6 +9,7 @@ import numpy as np
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.relaxation import Relaxation
+from tightcut.relaxation.prox import InnerSolver
 from tightcut.relaxation.ratio_dca import ratio_dca
 
 
@@ -18,8 +19,7 @@ def penalty_path(
     start: np.ndarray,
     penalties: Iterable[float],
     *,
-    inner: str = "flow",
-    device: str = "cpu",
+    inner: str | InnerSolver = "flow",
 ) -> Iterator[tuple[float, np.ndarray]]:
     """RatioDCA at each penalty in turn, each run from the partition of the one before.
 
@@ -32,7 +32,7 @@ def penalty_path(
     for penalty in penalties:
         relaxation = Relaxation(graph, constraints, float(penalty))
         tie = cheaper_direction(graph, constraints, side)
-        side = ratio_dca(relaxation, side, inner=inner, device=device, tie=tie).side
+        side = ratio_dca(relaxation, side, inner=inner, tie=tie).side
         yield float(penalty), side
 
 

@@ -7,12 +7,11 @@ iteration stops where the exact step brings no descent.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from tightcut.relaxation import Relaxation
-from tightcut.relaxation.inner import clip_range, inner_solver
+from tightcut.relaxation.prox import InnerSolver, clip_range, inner_solver
 
 # Less than this relative descent is rounding.
 LEAST_DESCENT = 1e-12
@@ -41,8 +40,7 @@ def ratio_dca(
     relaxation: Relaxation,
     start: np.ndarray,
     *,
-    inner: str = "flow",
-    device: str = "cpu",
+    inner: str | InnerSolver = "flow",
     tie: np.ndarray | None = None,
     max_steps: int = 100,
 ) -> Descent:
@@ -52,10 +50,8 @@ def ratio_dca(
     ----------
     start : array of shape (n,)
         A boolean array stands for its indicator.
-    inner : {"flow", "fista"}, default="flow"
-        The solver of the inner problem.
-    device : {"cpu", "cuda"}, default="cpu"
-        Where FISTA runs; minimum cuts stay on the CPU.
+    inner : {"flow", "fista"} or callable, default="flow"
+        The solver of the inner problem; see `tightcut.relaxation.prox`. A GPU has one of its own.
     tie : array of shape (n_cannot_links,), optional
         Direction in which to pull apart a cannot-link pair that the iterate does not separate.
 
@@ -65,55 +61,30 @@ def ratio_dca(
     Started from a consistent partition with a penalty at `penalty_bound`, the result is consistent and its cut
     smaller, or the same partition comes back (the paper's last theorem).
     """
-    steps = _steps(relaxation, inner, device)
-    f = steps.vector(start)
-    side, value = steps.threshold(f)
-    lam = steps.F(f)
+    solver = inner_solver(inner)(relaxation.weights, relaxation.graph.vertex_weights)
+    f = np.asarray(start, dtype=np.float64)
+    side, value = relaxation.threshold(f)
+    lam = relaxation.F(f)
     history = [lam]
     if value < lam * (1 - LEAST_DESCENT):
-        f, lam = steps.vector(side), value
+        f, lam = side.astype(np.float64), value
         history.append(lam)
     for _ in range(max_steps):
         if lam == 0:
             break
-        h = steps.inner(f, lam, tie)
-        if float(h.max() - h.min()) <= LEAST_DESCENT * float(abs(h).max()):
+        # The minimiser of the convex problem that F poses at f, up to its length.
+        h = solver.prox(lam * relaxation.s(f) + relaxation.r2(f, tie))
+        h = clip_range(h, relaxation.c, relaxation.graph.vertex_weights)
+        if float(np.ptp(h)) <= LEAST_DESCENT * float(np.abs(h).max()):
             break
-        candidate, candidate_value = steps.threshold(h)
+        candidate, candidate_value = relaxation.threshold(h)
         if candidate_value < value * (1 - LEAST_DESCENT):
             side, value = candidate, candidate_value
-        relaxed_value = steps.F(h)
+        relaxed_value = relaxation.F(h)
         descended = min(relaxed_value, candidate_value)
         if descended >= lam * (1 - LEAST_DESCENT):
             break
-        f, lam = (steps.vector(candidate), candidate_value) if candidate_value <= relaxed_value else (h, relaxed_value)
+        by_threshold = candidate_value <= relaxed_value
+        f, lam = (candidate.astype(np.float64), candidate_value) if by_threshold else (h, relaxed_value)
         history.append(lam)
-    return Descent(steps.host(side), value, tuple(history))
-
-
-class Steps:
-    """What RatioDCA does with vectors; on the CPU. `tightcut.gpu.steps` does the same on a GPU."""
-
-    def __init__(self, relaxation: Relaxation, inner: str) -> None:
-        self._relaxation = relaxation
-        self._solver = inner_solver(inner)(relaxation.weights, relaxation.graph.vertex_weights)
-        self.threshold, self.F = relaxation.threshold, relaxation.F
-
-    def vector(self, start: np.ndarray) -> np.ndarray:
-        return np.asarray(start, dtype=np.float64)
-
-    def inner(self, f: np.ndarray, lam: float, tie: np.ndarray | None) -> np.ndarray:
-        """The minimiser of the convex problem that F poses at f (up to its length)."""
-        h = self._solver.prox(lam * self._relaxation.s(f) + self._relaxation.r2(f, tie))
-        return clip_range(h, self._relaxation.c, self._relaxation.graph.vertex_weights)
-
-    def host(self, side: np.ndarray) -> np.ndarray:
-        return side
-
-
-def _steps(relaxation: Relaxation, inner: str, device: str) -> Any:
-    if inner == "fista" and device == "cuda":
-        from tightcut.gpu.steps import DeviceSteps
-
-        return DeviceSteps(relaxation)
-    return Steps(relaxation, inner)
+    return Descent(side, value, tuple(history))

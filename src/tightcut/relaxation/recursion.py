@@ -60,12 +60,21 @@ def separate_sets(constraints: Constraints, k: int) -> np.ndarray:
         raise InconsistentConstraintsError(witness, n_clusters=k)
     count, component = constraints.components()
     if count < k:
-        raise InconsistentConstraintsError(
-            message=f"The must-links leave {count} separate sets of points, too few for {k} non-empty clusters.",
-            n_clusters=k,
-            reason="empty cluster",
-        )
+        raise too_few_sets(constraints, count, k)
     return component
+
+
+def too_few_sets(constraints: Constraints, count: int, k: int) -> InconsistentConstraintsError:
+    """The error for must-links that leave fewer sets of points than there are to be clusters."""
+    left = (
+        f"join all {constraints.n_points} points into one set"
+        if count == 1
+        else f"leave {count} separate sets of points"
+    )
+    message = (
+        f"The must-links {left}, too few for {k} non-empty clusters. Remove some of them, or ask for fewer clusters."
+    )
+    return InconsistentConstraintsError(message=message, n_clusters=k, reason="empty cluster")
 
 
 def _split(

@@ -56,7 +56,7 @@ class Row:
     shows: str = ""
 
     def under(self, headings: Sequence[str]) -> str:
-        """The row as HTML. Each cell knows its heading, which stands beside it where the screen is narrow."""
+        """The row as HTML. Each cell knows its heading, which is next to it where the screen is narrow."""
         clickable = f' {self.shows} tabindex="0"' if self.shows else ""
         cells = re.split(r"(?=<t[dh][ >])", self.cells)[1:]  # texts are escaped: only cells begin like this
         if len(cells) == len(headings):

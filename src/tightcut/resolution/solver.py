@@ -117,7 +117,7 @@ def _symmetric(
 
 
 def _groups(rules: Rules, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The groups of each unit in its place, in the manner of CSR."""
+    """The groups of each unit in its place, CSR-style."""
     records, values = rules.memberships
     keys = distinct(place[rules.units[records]] * rules.n_groups + values)
     units, values = np.divmod(keys, rules.n_groups)

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tightcut import kernels
-from tightcut.relaxation.flow import FlowProx
+from tightcut.relaxation.prox import FlowProx
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.exchange import waves
 from tightcut.search.options import QUICK, SearchOptions

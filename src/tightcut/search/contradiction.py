@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 import numpy as np
+from scipy.sparse.csgraph import breadth_first_order
 
 from tightcut.exceptions import InconsistentConstraintsError, Link
 from tightcut.problem import Constraints
-from tightcut.problem.two_colouring import link_graph, nearest_path, symmetric
+from tightcut.problem.two_colouring import link_graph, symmetric
 from tightcut.search.feasibility import Colourability
 
 
@@ -41,21 +42,39 @@ def explain(
 def clique_witness(constraints: Constraints, component: np.ndarray, clique: list[int]) -> tuple[list[Link], list[int]]:
     """The cannot-links between the components of a clique, and the must-links that join their ends.
 
-    Also returns one point of each component, for the message.
+    Also returns one point of each component, for the message. O(points + constraints).
     """
-    ends = component[constraints.cannot_link]
-    anchor = dict.fromkeys(clique, -1)
+    pairs = _one_between_each(constraints.cannot_link, component, clique)
+    ends = pairs.ravel()
+    _, first = np.unique(component[ends], return_index=True)
+    anchors = ends[first]
+    above = _paths_from(anchors, constraints)
+    met = set(anchors.tolist())
     links: list[Link] = []
-    must = symmetric(link_graph(constraints.n_points, constraints.must_link))
-    for a, b in combinations(clique, 2):
-        row = int(np.argmax(((ends == (a, b)) | (ends == (b, a))).all(axis=1)))
-        i, j = constraints.cannot_link[row].tolist()
+    for i, j in pairs.tolist():
         for point in (i, j):
-            home = int(component[point])
-            if anchor[home] < 0:
-                anchor[home] = point
-            elif anchor[home] != point:
-                path = nearest_path(must, anchor[home], np.array([point]))
-                links += [("must", p, q) for p, q in pairwise(path)]
+            path = [point]
+            while path[-1] not in met:
+                met.add(path[-1])
+                path.append(int(above[path[-1]]))
+            links += [("must", p, q) for p, q in pairwise(path[::-1])]
         links.append(("cannot", i, j))
-    return list(dict.fromkeys(links)), sorted(anchor.values())
+    return links, sorted(anchors.tolist())
+
+
+def _one_between_each(cannot_link: np.ndarray, component: np.ndarray, clique: list[int]) -> np.ndarray:
+    """The first cannot-link between each two components of a clique, in the order of the clique."""
+    place = np.full(int(component.max()) + 1, -1)
+    place[clique] = np.arange(len(clique))
+    ends = place[component[cannot_link]]
+    inside = np.flatnonzero((ends >= 0).all(axis=1))
+    key = ends[inside].min(axis=1) * len(clique) + ends[inside].max(axis=1)
+    return cannot_link[inside[np.unique(key, return_index=True)[1]]]
+
+
+def _paths_from(anchors: np.ndarray, constraints: Constraints) -> np.ndarray:
+    """For each point the one before it on a shortest path of must-links from the anchor of its component."""
+    n = constraints.n_points
+    root = np.stack([np.full(len(anchors), n), anchors], axis=1)
+    links = symmetric(link_graph(n + 1, np.concatenate([constraints.must_link, root])))
+    return breadth_first_order(links, n, directed=True, return_predecessors=True)[1]

@@ -24,7 +24,6 @@ from tightcut.search.population import improve, select
 from tightcut.search.problem import Problem, Solution
 from tightcut.search.starts import STARTS_KEPT, Batches, starts
 
-DEVICE_LIMIT = 60_000  # units; smaller problems are searched on the CPU
 # Above this many units half as many starts and joined solutions are kept, and a batch that gains less than this share is the
 # last.
 PATIENT_LIMIT, LEAST_BATCH_GAIN = 100_000, 0.005
@@ -48,12 +47,10 @@ def search(
 ) -> list[Solution]:
     """Good distinct solutions, best first. `known` states take part and are never lost.
 
-    A large problem is searched on a GPU, if the options say so: see `tightcut.gpu.search`.
+    A large problem is left to the back end of the options, if they have one.
     """
-    if options.device == "cuda" and problem.size > DEVICE_LIMIT:
-        from tightcut.gpu.search import search_on_device
-
-        return search_on_device(problem.on_device(), rng, options, known or [])  # type: ignore[arg-type]
+    if options.backend is not None and problem.size > options.backend.limit:
+        return options.backend.search(problem, rng, options, known or [])
     given = [problem.judge(state) for state in known or []]
     if problem.size <= problem.direct_limit:
         population = given + options.map(_improved, [(problem, state) for _, state in given])
@@ -139,7 +136,7 @@ def join(
     if options.generations == 0:
         return population
     level = problem.agreement([state for score, state in population if score <= CLOSE * population[0][0]])
-    small = level.problem
+    small = level.small
     if small.size < small.fewest:
         return population
     states = [level.project(state) for score, state in population if score <= CLOSE * population[0][0]]
@@ -183,10 +180,10 @@ def cycle(problem: Problem, state: np.ndarray, rng: np.random.Generator) -> Solu
         level = small.matched(heaviest, rng, state)
         if level is None:
             break
-        if skips_levels(small) and (second := level.problem.matched(heaviest, rng, level.project(state))):
+        if skips_levels(small) and (second := level.small.matched(heaviest, rng, level.project(state))):
             level = level.followed_by(second)
         levels.append(level)
-        small, state = level.problem, level.project(state)
+        small, state = level.small, level.project(state)
     state = state.copy()
     small.refine(state)
     return problem.settle(uncoarsen(problem, levels, state))
@@ -221,7 +218,7 @@ def _child(problem: Problem, rng: np.random.Generator, population: list[Solution
     count = min(len(population), int(rng.integers(2, 5)))
     parents = [population[place][1] for place in sorted(rng.choice(len(population), count, replace=False))]
     level = problem.agreement(parents)
-    small = level.problem
+    small = level.small
     if small.size < small.fewest:
         return []
     found = [improve(small, level.project(parents[0]))]

@@ -7,16 +7,20 @@ weight; the constraints that hold now are kept.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from itertools import combinations
 
 import numpy as np
 import scipy.sparse as sp
 
 from tightcut.search.constrained_graph import ConstrainedGraph
+from tightcut.search.contraction import Contraction
 from tightcut.search.evolve import search
 from tightcut.search.options import QUICK, SearchOptions
-from tightcut.search.signed_graph import SignedContraction, SignedGraph
+from tightcut.search.signed_graph import SignedGraph
 from tightcut.search.two_way import TwoClusters
+
+FEW = 10  # vertices of two clusters up to which all splits of them are compared; a search takes ten times as long
 
 
 def resplit_pairs(
@@ -60,11 +64,53 @@ def _resplit(
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """The members of two clusters and their new labels, if a better split was found."""
     members = np.flatnonzero((labels == a) | (labels == b))
+    if len(members) <= FEW:
+        side = best_of_all_splits(graph, labels, members)
+        return [] if side is None else [(members, np.where(side, a, b))]
     units = units_of(graph, labels, members)
     spins = units.project(np.where(labels[members] == a, 1, -1).astype(np.int8))
-    before = units.graph.ratio(spins)
-    ratio, found = search(TwoClusters(units.graph), rng, QUICK, [spins])[0]
+    before = units.small.ratio(spins)
+    ratio, found = search(TwoClusters(units.small), rng, QUICK, [spins])[0]
     return [(members, np.where(units.lift(found) > 0, a, b))] if ratio < before * (1 - 1e-12) else []
+
+
+def best_of_all_splits(graph: ConstrainedGraph, labels: np.ndarray, members: np.ndarray) -> np.ndarray | None:
+    """One side of the best split of the members of two clusters, if it is better than the present one.
+
+    All splits that keep the relations that hold today are compared, 2^(m - 1) - 1 of them for m members.
+    """
+    if len(members) == 2:
+        return None
+    sides, own = _splits(len(members)), labels[members]
+    joint, relations = _table(graph.weights, members), _table(graph.relations, members)
+    external, mass = np.maximum(graph.degrees[members] - joint.sum(axis=1), 0), graph.vertex_weights[members]
+    between = ((sides @ joint) * (1 - sides)).sum(axis=1)
+    ratio = (between + sides @ external) / (sides @ mass) + (between + (1 - sides) @ external) / ((1 - sides) @ mass)
+    u, v = np.nonzero(relations)
+    together = own[u] == own[v]
+    holds = together == (relations[u, v] < 0)
+    u, v, together = u[holds], v[holds], together[holds]
+    ratio[((sides[:, u] == sides[:, v]) != together).any(axis=1)] = np.inf
+    present = int((own[1:] == own[0]) @ (1 << np.arange(len(own) - 1)))
+    best = int(np.argmin(ratio))
+    return sides[best] > 0 if ratio[best] < ratio[present] * (1 - 1e-12) else None
+
+
+@cache
+def _splits(m: int) -> np.ndarray:
+    """A row of ones and zeros for each split of m members; the first is always one, row t has the bits of t for the others."""
+    rest = np.arange(2 ** (m - 1) - 1)[:, None] >> np.arange(m - 1) & 1
+    return np.hstack([np.ones((len(rest), 1)), rest])
+
+
+def _table(matrix: sp.csr_array, members: np.ndarray) -> np.ndarray:
+    """The entries between a few vertices as a dense matrix. O(their arcs)."""
+    place = np.full(matrix.shape[0], -1)
+    place[members] = np.arange(len(members))
+    table = np.zeros((len(members), len(members) + 1))  # the last column takes what leads elsewhere
+    for row, (start, stop) in enumerate(zip(matrix.indptr[members], matrix.indptr[members + 1], strict=True)):
+        table[row, place[matrix.indices[start:stop]]] = matrix.data[start:stop]
+    return table[:, :-1]
 
 
 def split_and_merge(
@@ -115,15 +161,15 @@ def _halves(
     if len(members) < 2:
         return []
     units = units_of(graph, labels, members)
-    if units.graph.is_one_sided:
+    if units.small.is_one_sided:
         return []
-    ratio, spins = search(TwoClusters(units.graph), rng, QUICK)[0]
+    ratio, spins = search(TwoClusters(units.small), rng, QUICK)[0]
     side = units.lift(spins) > 0
     relations = _among(graph.relations, members)
     return [(c, ratio, members, side, float(side @ (relations @ ~side)))]
 
 
-def units_of(graph: ConstrainedGraph, labels: np.ndarray, members: np.ndarray) -> SignedContraction:
+def units_of(graph: ConstrainedGraph, labels: np.ndarray, members: np.ndarray) -> Contraction[SignedGraph]:
     """The signed graph of the members of one or two clusters, with the relations that hold today as units.
 
     The labels themselves orient the units: no colouring is needed.
@@ -135,7 +181,7 @@ def units_of(graph: ConstrainedGraph, labels: np.ndarray, members: np.ndarray) -
     own = labels[members]
     holds = (own[relations.row] == own[relations.col]) == (relations.data < 0)
     if not holds.any():
-        return SignedContraction(signed, np.arange(n, dtype=np.int32), np.ones(n, np.int8))
+        return Contraction(signed, np.arange(n, dtype=np.int32), np.ones(n, np.int8))
     ends = relations.row[holds], relations.col[holds]
     _, unit = sp.csgraph.connected_components(sp.coo_array((holds[holds], ends), shape=(n, n)), directed=False)
     first = np.unique(unit, return_index=True)[1]

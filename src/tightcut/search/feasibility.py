@@ -39,19 +39,15 @@ def find_colouring(graph: ConstrainedGraph, k: int, rng: np.random.Generator, ef
     if conflicts.nnz == 0:  # one colour will do, and no kernel is compiled to find it
         attempt = np.zeros(graph.n_vertices, np.int32)
         return Colourability(attempt, attempt, True, [])
-    order, core = kernels.peel(conflicts.indptr, conflicts.indices, k)
-    hard = np.flatnonzero(core)
+    order, is_hard = kernels.peel(conflicts.indptr, conflicts.indices, k)
+    hard = np.flatnonzero(is_hard)
     inner = sp.csr_array(conflicts[hard][:, hard])
-    colours, proven = _colour_core(inner, k, rng, effort)
+    core = _colour_core(inner, k, rng, effort)
     attempt = np.full(graph.n_vertices, -1, np.int32)
-    attempt[hard] = colours
+    attempt[hard] = core.attempt
     complete(graph, attempt, order[::-1], k)
-    if _n_clashes(inner, colours) == 0:
-        return Colourability(attempt, attempt, True, [])
-    clique = find_clique(inner, k + 1)
-    if len(clique) <= k:
-        return Colourability(None, attempt, proven, [])
-    return Colourability(None, attempt, True, hard[clique].tolist())
+    colours = None if core.colours is None else attempt
+    return Colourability(colours, attempt, core.proven, hard[core.clique].tolist())
 
 
 def repair(graph: ConstrainedGraph, labels: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
@@ -62,7 +58,7 @@ def repair(graph: ConstrainedGraph, labels: np.ndarray, k: int, rng: np.random.G
     inner = sp.csr_array(conflicts[hard][:, hard])
     repaired = labels.astype(np.int32)
     colours = repaired[hard]
-    kernels.colour_by_tabu(*_csr(inner), k, colours, TABU_STEPS, _seed(rng))
+    kernels.colour_by_tabu(*_csr(inner), k, colours, 0.0, TABU_STEPS, _seed(rng))
     repaired[hard] = colours
     wished = repaired.copy()
     repaired[order] = -1
@@ -107,7 +103,7 @@ def violate_least(
     changed = labels.astype(np.int32)
     colours = changed[related]
     steps = int(min(TABU_STEPS * max(effort, 0.1), TABU_WORK / (k * len(related))))
-    kernels.colour_by_tabu(*_csr(inner), k, colours, steps, _seed(rng))
+    kernels.colour_by_tabu(*_csr(inner), k, colours, 0.0, steps, _seed(rng))
     changed[related] = colours
     return changed
 
@@ -125,7 +121,7 @@ def conflict_graph(graph: ConstrainedGraph) -> sp.csr_array:
 
 
 def find_clique(conflicts: sp.csr_array, enough: int | None = None) -> list[int]:
-    """A large set of vertices that are all joined, grown greedily from several starts; `enough` of them end the search.
+    """A large set of vertices that are all joined, grown greedily from several starts; one of `enough` ends the search.
 
     The vertex with most neighbours among the candidates joins next. O(arcs among the candidates) each time, and no more
     than `CLIQUE_WORK` arcs in all once there is a first answer.
@@ -138,7 +134,7 @@ def find_clique(conflicts: sp.csr_array, enough: int | None = None) -> list[int]
             break
         clique, candidates = [start], _neighbours(conflicts, start)
         inside = np.zeros(conflicts.shape[0])
-        while len(candidates) and len(clique) != enough and len(clique) + len(candidates) > len(best):
+        while len(candidates) and len(clique) + len(candidates) > len(best):
             inside[:] = 0
             inside[candidates] = 1
             work += int(degree[candidates].sum())
@@ -146,31 +142,40 @@ def find_clique(conflicts: sp.csr_array, enough: int | None = None) -> list[int]
             clique.append(chosen)
             candidates = np.intersect1d(candidates, _neighbours(conflicts, chosen), assume_unique=True)
         best = max(best, clique, key=len)
-        if len(best) == enough:
+        if enough is not None and len(best) >= enough:
             break
     return best
 
 
-def _colour_core(inner: sp.csr_array, k: int, rng: np.random.Generator, effort: float) -> tuple[np.ndarray, bool]:
-    """Colours of the core, and whether failure to colour it is proven."""
+def _colour_core(inner: sp.csr_array, k: int, rng: np.random.Generator, effort: float) -> Colourability:
+    """The answer for the core alone. The long searches are spared where a clique rules a colouring out."""
     n = inner.shape[0]
     if n == 0:
-        return np.zeros(0, np.int32), True
+        return _coloured(np.zeros(0, np.int32))
     status, colours = kernels.colour_exactly(inner.indptr, inner.indices, k, 20 * n)
     if status == 1:
-        return colours, True
+        return _coloured(colours)
+    clique = find_clique(inner, k + 1)
     attempt = rng.integers(k, size=n).astype(np.int32)
     steps = int(TABU_STEPS * max(effort, 0.1))
-    if kernels.colour_by_tabu(*_csr(inner), k, attempt, steps, _seed(rng)) == 0:
-        return attempt, True
+    least = float(clashes_of_clique(len(clique), k))
+    if kernels.colour_by_tabu(*_csr(inner), k, attempt, least, steps, _seed(rng)) == 0:
+        return _coloured(attempt)
+    if len(clique) > k:
+        return Colourability(None, attempt, True, clique[: k + 1])
     if status == -1:
         status, colours = kernels.colour_exactly(inner.indptr, inner.indices, k, int(NODE_LIMIT * effort))
-    return (colours, True) if status == 1 else (attempt, status == 0)
+    return _coloured(colours) if status == 1 else Colourability(None, attempt, status == 0, [])
 
 
-def _n_clashes(conflicts: sp.csr_array, colours: np.ndarray) -> int:
-    sources = np.repeat(colours, np.diff(conflicts.indptr))
-    return int((sources == colours[conflicts.indices]).sum()) // 2
+def _coloured(colours: np.ndarray) -> Colourability:
+    return Colourability(colours, colours, True, [])
+
+
+def clashes_of_clique(size: int, k: int) -> int:
+    """The least number of pairs of equal colour in a clique: it has as many vertices of each colour as of any other."""
+    every, rest = divmod(size, k)
+    return k * every * (every - 1) // 2 + rest * every
 
 
 def _neighbours(conflicts: sp.csr_array, v: int) -> np.ndarray:

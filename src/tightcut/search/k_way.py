@@ -14,11 +14,12 @@ import numpy as np
 from tightcut import kernels
 from tightcut.search.boundaries import move_boundaries
 from tightcut.search.constrained_graph import ConstrainedGraph
+from tightcut.search.contraction import Contraction
 from tightcut.search.exchange import resplit_pairs, split_and_merge
 from tightcut.search.multilevel import SHRINKS, coarsen, coarsest, uncoarsen
 from tightcut.search.options import SearchOptions
 from tightcut.search.population import improve, select
-from tightcut.search.problem import Contraction, Problem, Solution
+from tightcut.search.problem import Problem, Solution
 from tightcut.search.signed_graph import random_order
 from tightcut.search.starts import restarts
 from tightcut.utils.rounding import BELIEF_ROUNDING
@@ -95,22 +96,17 @@ class ManyClusters:
     def total_weight(self) -> float:
         return float(self.graph.vertex_weights.sum())
 
-    def matched(self, heaviest: float, rng: np.random.Generator, state: np.ndarray) -> Contraction | None:
+    def matched(self, heaviest: float, rng: np.random.Generator, state: np.ndarray) -> Contraction[Problem] | None:
         order = random_order(self.size, rng)
         unit = self.graph.matching(order, heaviest, state)
         return self._merged(unit) if unit.max() + 1 <= SHRINKS * self.size else None
 
-    def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction:
+    def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction[Problem]:
         order = random_order(self.size, rng)
         unit = self.graph.matching(order, heaviest)
         if unit.max() + 1 > SHRINKS * self.size:
             unit = self.graph.pair_up_unrelated(order)
         return self._merged(unit)
-
-    def on_device(self) -> Problem:
-        from tightcut.gpu.many_clusters import DeviceManyClusters
-
-        return DeviceManyClusters.of(self)
 
     def start(self, rng: np.random.Generator) -> Solution:
         """Coarsen in a random way to a few vertices per cluster, join those greedily, refine on the way back."""
@@ -148,7 +144,7 @@ class ManyClusters:
     def _excess(self, labels: np.ndarray) -> float:
         return float(self.prices.excess(np.array(self.graph.violated(labels))))
 
-    def agreement(self, states: list[np.ndarray]) -> Contraction:
+    def agreement(self, states: list[np.ndarray]) -> Contraction[Problem]:
         return self._merged(self.graph.consensus(states))
 
     def explore(self, found: list[Solution], rng: np.random.Generator) -> list[Solution]:  # noqa: ARG002
@@ -184,12 +180,8 @@ class ManyClusters:
         """The same problem with no low price: refinement then keeps every constraint that holds."""
         return replace(self, prices=replace(self.prices, low=self.prices.full))
 
-    def _merged(self, unit: np.ndarray) -> Contraction:
-        return self._contraction(self.graph.contract(unit), unit)
-
-    def _contraction(self, graph: ConstrainedGraph, unit: np.ndarray) -> Contraction:
-        labels = Merged(unit, graph.n_vertices)
-        return Contraction(replace(self, graph=graph), labels.lift, labels.project)
+    def _merged(self, unit: np.ndarray) -> Contraction[Problem]:
+        return Contraction(replace(self, graph=self.graph.contract(unit)), unit)
 
     def _with_moved_boundaries(self, solution: Solution, options: SearchOptions) -> Solution:
         """Exact steps between the clusters and refinement, in turn, as long as they pay."""
@@ -215,20 +207,3 @@ class ManyClusters:
             solution = found
         options.report("exchange", MAX_EXCHANGES, MAX_EXCHANGES, solution[0])
         return solution
-
-
-@dataclass(frozen=True, eq=False)
-class Merged:
-    """Labels of vertices and of the units they were merged into."""
-
-    unit: np.ndarray
-    n_units: int
-
-    def lift(self, labels: np.ndarray) -> np.ndarray:
-        return labels[self.unit]
-
-    def project(self, labels: np.ndarray) -> np.ndarray:
-        """A unit takes the label of its last vertex."""
-        small = np.empty(self.n_units, np.int32)
-        small[self.unit] = labels
-        return small

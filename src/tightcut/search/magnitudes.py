@@ -4,8 +4,8 @@ Every search begins here. Multiplying all edge weights, or all vertex weights, b
 comparison between two clusterings, so the largest of each is brought near 1. Three things are then raised: what is below
 :math:`2^{-300}` (about 1e-90) of the largest, a vertex weight below :math:`2^{-100}` (about 1e-30) of the weight of its edges,
 and a belief below :math:`2^{-100}`. The search cannot tell such edges, vertices or pairs from somewhat larger ones, and among
-clusterings that differ in nothing else it may return any. Constraints hold as they always do, and whoever reports a cut or
-violated belief measures it with the numbers given.
+clusterings that differ in nothing else it may return any. Constraints hold as they always do, and callers that report a cut or
+violated belief measure it with the numbers given.
 
 Ordinary weights, the largest between :math:`2^{-32}` and :math:`2^{32}` and none to be raised, are left as they are.
 """

@@ -1,14 +1,17 @@
-"""How hard to search, in how many threads, and where progress is reported."""
+"""How hard to search, in how many threads, on which machine, and where progress is reported."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from tightcut.utils.parallel import run_tasks, workers
+
+if TYPE_CHECKING:
+    from tightcut.search.backend import Backend
 
 COARSENINGS, STARTS, GENERATIONS = 8, 8, 6  # at an effort of 1
 
@@ -29,14 +32,14 @@ class SearchOptions:
         Threads, as in joblib; another back end is chosen by `joblib.parallel_config`. The result depends on neither.
     progress : callable or None
         Called with (stage, done, total, best score).
-    device : {"cpu", "cuda"}
-        Where large graphs are searched.
+    backend : Backend or None
+        Where large graphs are searched; None for the CPU.
     """
 
     effort: float = 1.0
     n_jobs: int | None = None
     progress: Progress | None = field(default=None, repr=False)
-    device: str = "cpu"
+    backend: Backend | None = None
 
     @property
     def coarsenings(self) -> int:
@@ -92,7 +95,7 @@ class SearchOptions:
                     self.report(stage, done + 1, total or len(tasks), best)
         finally:
             if isinstance(results, Generator):
-                results.close()  # whoever keeps an error of the progress would keep the threads at work
+                results.close()  # a caller that keeps an error of the progress would keep the threads at work
         return chained
 
 

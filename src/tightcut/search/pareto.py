@@ -11,7 +11,8 @@ import numpy as np
 
 from tightcut import kernels
 from tightcut.search.constrained_graph import ConstrainedGraph
-from tightcut.search.k_way import Merged, Prices
+from tightcut.search.contraction import Contraction
+from tightcut.search.k_way import Prices
 from tightcut.utils.rounding import BELIEF_ROUNDING
 
 CAPACITY = 200  # clusterings of a front
@@ -32,8 +33,8 @@ def walked_front(
     if whole.relations.nnz == 0:
         return [min(known, key=lambda labels: whole.cut(labels, k))]
     front = Front(whole, k, known)
-    small, unit = _agreed(whole, front.labels)
-    merged = Merged(unit, small.n_vertices)
+    merged = _agreed(whole, front.labels)
+    small = merged.small
     inside = whole.violated(known[0]) - small.violated(merged.project(known[0])) if small is not whole else 0.0
     walked = Front(small, k, [merged.project(labels) for labels in front.labels], inside)
     walked.walk(limit, rng, effort)
@@ -96,9 +97,9 @@ class Front:
         )  # fmt: skip
 
 
-def _agreed(whole: ConstrainedGraph, population: list[np.ndarray]) -> tuple[ConstrainedGraph, np.ndarray]:
+def _agreed(whole: ConstrainedGraph, population: list[np.ndarray]) -> Contraction[ConstrainedGraph]:
     """A graph small enough to walk in: regions of a large one on which all the clusterings agree are merged."""
     if whole.n_vertices <= SMALL:
-        return whole, np.arange(whole.n_vertices, dtype=np.int32)
+        return Contraction(whole, np.arange(whole.n_vertices, dtype=np.int32))
     unit = whole.consensus(population)
-    return whole.contract(unit), unit
+    return Contraction(whole.contract(unit), unit)

@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.relaxation.recursion import separate_sets
+from tightcut.search.backend import Backend
 from tightcut.search.constrained_graph import ConstrainedGraph
+from tightcut.search.contraction import Contraction
 from tightcut.search.contradiction import explain
-from tightcut.search.evolve import DEVICE_LIMIT, cycle, search
+from tightcut.search.evolve import cycle, search
 from tightcut.search.feasibility import fill_empty, find_colouring, repair
 from tightcut.search.influence import neighbour_relations, with_influence
-from tightcut.search.k_way import ManyClusters, Merged
+from tightcut.search.k_way import ManyClusters
 from tightcut.search.magnitudes import scaled_graph
 from tightcut.search.options import SearchOptions
 from tightcut.search.population import improve, select
 from tightcut.search.problem import Solution
-
-
-@dataclass(frozen=True)
-class Reduced:
-    """The graph with must-linked points merged, and the vertex of each point."""
-
-    graph: ConstrainedGraph
-    component: np.ndarray
-
-    def project(self, labels: np.ndarray) -> np.ndarray:
-        """Labels of points as labels of vertices; a vertex takes the label of its last point."""
-        return Merged(self.component, self.graph.n_vertices).project(labels)
 
 
 def partition(
@@ -44,19 +32,19 @@ def partition(
     influence: float = 0.0,
 ) -> np.ndarray:
     """Labels of k clusters that satisfy every constraint, or InconsistentConstraintsError."""
-    reduced = merge_must_links(graph, constraints, k, options.device)
-    starts = [fill_empty(reduced.graph, reduced.project(labels), k) for labels in known or []]
-    if not any(reduced.graph.violated(labels) == 0 for labels in starts):
-        answer = find_colouring(reduced.graph, k, rng, options.effort)
+    reduced = merge_must_links(graph, constraints, k, options.backend)
+    starts = [fill_empty(reduced.small, reduced.project(labels), k) for labels in known or []]
+    if not any(reduced.small.violated(labels) == 0 for labels in starts):
+        answer = find_colouring(reduced.small, k, rng, options.effort)
         if answer.colours is None:
-            raise explain(constraints, reduced.component, answer, k)
-        starts.append(fill_empty(reduced.graph, answer.colours, k))
-    problem = ManyClusters.of(reduced.graph, k)
+            raise explain(constraints, reduced.unit, answer, k)
+        starts.append(fill_empty(reduced.small, answer.colours, k))
+    problem = ManyClusters.of(reduced.small, k)
     if influence > 0:
-        further = neighbour_relations(graph, constraints, reduced.component)
+        further = neighbour_relations(graph, constraints, reduced.unit)
         problem = with_influence(problem, influence, further)
     population = search(problem, rng, options, starts)
-    return _feasible(reduced.graph, problem, population, rng)[0][1][reduced.component]
+    return reduced.lift(_feasible(reduced.small, problem, population, rng)[0][1])
 
 
 def refine_labels(graph: Graph, constraints: Constraints, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -66,23 +54,23 @@ def refine_labels(graph: Graph, constraints: Constraints, labels: np.ndarray, rn
     """
     k = int(labels.max()) + 1
     reduced = merge_must_links(scaled_graph(graph)[0], constraints, k)
-    problem = ManyClusters.of(reduced.graph, k).at_full_price()
+    problem = ManyClusters.of(reduced.small, k).at_full_price()
     _, state = improve(problem, reduced.project(labels))
-    return cycle(problem, state, rng)[1][reduced.component]
+    return reduced.lift(cycle(problem, state, rng)[1])
 
 
-def merge_must_links(graph: Graph, constraints: Constraints, k: int, device: str = "cpu") -> Reduced:
+def merge_must_links(
+    graph: Graph, constraints: Constraints, k: int, backend: Backend | None = None
+) -> Contraction[ConstrainedGraph]:
     """Contract the must-linked components; their cannot-links become relations of belief 1."""
     component = separate_sets(constraints, k)
-    if device == "cuda" and graph.n_vertices > DEVICE_LIMIT:
-        from tightcut.gpu.coarsening import contract_graph
-
-        merged = contract_graph(graph, component)
+    if backend is not None and graph.n_vertices > backend.limit:
+        merged = backend.contract(graph, component)
     else:
         component = graph.numbered_nearby(component)
         merged = graph.contract(component)
     pairs = Constraints.from_pairs(merged.n_vertices, cannot_link=component[constraints.cannot_link])
-    return Reduced(ConstrainedGraph.from_graph(merged, pairs), component)
+    return Contraction(ConstrainedGraph.from_graph(merged, pairs), component)
 
 
 def _feasible(

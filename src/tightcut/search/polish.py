@@ -17,8 +17,9 @@ from tightcut.problem.graph import Graph, without_diagonal
 from tightcut.problem.objective import penalty_bound
 from tightcut.relaxation import Relaxation
 from tightcut.relaxation.ratio_dca import ratio_dca
+from tightcut.search.contraction import Contraction
 from tightcut.search.problem import Solution
-from tightcut.search.signed_graph import SignedContraction, SignedGraph
+from tightcut.search.signed_graph import SignedGraph
 
 POLISH_LIMIT = 50_000
 
@@ -50,7 +51,7 @@ def polish(graph: SignedGraph, solution: Solution, *, max_rounds: int = 100) -> 
     return (ratio, spins), tuple(history)
 
 
-def tie_what_stays(graph: SignedGraph, spins: np.ndarray) -> SignedContraction:
+def tie_what_stays(graph: SignedGraph, spins: np.ndarray) -> Contraction[SignedGraph]:
     """Tie all units that no step may flip into the last one: mixed units, and in a large graph those far from the cut."""
     stays = graph.mixed
     if graph.n_units > POLISH_LIMIT:
@@ -62,12 +63,12 @@ def tie_what_stays(graph: SignedGraph, spins: np.ndarray) -> SignedContraction:
     return graph.merge(np.where(stays, place[-1] + 1, place), np.where(stays, spins, 1).astype(np.int8))
 
 
-def certified(tied: SignedContraction, spins: np.ndarray, ratio: float) -> tuple[Relaxation, np.ndarray]:
+def certified(tied: Contraction[SignedGraph], spins: np.ndarray, ratio: float) -> tuple[Relaxation, np.ndarray]:
     """The relaxation that RatioDCA polishes spins with, and their indicator as its start.
 
     A last unit with weight on both sides becomes two vertices; the edge between them is what is cut in any case.
     """
-    small, start = tied.graph, tied.project(spins) > 0
+    small, start = tied.small, tied.project(spins) > 0
     if not small.mixed.any():
         plain = Graph(small.couplings.sorted_indices(), small.vertex_weights)
         return Relaxation(plain, Constraints.from_pairs(small.n_units), 0.0), start
@@ -86,9 +87,9 @@ def certified(tied: SignedContraction, spins: np.ndarray, ratio: float) -> tuple
     return Relaxation(split, pair, 1.001 * penalty_bound(split, pair, ratio)), np.append(start, False)
 
 
-def _moved_spins(tied: SignedContraction, spins: np.ndarray, side: np.ndarray) -> np.ndarray:
+def _moved_spins(tied: Contraction[SignedGraph], spins: np.ndarray, side: np.ndarray) -> np.ndarray:
     """Spins after a descent, turned so that what stays has not moved."""
-    last = tied.graph.n_units - 1
+    last = tied.small.n_units - 1
     stays = tied.project(spins)[last] > 0
     turned = side[: last + 1] if side[last] == stays else ~side[: last + 1]
     return tied.lift(np.where(turned, 1, -1).astype(np.int8))

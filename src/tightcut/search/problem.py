@@ -1,45 +1,20 @@
 """What the search needs of a problem.
 
 A *state* is an array with one small integer per unit: a spin where there are two clusters, a label where there are more.
-A *solution* is a state with its score; smaller is better.
+`Contraction` carries it to a smaller problem and back. A *solution* is a state with its score; smaller is better.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable
 from typing import Protocol
 
 import numpy as np
 
+from tightcut.search.contraction import Contraction
 from tightcut.search.options import SearchOptions
 
 Solution = tuple[float, np.ndarray]
-
-
-@dataclass(frozen=True, eq=False)
-class Contraction:
-    """A smaller problem with the same scores, and how the units it came from sit in it.
-
-    Attributes
-    ----------
-    problem : Problem
-    lift : callable
-        A state of the smaller problem as one of the larger.
-    project : callable
-        The inverse, for states that are constant on what was merged.
-    """
-
-    problem: Problem
-    lift: Callable[[np.ndarray], np.ndarray]
-    project: Callable[[np.ndarray], np.ndarray]
-
-    def followed_by(self, smaller: Contraction) -> Contraction:
-        """Both contractions in one; the problem between them is forgotten."""
-        lift, project = self.lift, self.project
-        return Contraction(
-            smaller.problem, lambda state: lift(smaller.lift(state)), lambda state: smaller.project(project(state))
-        )
 
 
 class Problem(Protocol):
@@ -58,17 +33,14 @@ class Problem(Protocol):
     def middle(self, *, large: bool) -> int:
         """Units at which the starts of one random coarsening are compared, in a large graph or in one contracted from it."""
 
-    def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction:
+    def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction[Problem]:
         """Merge pairs of tightly joined units, none to more than `heaviest`; all units stay if no pair may be merged."""
 
-    def matched(self, heaviest: float, rng: np.random.Generator, state: np.ndarray) -> Contraction | None:
+    def matched(self, heaviest: float, rng: np.random.Generator, state: np.ndarray) -> Contraction[Problem] | None:
         """Merge pairs as `halve` does, but none that the state separates; None if too few are left."""
 
     def at_full_price(self) -> Problem:
         """The same problem, in which refinement keeps every constraint that holds."""
-
-    def on_device(self) -> Problem:
-        """The same problem with its graph on the GPU; states stay on the host."""
 
     def total_weight(self) -> float:
         """The vertex weight of all units."""
@@ -85,7 +57,7 @@ class Problem(Protocol):
     def judge(self, state: np.ndarray) -> Solution:
         """The score of a state as it is."""
 
-    def agreement(self, states: list[np.ndarray]) -> Contraction:
+    def agreement(self, states: list[np.ndarray]) -> Contraction[Problem]:
         """Merge connected units on which all the states agree."""
 
     def explore(self, found: list[Solution], rng: np.random.Generator) -> list[Solution]:

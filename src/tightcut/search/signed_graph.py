@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from tightcut import kernels
 from tightcut.problem.graph import CACHED_LIMIT, Graph
+from tightcut.search.contraction import Contraction
 
 # Units are not matched along an edge that has less than this share of the weight of the strongest one: pixels on two sides of
 # an outline are such units, and without this the cut of the outline grows tenfold in a few levels.
@@ -129,7 +130,7 @@ class SignedGraph:
         couplings = sp.csr_array((c.data * satisfied, c.indices, c.indptr), shape=c.shape)
         return replace(self, couplings=couplings)
 
-    def merge(self, unit: np.ndarray, sign: np.ndarray) -> SignedContraction:
+    def merge(self, unit: np.ndarray, sign: np.ndarray) -> Contraction[SignedGraph]:
         """Tie units together: old unit u becomes part of new unit `unit[u]` with relative orientation `sign[u]`."""
         m = int(unit.max()) + 1
         plus = np.bincount(unit, self.mixed | (sign > 0), m) > 0
@@ -147,9 +148,9 @@ class SignedGraph:
             volume=self.volume,
             outside=self.outside,
         )
-        return SignedContraction(merged, unit, sign)
+        return Contraction(merged, unit, sign)
 
-    def consensus(self, population: list[np.ndarray]) -> SignedContraction:
+    def consensus(self, population: list[np.ndarray]) -> Contraction[SignedGraph]:
         """Tie together connected units whose relative orientation is the same in all the given spins."""
         first = population[0]
         code = np.zeros(self.n_units, np.int64)
@@ -190,22 +191,3 @@ def contract_couplings(
     else:
         *arcs, _ = kernels.contract(*arcs, unit, *members)
     return sp.csr_array(tuple(arcs[::-1]), shape=(m, m)), offset
-
-
-@dataclass(frozen=True, eq=False)
-class SignedContraction:
-    """A smaller signed graph and how the units it came from sit in it."""
-
-    graph: SignedGraph
-    unit: np.ndarray
-    sign: np.ndarray
-
-    def lift(self, spins: np.ndarray) -> np.ndarray:
-        """Spins of the smaller graph as spins of the larger one."""
-        return spins[self.unit] * self.sign
-
-    def project(self, spins: np.ndarray) -> np.ndarray:
-        """The inverse of `lift`, for spins that respect the ties."""
-        small = np.empty(self.graph.n_units, np.int8)
-        small[self.unit] = spins * self.sign
-        return small

@@ -12,7 +12,8 @@ from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.search.cpsat import fewest_violations, solver_installed
 from tightcut.search.options import SearchOptions
-from tightcut.search.soft_partition import beyond_limit, partition_within
+from tightcut.search.soft_partition import partition_within
+from tightcut.search.soft_release import beyond_limit
 from tightcut.search.tradeoff import bipartition_within
 from tightcut.utils.rounding import BELIEF_ROUNDING
 
@@ -24,6 +25,10 @@ class Within:
     labels: np.ndarray
     history: tuple[float, ...] | None = None
     bound: float | None = None
+
+    def moved_back(self, place: np.ndarray) -> Within:
+        """The same for points in another order, of which each has its place in the present one."""
+        return replace(self, labels=self.labels[place])
 
 
 def cluster_within(

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
-from tightcut.problem.objective import normalized_cut
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.evolve import search
 from tightcut.search.feasibility import fill_empty, violate_least
@@ -18,8 +16,7 @@ from tightcut.search.k_way import ManyClusters, Prices
 from tightcut.search.options import QUICK, SearchOptions
 from tightcut.search.pareto import walked_front
 from tightcut.search.partition import partition
-from tightcut.search.soft_release import release_pairs, satisfied
-from tightcut.utils.rounding import BELIEF_ROUNDING
+from tightcut.search.soft_release import satisfied, spend
 
 TABU_STARTS = 4  # clusterings from which the least violated belief is searched for
 HALVINGS = 10  # prices on the way from satisfying everything to ignoring everything
@@ -46,42 +43,16 @@ def partition_within(
     if limit is not None and limit > 0:
         candidates += _price_path(whole, k, limit, rng, options, candidates)
         candidates += walked_front(whole, k, candidates, limit, rng, options.effort)
-    judged = [(constraints.violations(labels).belief, whole.cut(labels, k), labels) for labels in candidates]
-    least = min(judged, key=lambda row: row[:2])
-    if limit is None:
-        labels = least[2]
-    else:
-        allowed = [row for row in judged if row[0] <= limit + BELIEF_ROUNDING]
-        if not allowed:
-            raise beyond_limit(limit, least[0], least[2], k)
-        starts = [min(allowed, key=lambda row: row[1])[2], min(allowed, key=lambda row: row[:2])[2]]
-        quickly = partial(_solve_quickly, graph, k, rng)
-        released = [release_pairs(graph, constraints, start, limit, quickly) for start in starts]
-        labels = min(released, key=partial(normalized_cut, graph))
+    labels = spend(
+        graph,
+        constraints,
+        candidates,
+        limit,
+        k,
+        lambda held, start: partition(graph, held, k, rng, QUICK, known=[start]),
+    )
     held = satisfied(constraints, labels)
     return partition(graph, held, k, rng, options, known=[labels], influence=influence)
-
-
-def beyond_limit(
-    limit: float, needed: float, labels: np.ndarray, k: int, bound: float = 0.0
-) -> InconsistentConstraintsError:
-    """The error for a limit that no clustering found respects, or none can: all violate at least the bound."""
-    proven = bound > limit + BELIEF_ROUNDING
-    message = (
-        f"No {k} clusters violate at most {limit:g} units of belief: at least {bound:g} must be violated, and {needed:g} "
-        f"are enough. Raise max_violations to {needed:g}"
-        if proven
-        else f"No {k} clusters with at most {limit:g} units of belief violated were found; the best violate {needed:g}. "
-        "Raise max_violations or effort"
-    )
-    return InconsistentConstraintsError(
-        message=f'{message}, or pass max_violations="fewest".',
-        proven=proven,
-        best_labels=labels,
-        n_clusters=k,
-        reason="limit",
-        needed=needed,
-    )
 
 
 def _strict_candidates(
@@ -108,12 +79,6 @@ def _strict_candidates(
     for labels in sorted(candidates, key=whole.violated)[:TABU_STARTS]:
         candidates.append(fill_empty(whole, violate_least(whole, labels, k, rng, options.effort), k))
     return candidates + [labels for _, labels in search(strict, rng, options, candidates)]
-
-
-def _solve_quickly(
-    graph: Graph, k: int, rng: np.random.Generator, constraints: Constraints, labels: np.ndarray
-) -> np.ndarray:
-    return partition(graph, constraints, k, rng, QUICK, known=[labels])
 
 
 def _price_path(

@@ -7,9 +7,11 @@ pairs and solving again fills the gaps.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
+from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.objective import normalized_cut
@@ -25,6 +27,48 @@ def satisfied(constraints: Constraints, labels: np.ndarray) -> Constraints:
     """The pairs that a clustering satisfies."""
     must, cannot = constraints.must_link, constraints.cannot_link
     return constraints.select(labels[must[:, 0]] == labels[must[:, 1]], labels[cannot[:, 0]] != labels[cannot[:, 1]])
+
+
+def spend(
+    graph: Graph, constraints: Constraints, candidates: list[np.ndarray], limit: float | None, k: int, solve: Solve
+) -> np.ndarray:
+    """The candidate with the least violated belief, or, given a limit, the smallest cut within it that releasing pairs finds.
+
+    Pairs are released from the candidate with the smallest cut within the limit and from the one that violates least; `solve`
+    is that of `release_pairs`.
+    """
+    judged = [(constraints.violations(labels).belief, normalized_cut(graph, labels)) for labels in candidates]
+    least = min(range(len(candidates)), key=judged.__getitem__)
+    if limit is None:
+        return candidates[least]
+    allowed = [place for place, (belief, _) in enumerate(judged) if belief <= limit + BELIEF_ROUNDING]
+    if not allowed:
+        raise beyond_limit(limit, judged[least][0], candidates[least], k)
+    starts = min(allowed, key=lambda place: judged[place][1]), least
+    released = [release_pairs(graph, constraints, candidates[start], limit, solve) for start in starts]
+    return min(released, key=partial(normalized_cut, graph))
+
+
+def beyond_limit(
+    limit: float, needed: float, labels: np.ndarray, k: int, bound: float = 0.0
+) -> InconsistentConstraintsError:
+    """The error for a limit that no clustering found respects, or none can: all violate at least the bound."""
+    proven = bound > limit + BELIEF_ROUNDING
+    message = (
+        f"No {k} clusters violate at most {limit:g} units of belief: at least {bound:g} must be violated, and {needed:g} "
+        f"are enough. Raise max_violations to {needed:g}"
+        if proven
+        else f"No {k} clusters with at most {limit:g} units of belief violated were found; the best violate {needed:g}. "
+        "Raise max_violations or effort"
+    )
+    return InconsistentConstraintsError(
+        message=f'{message}, or pass max_violations="fewest".',
+        proven=proven,
+        best_labels=labels,
+        n_clusters=k,
+        reason="limit",
+        needed=needed,
+    )
 
 
 def release_pairs(

@@ -15,6 +15,7 @@ from scipy.sparse.linalg import eigsh
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
+from tightcut.relaxation.recursion import too_few_sets
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.feasibility import conflict_graph, find_clique, find_colouring
 from tightcut.search.magnitudes import scaled_graph
@@ -103,11 +104,7 @@ def choose_n_clusters(
         raise InconsistentConstraintsError(witness)
     count, component = constraints.components()
     if count < 2:
-        raise InconsistentConstraintsError(
-            message="The must-links join all points into one set: one cluster is left.",
-            n_clusters=2,
-            reason="empty cluster",
-        )
+        raise too_few_sets(constraints, 1, 2)
     merged = graph.contract(component)
     pairs = Constraints.from_pairs(count, cannot_link=component[constraints.cannot_link])
     at_least, why = _fewest_clusters(merged, pairs)

@@ -12,10 +12,11 @@ from typing import Self
 
 import numpy as np
 
+from tightcut.search.contraction import Contraction
 from tightcut.search.multilevel import coarsen, coarsest, skips_levels, uncoarsen
 from tightcut.search.options import STARTS, SearchOptions
 from tightcut.search.population import select
-from tightcut.search.problem import Contraction, Problem, Solution
+from tightcut.search.problem import Problem, Solution
 from tightcut.utils.parallel import Once, finish_tasks
 
 BATCH = 2  # random coarsenings whose starts are joined at a time
@@ -35,7 +36,7 @@ class Coarsening:
         small = coarsest(self._problem, self.levels())
         return [state for _, state in select(small, [start() for start in self.starts], keep)]
 
-    def _coarsen(self, middle: int, rng: np.random.Generator) -> list[Contraction]:
+    def _coarsen(self, middle: int, rng: np.random.Generator) -> list[Contraction[Problem]]:
         return coarsen(self._problem, middle, rng) if self._problem.size > 1.5 * middle else []
 
     def _start(self, rng: np.random.Generator) -> Solution:
@@ -59,7 +60,7 @@ def restarts(problem: Problem, rng: np.random.Generator) -> list[Solution]:
     return starts(problem, rng, STARTS // 2)
 
 
-def carry_back(problem: Problem, levels: list[Contraction], state: np.ndarray) -> list[Solution]:
+def carry_back(problem: Problem, levels: list[Contraction[Problem]], state: np.ndarray) -> list[Solution]:
     """The solution that a state of the coarsest level leads to, in a list for `SearchOptions.map`."""
     return [problem.settle(uncoarsen(problem, levels, state))]
 

@@ -23,8 +23,7 @@ from tightcut.search.options import QUICK, SearchOptions
 from tightcut.search.pareto import walked_front
 from tightcut.search.polish import polish
 from tightcut.search.signed_graph import SignedGraph
-from tightcut.search.soft_partition import beyond_limit
-from tightcut.search.soft_release import release_pairs, satisfied
+from tightcut.search.soft_release import satisfied, spend
 from tightcut.search.two_way import (
     Bipartition,
     TwoClusters,
@@ -119,8 +118,8 @@ def tighten(graph: Graph, constraints: Constraints, side: np.ndarray) -> np.ndar
     """Improve a partition with the pairs it satisfies held fixed, by local search and RatioDCA."""
     units = reduce_to_units(graph, satisfied(constraints, side))
     spins = vote(units, side)
-    ratio = units.graph.refine(spins)
-    (_, best), _ = polish(units.graph, (ratio, spins))
+    ratio = units.small.refine(spins)
+    (_, best), _ = polish(units.small, (ratio, spins))
     return units.lift(best) > 0
 
 
@@ -135,23 +134,15 @@ def bipartition_within(
 ) -> Bipartition:
     """The smallest cut found among partitions that violate at most `limit` units of belief, or the fewest if None."""
     sides = tradeoff(graph, constraints, rng, options, limit=limit, known=known)
-    side, needed = sides[0], constraints.violations(sides[0]).belief
-    if limit is not None:
-        allowed = [own for own in sides if constraints.violations(own).belief <= limit + BELIEF_ROUNDING]
-        if not allowed:
-            raise beyond_limit(limit, needed, side.astype(np.int64), 2)
-        # Along the front the cut falls: the last allowed partition has the smallest.
-        quickly = partial(_solve_quickly, graph, rng)
-        released = [
-            release_pairs(graph, constraints, own.astype(np.int64), limit, quickly) for own in (allowed[-1], sides[0])
-        ]
-        side = min(released, key=partial(normalized_cut, graph)) > 0
-    return bipartition(graph, satisfied(constraints, side), rng, options, known=[side])
+    labels = spend(
+        graph, constraints, [side.astype(np.int64) for side in sides], limit, 2, partial(_solve_quickly, graph, rng)
+    )
+    return bipartition(graph, satisfied(constraints, labels), rng, options, known=[labels > 0])
 
 
 def _solve_quickly(graph: Graph, rng: np.random.Generator, constraints: Constraints, labels: np.ndarray) -> np.ndarray:
     units = reduce_to_units(graph, constraints)
-    _, spins = search(TwoClusters(units.graph), rng, QUICK, [vote(units, labels > 0)])[0]
+    _, spins = search(TwoClusters(units.small), rng, QUICK, [vote(units, labels > 0)])[0]
     return (units.lift(spins) > 0).astype(np.int64)
 
 

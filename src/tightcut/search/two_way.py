@@ -8,17 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from tightcut import kernels
-from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.objective import normalized_cut
+from tightcut.relaxation.recursion import too_few_sets
+from tightcut.search.contraction import Contraction
 from tightcut.search.evolve import search
 from tightcut.search.multilevel import SHRINKS, coarsen, coarsest, uncoarsen
 from tightcut.search.options import SearchOptions
 from tightcut.search.polish import polish
 from tightcut.search.population import select
-from tightcut.search.problem import Contraction, Problem, Solution
-from tightcut.search.signed_graph import SignedContraction, SignedGraph, pair_up, random_order
+from tightcut.search.problem import Problem, Solution
+from tightcut.search.signed_graph import SignedGraph, pair_up, random_order
 from tightcut.search.starts import restarts
 
 HANDFUL = 20  # units down to which each start is coarsened
@@ -56,22 +57,17 @@ class TwoClusters:
     def at_full_price(self) -> TwoClusters:
         return self  # spins violate nothing
 
-    def matched(self, heaviest: float, rng: np.random.Generator, state: np.ndarray) -> Contraction | None:
+    def matched(self, heaviest: float, rng: np.random.Generator, state: np.ndarray) -> Contraction[Problem] | None:
         order = random_order(self.size, rng)
         unit, sign = self.graph.satisfied_by(state).matching(order, heaviest)
         return _tied(self.graph.merge(unit, sign)) if unit.max() + 1 <= SHRINKS * self.size else None
 
-    def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction:
+    def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction[Problem]:
         order = random_order(self.size, rng)
         unit, sign = self.graph.matching(order, heaviest)
         if unit.max() + 1 > SHRINKS * self.size:
             unit, sign = pair_up(order), np.ones(self.size, np.int8)
         return _tied(self.graph.merge(unit, sign))
-
-    def on_device(self) -> Problem:
-        from tightcut.gpu.two_clusters import DeviceTwoClusters
-
-        return DeviceTwoClusters.of(self)
 
     def start(self, rng: np.random.Generator) -> Solution:
         levels = coarsen(self, HANDFUL, rng)
@@ -88,7 +84,7 @@ class TwoClusters:
 
     settle = judge
 
-    def agreement(self, states: list[np.ndarray]) -> Contraction:
+    def agreement(self, states: list[np.ndarray]) -> Contraction[Problem]:
         """Merge what agrees once every state is turned towards the first: spins and their mirror image are one solution."""
         first = states[0]
         return _tied(self.graph.consensus([spins if (spins == first).mean() >= 0.5 else -spins for spins in states]))
@@ -117,8 +113,8 @@ class TwoClusters:
         return kernels.tabu_search(*self.graph.arrays, spins, patience, state), spins
 
 
-def _tied(merged: SignedContraction) -> Contraction:
-    return Contraction(TwoClusters(merged.graph), merged.lift, merged.project)
+def _tied(merged: Contraction[SignedGraph]) -> Contraction[Problem]:
+    return Contraction(TwoClusters(merged.small), merged.unit, merged.sign)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,14 +142,14 @@ def bipartition(
         Partitions to take part in the search. One that satisfies the constraints is improved or returned.
     """
     units = reduce_to_units(graph, constraints)
-    problem = TwoClusters(units.graph)
+    problem = TwoClusters(units.small)
     found = search(problem, rng, options, [vote(units, side) for side in known or []])
     chosen = found[: POLISHED if problem.size <= problem.direct_limit else 1]
     best: Solution = chosen[0]
     history: tuple[float, ...] = ()
     for done, solution in enumerate(chosen):
         options.report("polish", done, len(chosen), best[0])
-        polished, steps = polish(units.graph, solution)
+        polished, steps = polish(units.small, solution)
         if not history or polished[0] < best[0]:
             best, history = polished, steps
     options.report("polish", len(chosen), len(chosen), best[0])
@@ -163,7 +159,7 @@ def bipartition(
     return Bipartition(side, cut, history if np.isfinite(history[0]) else (cut,))
 
 
-def reduce_to_units(graph: Graph, constraints: Constraints) -> SignedContraction:
+def reduce_to_units(graph: Graph, constraints: Constraints) -> Contraction[SignedGraph]:
     """Dissolve the constraints into the units of a signed graph (see `tightcut.search.signed_graph`).
 
     Raises InconsistentConstraintsError if two clusters cannot satisfy them, or only with one cluster empty.
@@ -171,12 +167,8 @@ def reduce_to_units(graph: Graph, constraints: Constraints) -> SignedContraction
     colouring = constraints.require_two_colourable()
     sign = (1 - 2 * colouring.colour).astype(np.int8)
     units = SignedGraph.from_graph(graph).merge(graph.numbered_nearby(colouring.component), sign)
-    if units.graph.is_one_sided:
-        raise InconsistentConstraintsError(
-            message=f"The must-links join all {graph.n_vertices} points into one set, which leaves the second cluster empty.",
-            n_clusters=2,
-            reason="empty cluster",
-        )
+    if units.small.is_one_sided:
+        raise too_few_sets(constraints, 1, 2)
     return units
 
 
@@ -186,11 +178,11 @@ def admits_two_clusters(constraints: Constraints) -> bool:
     return colouring.consistent and (colouring.n_components > 1 or bool(colouring.colour.any()))
 
 
-def vote(units: SignedContraction, side: np.ndarray) -> np.ndarray:
+def vote(units: Contraction[SignedGraph], side: np.ndarray) -> np.ndarray:
     """Spins closest to a partition: each unit turns the way that keeps most of its vertices where they are."""
     agreement = np.where(side, 1, -1) * units.sign
-    spins = np.where(np.bincount(units.unit, agreement, units.graph.n_units) >= 0, 1, -1).astype(np.int8)
-    return _two_sided(units.graph, spins)
+    spins = np.where(np.bincount(units.unit, agreement, units.small.n_units) >= 0, 1, -1).astype(np.int8)
+    return _two_sided(units.small, spins)
 
 
 def _two_sided(graph: SignedGraph, spins: np.ndarray) -> np.ndarray:

@@ -136,7 +136,7 @@ def choose(
     )
     fading = wanted["influence"] == AUTO and default.influence > 0
     if not scales and not learnable and not fading:
-        return Choice(default, reason or "Nothing was left to choose.")
+        return Choice(default, reason or "All settings were given.")
     if problem.constraints.is_empty:
         return Choice(default, _joined(reason, "No pairs were given: the rest are defaults."))
     small = problem.sample(rng, SAMPLE)

@@ -27,5 +27,5 @@ def short_search(
         options: dict[str, Any] = {"max_violations": max_violations, "influence": influence, "n_jobs": 1}
         return cluster(graph, known, n_clusters, effort=0, random_state=seed, **options).labels
     units = reduce_to_units(scaled_graph(graph)[0], known)
-    _, spins = search(TwoClusters(units.graph), np.random.default_rng(seed), QUICK)[0]
+    _, spins = search(TwoClusters(units.small), np.random.default_rng(seed), QUICK)[0]
     return (units.lift(spins) > 0).astype(np.int64)

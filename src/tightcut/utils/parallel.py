@@ -114,7 +114,7 @@ def _in_threads(function: Callable[..., Any], arguments: Iterable[tuple], count:
 def finish_tasks(tasks: list[Once]) -> Iterator[Any]:
     """The results of tasks that other threads make in their order, made here from the last one on, as they come.
 
-    Whoever has nothing left to do has met the others: nobody waits while there is a task that nobody has begun.
+    An idle thread has met the others: nobody waits while there is a task that nobody has begun.
     """
     for task in reversed(tasks):
         yield task()

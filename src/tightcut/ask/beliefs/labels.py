@@ -8,10 +8,9 @@ from tightcut.ask.beliefs.feature_models import FittedPredictor
 from tightcut.ask.beliefs.mixture import Beliefs, top_two
 
 MAJORITY = 0.5  # of the weights
-CLEARLY_LIKELIEST = (
-    2.0  # times the second likeliest group: a point that may belong to several says nothing about its part
-)
-RIGHT, CASES = 1.0, 1.5  # parts of a plain cut are expected to be of one group: so many of so many
+# Times the second likeliest group: a point that may belong to several says nothing about its part.
+CLEARLY_LIKELIEST = 2.0
+RIGHT, CASES = 1.0, 1.5  # prior that a part of a plain cut is one group: 1 in 1.5
 
 
 def labels_of(beliefs: Beliefs) -> np.ndarray:

@@ -1,7 +1,7 @@
 r"""Groups of the answered points that agree best with all answers and with the graph, found all at once.
 
 Beliefs that are improved a little at a time may stay where an early wrong answer has put them: two classes joined, or one
-class in two groups. Here the answered points are clustered anew. The score of a clustering is
+class in two groups. Here the answered points are regrouped. The score of a clustering is
 
 .. math:: \sum_{i < j,\ \text{together}} s_{ij} + c \cdot \text{number of groups},
 

@@ -26,7 +26,7 @@ class Journal:
     """Events in the order in which they happened, kept in memory and, with a path, on disk.
 
     Any number of sessions may share a file. Each looks at it and writes to it in its turn, under a lock, and takes in
-    what others have written before it writes. The path is followed anew in every turn, so that no answer goes to a file
+    what others have written before it writes. The path is followed again in every turn, so that no answer goes to a file
     that has lost its name.
 
     Parameters

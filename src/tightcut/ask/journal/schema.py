@@ -208,7 +208,7 @@ def check_person(who: Any, seconds: Any) -> tuple[str | None, float | None]:
 
 
 def _whole(value: Any, least: int, above: int | None = None) -> bool:
-    """Whether a value is a whole number, `least` or more and below `above`; True and 1.0 are none."""
+    """Whether a value is a whole number, `least` or more and below `above`; True and 1.0 are rejected."""
     return type(value) is int and least <= value and (above is None or value < above)
 
 

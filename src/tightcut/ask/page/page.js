@@ -175,7 +175,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     } finally { state.viewing = false; }
   }
 
-  // Groups that somebody has opened stay open: their galleries are fetched anew.
+  // Groups that somebody has opened stay open: their galleries are fetched again.
   async function fetchWhole(view) {
     for (const group of view.groups.filter((one) => state.whole.has(one.id))) group.whole = (await request("gallery", { group: group.id })).things;
   }
@@ -200,7 +200,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
   function replaced(kept) {
     const repeat = state.pending ? "Your last action was not accepted; repeat it there. " : "";
     const next = newestPage();
-    const words = `tightcut was started anew, and this page belongs to the run before. ${kept}${repeat}`;
+    const words = `tightcut was restarted, and this page belongs to the run before. ${kept}${repeat}`;
     if (next) banner(words, h("a", { href: next + location.hash, text: "Go on with the new page" }));
     else banner(`${words}Go on at the address that it has printed.`);
   }

@@ -14,8 +14,8 @@ from tightcut.ask.records import Progress
 POWERS = (1.0, 2.0, 3.0, 4.0, 6.0)
 FLOOR = 0.02  # smallest probability of being wrong
 ATYPICAL = 0.1  # weight of an answered point that was chosen because it is doubtful
-PURE, PARTS = 3.0, 4.0  # parts of a plain cut: so many of so many are expected to be of one group
-HITS, CASES = 1.5, 2.0  # forecasts from columns: so many of so many are expected to be right
+PURE, PARTS = 3.0, 4.0  # prior that a part of a plain cut is one group: 3 in 4
+HITS, CASES = 1.5, 2.0  # prior that a forecast from columns is right: 1.5 in 2
 ROWS_AT_ONCE = 8192
 
 
