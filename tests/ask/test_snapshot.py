@@ -31,7 +31,7 @@ def counts(monkeypatch):
 
 
 def test_an_answer_and_its_view_compute_everything_once(blobs, counts, true_choice):
-    """In 0.6.0 names were replayed 18 times for the question after an answer, and 26 times for a view."""
+    """In 0.6.0 names were replayed 13 times here for the answer and the next question, and 34 times for each view."""
     X, y = blobs
     session = Session(X, random_state=0)
     simulate(session, y, 8, kind="pick")
