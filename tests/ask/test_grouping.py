@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
 
-from tightcut.ask import Session, simulate
-from tightcut.ask.beliefs.forecast import cut_from
+from tightcut.ask import Session
 from tightcut.ask.beliefs.regroup import ANSWER, MOST_NEAR, REWARD, improve
 
 
@@ -76,18 +75,3 @@ def test_early_errors_are_mended(digits, wrong):
     assert adjusted_rand_score(y, session.labels_) > 0.9
     doubted = {i for i, answer in enumerate(session.answers) if not answer.believed}
     assert len(doubted - wrong) <= 1
-
-
-@pytest.mark.slow
-def test_a_small_group_does_not_grow_in_the_cut(digits):
-    X, y = digits
-    session = Session(X, random_state=0)
-    simulate(session, y, 120)
-    row = int(np.flatnonzero(session.labels_ == session.labels_[0])[-1])
-    session.move(row, "none")  # founds a group of one point amid another
-    group = session.labels_[row]
-    cut = cut_from(session._beliefs, session._leading.spreading)
-    assert cut[row] == group
-    believed = session._beliefs.filled().argmax(axis=1) == group
-    assert np.array_equal(cut == group, believed | (np.arange(len(X)) == row))
-    assert adjusted_rand_score(y, cut) > 0.9

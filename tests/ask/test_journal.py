@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tightcut import Constraints, resolve
-from tightcut.ask import Session, simulate
-from tightcut.ask.journal.file import Journal, read_constraints
+from tightcut import resolve
+from tightcut.ask import Session, read_constraints, simulate
+from tightcut.ask.journal.file import Journal
 
 
 def state(session):
@@ -195,11 +195,11 @@ def test_a_journal_is_taken_where_pairs_are_taken(tmp_path, monkeypatch, capsys)
     points = np.random.default_rng(0).normal(size=(40, 2)) + np.repeat([[0, 0], [4, 0]], 20, axis=0)
     truth = np.repeat([0, 1], 20)
     simulate(Session(points, 2, answers=tmp_path / "answers.jsonl", random_state=0), truth, 6)
-    pairs = Constraints.from_answers(tmp_path / "answers.jsonl", 40)
+    pairs = read_constraints(tmp_path / "answers.jsonl", 40)
     assert pairs.n_pairs > 0
     assert pairs.violations(truth).n_violations == 0
     with pytest.raises(ValueError, match="40 points"):
-        Constraints.from_answers(tmp_path / "answers.jsonl", 41)
+        read_constraints(tmp_path / "answers.jsonl", 41)
     np.savetxt(tmp_path / "points.csv", points, delimiter=",")
     np.savetxt(tmp_path / "fewer.csv", points[:30], delimiter=",")
     monkeypatch.chdir(tmp_path)
@@ -226,7 +226,7 @@ def test_damaged_lines_are_told_and_the_journal_is_untouched(written, value):
             damaged[number][key] = value
             text = "".join(json.dumps(own) + "\n" for own in damaged)
             path.write_text(text)
-            for read in (Constraints.from_answers, lambda own: Journal(own, identity)):
+            for read in (read_constraints, lambda own: Journal(own, identity)):
                 try:
                     read(path)
                 except ValueError as error:

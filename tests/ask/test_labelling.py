@@ -22,6 +22,6 @@ def test_a_thing_that_is_clearly_of_one_group_names_its_part(own, label):
         mapped=shares,
         filled=lambda: shares[:, :-1],
         opinions=[],
-        say=np.zeros(0),
+        weights=np.zeros(0),
     )
     assert labels_of(beliefs).tolist() == [0, 0, label, label, 5, 5, 5, 5]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tightcut import Constraints
-from tightcut.ask import Group, Progress, Question, Session
+from tightcut.ask import Group, Progress, Question, Session, read_constraints
 from tightcut.ask.questions.choose import CHECK, EXPLORE
 
 
@@ -193,7 +193,7 @@ def test_groups_of_one_name_are_one(blobs, answer_truly, kind, tmp_path):
         assert found.contradictions() == []
         outdated = [answer for answer in found.answers if not answer.believed]
         assert all({y[answer.first], y[answer.second]} == {1, 3} for answer in outdated)
-    assert Constraints.from_answers(journal).violations(together).n_violations == 0
+    assert read_constraints(journal).violations(together).n_violations == 0
     answer_truly(session, together, 20, kind)
     assert Constraints.from_labels(together).violations(session.labels_).n_violations == 0
     session.name(ids[1], "east")

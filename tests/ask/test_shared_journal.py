@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from tightcut import resolve
-from tightcut.ask import LostJournalError, Session, StaleQuestionError, locking
+from tightcut.ask import LostJournalError, Session, StaleQuestionError
+from tightcut.ask.journal import locking
 from tightcut.ask.page.items import Things
 from tightcut.ask.page.terminal import converse
 

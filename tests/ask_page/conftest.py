@@ -11,7 +11,7 @@ import pytest
 from tightcut.ask import Session
 from tightcut.ask.page.controller import Desk
 from tightcut.ask.page.items import Things
-from tightcut.ask.page.pictures import ArrayPictures
+from tightcut.drawing.pictures import ArrayPictures
 
 TRUTH = np.repeat([0, 1, 2], 30)
 HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>'

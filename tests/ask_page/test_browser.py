@@ -166,7 +166,7 @@ def test_the_space_bar_does_not_undo_twice(window, running):
 
 def test_a_picture_that_cannot_be_drawn_has_words(window, kit, tmp_path):
     from tightcut.ask.page.items import Things
-    from tightcut.ask.page.pictures import FilePictures
+    from tightcut.drawing.pictures import FilePictures
 
     broken = tmp_path / "broken.png"
     broken.write_bytes(b"no picture")

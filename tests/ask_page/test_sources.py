@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tightcut.ask.page.items import Things
-from tightcut.ask.page.pictures import ArrayPictures, files_named, png
-from tightcut.ask.page.question_data import read_source
+from tightcut.ask.page.read_items import read_items
 from tightcut.ask.page.terminal import converse
+from tightcut.drawing.pictures import ArrayPictures, files_named, png
 from tightcut.files import DataOptions, InputError
 
 TABLE = "name,job,age,picture\nann,cook,31,a.png\nbob,smith,30,sub/b.png\ncid,<b>nurse</b>,52,../secret.png\n"
@@ -27,7 +27,7 @@ def folder(tmp_path):
 
 
 def test_a_table(folder):
-    source = read_source(str(folder / "people.csv"), DataOptions(id="name"), show=["job,age"])
+    source = read_items(str(folder / "people.csv"), DataOptions(id="name"), show=["job,age"])
     assert source.X.tolist() == [[31.0], [30.0], [52.0]]
     assert source.things.describe(2) == {"row": 2, "name": "cid", "fields": [["job", "<b>nurse</b>"], ["age", "52"]]}
     assert "'job'" in source.notes[-1]
@@ -37,12 +37,12 @@ def test_decimal_commas(folder):
     path = folder / "commas.csv"
     path.write_text("id;length;width;class\na;1,5;NA;0\nb;2,25;2,5;1\nc;3,0;3,5;1\n")
     with pytest.raises(InputError, match="line 2, column 'length': '1,5' has a decimal comma. If all .* --decimal"):
-        read_source(str(path), DataOptions(missing="mean"))
-    source = read_source(str(path), DataOptions(missing="mean", decimal=","))
+        read_items(str(path), DataOptions(missing="mean"))
+    source = read_items(str(path), DataOptions(missing="mean", decimal=","))
     assert source.X.tolist() == [[1.5, 3, 0], [2.25, 2.5, 1], [3, 3.5, 1]]
     assert source.things.describe(1)["fields"][0] == ["length", "2,25"]
     path.write_text('id,x,address\na,1,"1,2"\nb,2,Ulm\n')
-    assert "'address'" in read_source(str(path)).notes[-1]  # one such cell makes no column of numbers
+    assert "'address'" in read_items(str(path)).notes[-1]  # one such cell makes no column of numbers
 
 
 def test_differing_fields():
@@ -56,10 +56,10 @@ def test_differing_fields():
 def test_long_texts_are_shown_as_texts(folder):
     path = folder / "letters.csv"
     path.write_text("id,x,letter\n1,0.5," + "words " * 40 + "\n2,1.5,short\n", encoding="utf-8")
-    source = read_source(str(path), show=["letter"])
+    source = read_items(str(path), show=["letter"])
     assert source.things.describe(0)["text"].startswith("words words")
     assert "fields" not in source.things.describe(0)
-    chosen_by_nobody = read_source(str(path)).things.describe(0)
+    chosen_by_nobody = read_items(str(path)).things.describe(0)
     assert chosen_by_nobody["text"].startswith("words words")
     assert chosen_by_nobody["fields"] == [["x", "0.5"]]
 
@@ -67,7 +67,7 @@ def test_long_texts_are_shown_as_texts(folder):
 def test_several_long_texts_have_headings(folder):
     path = folder / "letters.csv"
     path.write_text(f"id,x,letter,reply\n1,0.5,{'words ' * 40},\n2,1.5,short,{'more ' * 40}\n", encoding="utf-8")
-    things = read_source(str(path)).things
+    things = read_items(str(path)).things
     assert things.describe(0)["text"].startswith("letter:\nwords words")
     assert "reply" not in things.describe(0)["text"]
     assert things.describe(1)["text"].startswith("letter:\nshort\n\nreply:\nmore more")
@@ -76,7 +76,7 @@ def test_several_long_texts_have_headings(folder):
 def test_numbers_are_shown_with_the_digits_that_matter(folder):
     path = folder / "numbers.csv"
     path.write_text("name,x,code\na,5.328969629460202,1234567890\nb,1.5,12345678901234.5\n", encoding="utf-8")
-    things = read_source(str(path), DataOptions(id="name")).things
+    things = read_items(str(path), DataOptions(id="name")).things
     assert things.describe(0)["fields"] == [["x", "5.32897"], ["code", "1234567890"]]
     assert things.describe(1)["fields"] == [["x", "1.5"], ["code", "12345678901234"]]
 
@@ -85,19 +85,19 @@ def test_rows_without_identifiers(tmp_path):
     """A person sees that it is a row; tables to download have the numbers that other commands take."""
     np.save(tmp_path / "rows.npy", np.zeros((4, 48)))
     for images in ([], ["8x6"]):
-        things = read_source(str(tmp_path / "rows.npy"), images=images).things
+        things = read_items(str(tmp_path / "rows.npy"), images=images).things
         assert list(things.names) == ["0", "1", "2", "3"]
         assert things.describe(3)["name"] == "row 3"
 
 
 def test_a_column_of_pictures_stays_in_the_folder(folder):
-    source = read_source(str(folder / "people.csv"), DataOptions(id="name"), images=["picture"])
+    source = read_items(str(folder / "people.csv"), DataOptions(id="name"), images=["picture"])
     assert [source.things.pictures.has(row) for row in range(3)] == [True, True, False]
     assert source.things.describe(0, lambda row: f"image/{row}")["image"] == "image/0"
 
 
 def test_a_folder_of_pictures_by_name(folder):
-    source = read_source(str(folder / "people.csv"), DataOptions(id="name", drop=("picture",)), images=[str(folder)])
+    source = read_items(str(folder / "people.csv"), DataOptions(id="name", drop=("picture",)), images=[str(folder)])
     assert [source.things.pictures.has(row) for row in range(3)] == [True, False, False]  # no SVG: it may hold scripts
 
 
@@ -109,9 +109,9 @@ def test_links_out_of_the_folder_are_not_followed(folder):
 
 def test_what_is_no_folder(folder):
     with pytest.raises(InputError, match="neither a folder nor a column"):
-        read_source(str(folder / "people.csv"), DataOptions(id="name"), images=["nowhere"])
+        read_items(str(folder / "people.csv"), DataOptions(id="name"), images=["nowhere"])
     with pytest.raises(InputError, match="no column 'size'"):
-        read_source(str(folder / "people.csv"), DataOptions(id="name"), show=["size"])
+        read_items(str(folder / "people.csv"), DataOptions(id="name"), show=["size"])
 
 
 @pytest.mark.parametrize("shape", [(5, 8, 6), (5, 8, 6, 1), (5, 8, 6, 3), (5, 8, 6, 4)])
@@ -121,17 +121,17 @@ def test_arrays_of_pictures(tmp_path, shape, kind):
     np.save(tmp_path / "pictures.npy", pixels)
     np.savez(tmp_path / "pictures.npz", X=pixels)
     for name in ("pictures.npy", "pictures.npz"):
-        source = read_source(str(tmp_path / name))
+        source = read_items(str(tmp_path / name))
         assert source.X.shape == (5, int(np.prod(shape[1:])))
         assert source.things.pictures.read(4).content.startswith(b"\x89PNG")
 
 
 def test_rows_of_pixels(tmp_path):
     np.save(tmp_path / "rows.npy", np.zeros((4, 48)))
-    assert read_source(str(tmp_path / "rows.npy"), images=["8x6"]).things.pictures.pixels.shape == (4, 8, 6, 1)
+    assert read_items(str(tmp_path / "rows.npy"), images=["8x6"]).things.pictures.pixels.shape == (4, 8, 6, 1)
     with pytest.raises(InputError, match="does not fit"):
-        read_source(str(tmp_path / "rows.npy"), images=["7x6"])
-    assert len(read_source(str(tmp_path / "rows.npy")).things.describe(0)["fields"]) == 40
+        read_items(str(tmp_path / "rows.npy"), images=["7x6"])
+    assert len(read_items(str(tmp_path / "rows.npy")).things.describe(0)["fields"]) == 40
 
 
 def test_a_png_is_what_another_program_reads():
@@ -143,7 +143,7 @@ def test_a_png_is_what_another_program_reads():
 
 
 def test_digits():
-    source = read_source("digits")
+    source = read_items("digits")
     assert source.X.shape == (1797, 64)
     assert isinstance(source.things.pictures, ArrayPictures)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tightcut.ask.page.widget import make_widget, reply_to
+from tightcut.ask.page.widget import reply_to
 
 
 def test_messages(desk):
@@ -25,7 +25,7 @@ def test_a_lost_journal_is_told(desk, answers):
 
 def test_the_widget_is_the_page(desk):
     pytest.importorskip("anywidget")
-    widget = make_widget(desk.session, desk.things)
+    widget = desk.session.widget(desk.things)
     sent = []
     widget.send = sent.append
     widget._handle_custom_msg({"id": "1", "action": "question", "values": {"kind": "pair"}}, [])
@@ -36,7 +36,7 @@ def test_the_widget_is_the_page(desk):
 
 def test_without_things_rows_are_numbered(desk):
     pytest.importorskip("anywidget")
-    widget = make_widget(desk.session)
+    widget = desk.session.widget()
     sent = []
     widget.send = sent.append
     widget._handle_custom_msg({"id": "1", "action": "thing", "values": {"row": 7}}, [])

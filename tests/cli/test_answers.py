@@ -5,8 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from tightcut import Constraints
-from tightcut.ask import Session
+from tightcut.ask import Session, read_constraints
 from tightcut.files import DataOptions, read_data
 
 TRUTH = np.repeat([0, 1], 30)
@@ -69,12 +68,12 @@ def test_other_columns_of_the_rows_that_were_asked_about(run, answered):
 def test_in_python_with_the_data(answered):
     folder, points = answered
     path = folder / "answers.jsonl"
-    assert Constraints.from_answers(path, X=points).n_pairs == Constraints.from_answers(path).n_pairs > 0
-    assert Constraints.from_answers(path, X=points.tolist()).n_pairs
+    assert read_constraints(path, X=points).n_pairs == read_constraints(path).n_pairs > 0
+    assert read_constraints(path, X=points.tolist()).n_pairs
     with pytest.raises(ValueError, match=OTHER):
-        Constraints.from_answers(path, X=points[::-1])
+        read_constraints(path, X=points[::-1])
     with pytest.raises(ValueError, match="60 rows, and X has 59"):
-        Constraints.from_answers(path, X=points[1:])
+        read_constraints(path, X=points[1:])
 
 
 @pytest.mark.usefixtures("answered")

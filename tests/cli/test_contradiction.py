@@ -1,8 +1,8 @@
 """Errors told by their parts: names, lines and options of the command line, never settings of Python."""
 
 import pytest
-from tightcut.cli._problem import OPTIONS
 
+from tightcut.cli._inputs import OPTIONS
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.utils.contradictions import IN_LINES, explain
 

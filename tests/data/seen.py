@@ -62,8 +62,7 @@ def seen_model(path):
 
 def seen_journal(path):
     """What follows from the answers: read alone, and continued with the data."""
-    from tightcut import Constraints
-    from tightcut.ask import Session
+    from tightcut.ask import Session, read_constraints
 
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(shutil.copy(path, folder))  # a torn line is repaired
@@ -71,7 +70,7 @@ def seen_journal(path):
             session = resolution_session(copy)
             seen = of_resolution_session(session)
         else:
-            read = of_constraints(Constraints.from_answers(copy))
+            read = of_constraints(read_constraints(copy))
             kind = "precomputed" if path.stem == "graph" else "knn"
             session = Session.load(copy, graph() if path.stem == "graph" else points(), affinity=kind)
             seen = {"read_alone": read, **of_session(session)}

@@ -13,8 +13,8 @@ import scipy.sparse as sp
 
 from tightcut import Constraints, Graph, cluster, datasets, knn_affinity
 from tightcut.audit import audit
+from tightcut.drawing.layout import graph_layout, principal_components, spectral_layout
 from tightcut.report import render, shorten
-from tightcut.report.layout import graph_layout, principal_components, spectral_layout
 from tightcut.report.map import DARK, LIGHT, LINES_DRAWN, N_COLOURS, POINTS_DRAWN, SHAPES
 
 VOID = {"meta", "br", "img", "hr", "input", "link"}

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from tightcut import COSC, Constraints, Graph, KnnAffinity, knn_affinity
-from tightcut.ask.validation import check_data
+from tightcut.ask.journal.identity import check_data
 from tightcut.files import InputError, read_data
 from tightcut.fitted.fit import fit
 from tightcut.fitted.parameters import Parameters

@@ -1,12 +1,13 @@
 """Asking a person the few questions that lead to the right clustering.
 
-`Session` asks and learns, `simulate` answers from known labels.
+`Session` asks and learns, `simulate` answers from known labels, `read_constraints` reads the answers as constraints.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tightcut.ask.beliefs.constraints import read_constraints
 from tightcut.ask.errors import LostJournalError, StaleQuestionError
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
 from tightcut.ask.session import Session
@@ -26,6 +27,7 @@ __all__ = [
     "Session",
     "StaleQuestionError",
     "Things",
+    "read_constraints",
     "simulate",
 ]
 

@@ -7,34 +7,29 @@ next question, however often and in whatever order they were read.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable
-from contextlib import suppress
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import numpy as np
 
-from tightcut.ask import validation as choices
-from tightcut.ask.beliefs.evidence import COMPARE, believed_constraints, judge, truth_of
+from tightcut.ask.base import QuestionSession
+from tightcut.ask.beliefs.evidence import COMPARE
 from tightcut.ask.beliefs.setup import survey
-from tightcut.ask.contradictions import find_contradictions
-from tightcut.ask.errors import LostJournalError
-from tightcut.ask.galleries import doubtful_rows, typical_members, typical_rows
-from tightcut.ask.journal.file import Event, Journal, identify, now
-from tightcut.ask.journal.replay import answer_event, check_last, largest, numbered, to_answer, undoing
-from tightcut.ask.questions.choose import Placing
+from tightcut.ask.journal.file import Journal, now
+from tightcut.ask.journal.identity import check_data, identify
+from tightcut.ask.journal.replay import answer_event, largest, to_answer
+from tightcut.ask.journal.schema import PICK_WORDS, Event, check_name, check_row
 from tightcut.ask.questions.placing import Item, Planner
-from tightcut.ask.questions.progress import measure
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
-from tightcut.ask.state import State
+from tightcut.ask.snapshot import Snapshot, take_snapshot
 from tightcut.problem import Constraints
 from tightcut.utils.display import counted
 
-SHOWN_MEMBERS = 8
 PREPARED = 5_000  # points from which it pays to prepare while the person thinks
 
 
-class Session(State):
+class Session(QuestionSession):
     """Ask a person where things belong, and cluster by the answers.
 
     Parameters
@@ -93,28 +88,27 @@ class Session(State):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self._X = choices.check_data(X, affinity)
-        self.n_clusters = choices.check_n_clusters(n_clusters, self._X.shape[0])
+        self._X = check_data(X, affinity)
+        self._n_rows = self._X.shape[0]
+        self.n_clusters = _check_n_clusters(n_clusters, self._n_rows)
         self.affinity, self.n_neighbors, self.n_jobs = affinity, n_neighbors, n_jobs
-        self._journal = Journal(answers, identify(self._X, affinity))
-        seed = int(self._journal.header.get("seed", choices.read_seed(random_state)))
+        journal = Journal(answers, identify(self._X, affinity))
+        seed = int(journal.header.get("seed", _read_seed(random_state)))
         self._landscape = survey(self._X, self.n_clusters, affinity, n_neighbors, seed, n_jobs)
         # Group 0 begins with the point of the largest degree.
-        self._journal.begin({"seed": seed, "anchor": self._landscape.hub})
-        begun = int(self._journal.header["seed"])
+        journal.begin({"seed": seed, "anchor": self._landscape.hub})
+        begun = int(journal.header["seed"])
         if begun != seed:  # another session began the journal during the survey
             self._landscape = survey(self._X, self.n_clusters, affinity, n_neighbors, begun, n_jobs)
-        self._issued = largest(self._journal.events, "number")
-        self._open = {}
+        super().__init__(journal)
+        self._taken = self._considered = take_snapshot(self._landscape, journal)
 
     def __repr__(self) -> str:
-        return f"Session({counted(self._landscape.n_points, 'point')}, {counted(self.n_answers_, 'answer')})"
+        return f"Session({counted(self._n_rows, 'point')}, {counted(self.n_answers_, 'answer')})"
 
     @classmethod
     def load(cls, path: Any, X: Any, n_clusters: int | str = "auto", **settings: Any) -> Session:
         """Resume the session whose journal is at `path`; `settings` are those of the constructor."""
-        from pathlib import Path
-
         if not Path(path).is_file():
             raise FileNotFoundError(f"There is no journal at {path}; Session(X, answers={str(path)!r}) begins one.")
         return cls(X, n_clusters, answers=path, **settings)
@@ -128,133 +122,77 @@ class Session(State):
 
     def questions(self, n: int, *, kind: str = "pair") -> list[Question]:
         """Up to n questions that do not depend on each other."""
-        choices.check_kind(kind)
+        self._check_kind(kind)
         if not isinstance(n, numbers.Integral) or n < 1:
             raise ValueError(f"n must be a whole number >= 1; got {n!r}.")
-        with suppress(LostJournalError, OSError):  # the answer says so
-            self.refresh()
+        self._try_to_refresh()
         plan = self._plan(int(n), kind)
         self._prepare([row for row, _, _ in plan])
         return [self._question(kind, *item) for item in plan]
 
-    def answer(self, question: Question, choice: Any, *, who: str | None = None, seconds: float | None = None) -> None:
-        """Take an answer; when this returns, it is in the journal, on disk.
-
-        Several sessions may share a journal: what the others have answered is taken in first.
-
-        Parameters
-        ----------
-        question : Question
-        choice : str or int
-            About a pair "same", "different" or "unsure". Of a pick a group's id or name, "none" or "unsure"; a name
-            that no group has founds one.
-        who : str, optional
-            Who answers.
-        seconds : float, optional
-            How long it took.
-
-        Raises
-        ------
-        StaleQuestionError
-            If the question was answered already, here or in another session.
-        LostJournalError
-            If the journal was deleted, moved or replaced; `save_journal` writes another.
-        OSError
-            If the answer could not be written, to a full disk for example. It does not count then; repeat it.
-        """
-        choices.check_question(question, self._landscape.n_points)
-        self._record(
-            lambda: choices.check_unanswered(question, self._journal.events),
-            question.kind,
-            question.first,
-            question.second,
-            choice,
-            who=who,
-            seconds=seconds,
-            reason=question.reason,
-            shown=[group.id for group in question.groups],
-        )
-
     def move(self, row: int, group: Any, *, who: str | None = None) -> None:
         """Correct a point by hand: put it into a group (id or name), or into "none" of those there are."""
-        row = choices.check_row(row, self._landscape.n_points)
-        shown = [g.id for g in self.groups]
-        self._record(self._next_number, "move", row, None, group, who=who, reason="moved by hand", shown=shown)
-
-    def revise(self, number: int, choice: Any, *, who: str | None = None) -> None:
-        """Change an earlier answer. The journal keeps both."""
-
-        def event() -> Event:
-            answer = numbered(self._answers, number)
-            others = [a for a in self._answers if a.number != number]
-            details = {"who": who, "reason": answer.reason, "shown": list(answer.shown)}
-            changed = self._event(number, answer.kind, answer.first, answer.second, choice, others, **details)
-            return {"event": "revise", "number": number, "time": now(), "answer": changed}
-
-        self._append(event)
-
-    def undo(self) -> Event:
-        """Undo the last answer, correction, revision or name, and return its event."""
-        line, event = undoing(self._journal.events)
-        self._append(lambda: check_last(line, self._journal.events))
-        return event
+        row = check_row(row, self._n_rows)
+        details = {"who": who, "reason": "moved by hand", "shown": [g.id for g in self.groups]}
+        self._record_answer(self._next_number, "move", row, None, group, **details)
 
     def name(self, group: int, name: str) -> None:
         """Give a group a name. Two groups of the same name become one; answers that told them apart no longer count."""
-        name = choices.check_name(name)
-        self._append(lambda: {"event": "name", "group": self._group_id(group), "name": name, "time": now()})
+        name = check_name(name)
+        self._record(lambda: {"event": "name", "group": self._group_id(group), "name": name, "time": now()})
 
     # What is known
 
     @property
+    def _snapshot(self) -> Snapshot:
+        """What follows from the journal as it is now."""
+        if self._taken.n_events != len(self._journal.events):
+            known = self._taken, self._considered
+            self._taken = self._considered = take_snapshot(self._landscape, self._journal, *known)
+        return self._taken
+
+    @property
+    def _given(self) -> list[Answer]:
+        return self._snapshot.given
+
+    @property
     def labels_(self) -> np.ndarray:
-        return self._current_labels().copy()
+        return self._snapshot.labels.copy()
 
     @property
     def groups(self) -> list[Group]:
         """The groups known so far, by id."""
-        labels, names = self._current_labels(), self._names
-        sizes = np.bincount(labels, minlength=self._beliefs.evidence.n_groups)
-        beliefs = self._beliefs
-        members = Placing(beliefs).members
-        return [
-            Group(g, names.get(g), typical_members(beliefs, members[g], g, SHOWN_MEMBERS), int(sizes[g]))
-            for g in sorted(members)
-        ]
+        return list(self._snapshot.groups)
 
     @property
     def answers(self) -> tuple[Answer, ...]:
         """The answers that count now, each marked as believed or not."""
-        return judge(self._beliefs.evidence, self._beliefs.answered)
-
-    @property
-    def n_answers_(self) -> int:
-        return len(self._answers)
-
-    @property
-    def n_actions_(self) -> int:
-        return sum(event["event"] != "name" for event in self._journal.events)
+        return self._snapshot.judged
 
     @property
     def constraints_(self) -> Constraints:
-        return believed_constraints(self._beliefs.evidence, self._beliefs.answered, self._landscape.n_points)
+        return self._snapshot.constraints
 
     def contradictions(self) -> list[Contradiction]:
         """Answers that contradict each other, as chains, each with the answer that is believed least."""
-        beliefs = self._beliefs
-        return find_contradictions(self.answers, truth_of(beliefs.evidence, beliefs.answered).tolist())
+        return list(self._snapshot.contradictions)
 
     def progress(self) -> Progress:
         """How much is settled, and what more answers would bring."""
-        return measure(self._beliefs, self._beliefs.coarse)
+        return self._snapshot.progress
 
     def typical(self, group: int, n: int = 20) -> np.ndarray:
         """Up to n rows of a group that are most surely in it."""
-        return typical_rows(self._beliefs, self._current_labels(), self._group_id(group), n)
+        group, known = self._group_id(group), self._snapshot
+        rows = np.flatnonzero(known.labels == group)
+        return rows[np.argsort(-known.beliefs.shares[rows, group], kind="stable")][:n]
 
     def doubtful(self, n: int = 20) -> np.ndarray:
-        """The n rows whose group is least sure."""
-        return doubtful_rows(self._beliefs, n)
+        """The n rows whose group is least sure; answered rows come last."""
+        beliefs = self._snapshot.beliefs
+        top = beliefs.shares[:, :-1].max(axis=1)
+        top[beliefs.evidence.points] = np.inf
+        return np.argsort(top, kind="stable")[:n]
 
     def widget(self, things: Any = None) -> Any:
         """The page of `tightcut ask` in a notebook; `things` says what is shown of the rows.
@@ -263,36 +201,20 @@ class Session(State):
         """
         from tightcut.ask.page.widget import make_widget
 
-        return make_widget(self, things)
-
-    def close(self) -> None:
-        """Close the journal. Everything in it is on disk already."""
-        self._journal.close()
+        return make_widget(self, self._X, things, affinity=self.affinity)
 
     # How it works
-
-    def _record(
-        self, number: Callable[[], int], kind: str, first: int, second: int | None, choice: Any, **details: Any
-    ) -> None:
-        def event() -> Event:
-            return {
-                "event": "answer",
-                **self._event(number(), kind, first, second, choice, self._answers, **details),
-            }
-
-        self._issued = max(self._issued, self._append(event)["number"])
-        self._open.pop((kind, first, second), None)
 
     def _event(
         self, number: int, kind: str, first: int, second: int | None, choice: Any, others: list[Answer], **details: Any
     ) -> Event:
         """An answer as it goes into the journal, with the group that it founds."""
-        event = answer_event(number, kind, first, second, **details)
         if kind == "pair":
-            event["choice"] = choices.check_pair_choice(choice)
+            event = super()._event(number, kind, first, second, choice, others, **details)
             return event | self._consequences(event, others)
-        event["choice"], name = self._picked(choice)
-        if event["choice"] == "none":
+        choice, name = self._picked(choice)
+        event = answer_event(number, kind, first, second, **details) | {"choice": choice}
+        if choice == "none":
             event["founds"] = self._next_group()
             if name is not None:
                 event["founds_name"] = name
@@ -300,50 +222,70 @@ class Session(State):
 
     def _picked(self, choice: Any) -> tuple[int | str, str | None]:
         """A group's id, "none" or "unsure"; and the name of a group to found."""
-        if isinstance(choice, str):
-            if choice in ("none", "unsure"):
-                return choice, None
-            name = choices.check_name(choice)
-            for group, text in self._names.items():
-                if text == name:
-                    return group, None
-            return "none", name
-        return self._group_id(choice), None
+        if not isinstance(choice, str):
+            return self._group_id(choice), None
+        if choice in PICK_WORDS:
+            return choice, None
+        name = check_name(choice)
+        group = next((group for group, text in self._snapshot.names.items() if text == name), None)
+        return ("none", name) if group is None else (group, None)
 
     def _consequences(self, event: Event, others: list[Answer]) -> Event:
         """The group that the answer about a pair founds."""
         answer = to_answer(event)
         if answer.choice != "different" or answer.reason == COMPARE:
             return {}
-        beliefs = self._believe([*others, answer])
-        placing = Placing(beliefs)
-        step = placing.step(answer.first)
+        self._considered = self._snapshot.with_answers([*others, answer])
+        step = self._considered.placing.step(answer.first)
         return {"founds": self._next_group()} if step.open and not step.groups else {}
 
+    def _next_group(self) -> int:
+        return max(0, largest(self._journal.events, "founds")) + 1
+
     def _group_id(self, group: Any) -> int:
-        known = [g.id for g in self.groups]
+        known = [g.id for g in self._snapshot.groups]
         if not isinstance(group, numbers.Integral) or isinstance(group, bool) or group not in known:
             raise ValueError(f"There is no group {group!r}; the groups are {', '.join(map(str, known))}.")
         return int(group)
 
     def _prepare(self, rows: list[int]) -> None:
         """Compute, while the person thinks, what answers about some rows will need. Changes no result."""
-        if self._landscape.n_points < PREPARED:
+        if self._n_rows < PREPARED:
             return
         for view in self._landscape.views:
             Thread(target=view.spreading.prepare, args=(rows,), daemon=True).start()
 
     def _plan(self, n: int, kind: str) -> list[Item]:
         """Rows to ask about: (first, second, reason)."""
-        seed = (int(self._journal.header["seed"]), len(self._journal.events))
-        planner = Planner(self._beliefs, self._leading.graph, self._beliefs.coarse, seed)
-        return planner.pairs(n) if kind == "pair" else planner.picks(n, self.answers)
+        known = self._snapshot
+        seed = (int(self._journal.header["seed"]), known.n_events)
+        planner = Planner(known.placing, known.leading.graph, known.beliefs.coarse, seed)
+        return planner.pairs(n) if kind == "pair" else planner.picks(n, known.judged)
 
     def _question(self, kind: str, first: int, second: int | None, reason: str) -> Question:
         groups: tuple[Group, ...] = ()
         if kind == "pick":
-            shares = self._beliefs.filled(np.array([first]))[0]
-            groups = tuple(sorted(self.groups, key=lambda g: -shares[g.id]))
-        if (kind, first, second) not in self._open:
-            self._open[kind, first, second] = self._next_number()
-        return Question(self._open[kind, first, second], kind, first, second, groups, reason)
+            shares = self._snapshot.beliefs.filled(np.array([first]))[0]
+            groups = tuple(sorted(self._snapshot.groups, key=lambda g: -shares[g.id]))
+        return Question(self._numbered(kind, first, second), kind, first, second, groups, reason)
+
+
+def _check_n_clusters(n_clusters: Any, n_points: int) -> int | None:
+    if isinstance(n_clusters, str) and n_clusters == "auto":
+        return None
+    if (
+        not isinstance(n_clusters, numbers.Integral)
+        or isinstance(n_clusters, bool)
+        or not 1 <= int(n_clusters) <= n_points
+    ):
+        raise ValueError(f'n_clusters must be "auto" or a whole number from 1 to {n_points}; got {n_clusters!r}.')
+    return int(n_clusters)
+
+
+def _read_seed(random_state: Any) -> int:
+    """A whole number from what scikit-learn calls a random state."""
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    from sklearn.utils import check_random_state
+
+    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from tightcut import Constraints
-    from tightcut.ask.page.question_data import Source as Asked
+    from tightcut.ask.page.read_items import QuestionData as Asked
     from tightcut.files import Data, DataOptions, Judgements
     from tightcut.fitted.state import FittedState
 
@@ -142,18 +142,18 @@ def _on_kept_rows(judgements: Judgements, data: Data, console: Console) -> Judge
 
 def _believed(answers: Path, data: Data, reading: DataOptions) -> Constraints:
     """What the journal of `tightcut ask` says of these rows; those of another table, or another order, are refused."""
-    from tightcut import Constraints
+    from tightcut.ask import read_constraints
     from tightcut.files import InputError
 
     X, affinity = (data.points, "knn") if data.affinity is None else (data.affinity, "precomputed")
     try:
         try:
-            return Constraints.from_answers(answers, data.n_rows, X=X, affinity=affinity)
+            return read_constraints(answers, data.n_rows, X=X, affinity=affinity)
         except ValueError:
             asked = _as_asked(data, reading)
             if asked is None:
                 raise
-            return Constraints.from_answers(answers, data.n_rows, X=asked.X, affinity=asked.affinity)
+            return read_constraints(answers, data.n_rows, X=asked.X, affinity=asked.affinity)
     except (OSError, ValueError) as error:
         raise InputError(str(error)) from error
 
@@ -162,13 +162,13 @@ def _as_asked(data: Data, reading: DataOptions) -> Asked | None:
     """The rows as `tightcut ask` takes them if no columns are chosen; None where it does not, or they are read only once."""
     from dataclasses import replace
 
-    from tightcut.ask.page.question_data import read_source
+    from tightcut.ask.page.read_items import read_items
     from tightcut.files import InputError
 
     if not (reading.columns or reading.drop or reading.encode or reading.labels) or not data.path.is_plain_file:
         return None
     try:
-        return read_source(str(data.path), replace(reading, columns=(), drop=(), encode=(), labels=None))
+        return read_items(str(data.path), replace(reading, columns=(), drop=(), encode=(), labels=None))
     except InputError:
         return None
 

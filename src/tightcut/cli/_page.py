@@ -17,8 +17,8 @@ from tightcut.utils.display import counted
 from tightcut.utils.extras import missing_package
 
 if TYPE_CHECKING:
+    from tightcut.ask.base import QuestionSession
     from tightcut.ask.page.controller import Desk
-    from tightcut.ask.protocol import AnySession
 
 page_options = opt.together(
     opt.option("--console", "in_terminal", is_flag=True, help="Ask in the terminal."),
@@ -62,7 +62,7 @@ def note_journal(journal: Path | None, console: Console) -> None:
     )
 
 
-def leave(session: AnySession, journal: str | None, console: Console) -> str | None:
+def leave(session: QuestionSession, journal: str | None, console: Console) -> str | None:
     """Close a session; returns where its answers are. Those of a lost journal are written to another."""
     from tightcut.ask.errors import LostJournalError
 
@@ -78,7 +78,7 @@ def leave(session: AnySession, journal: str | None, console: Console) -> str | N
 
 def serve_page(
     desk: Desk,
-    begin: Callable[[], AnySession],
+    begin: Callable[[], QuestionSession],
     X: Any,
     affinity: str,
     console: Console,

@@ -17,7 +17,7 @@ from tightcut.utils.display import counted
 
 if TYPE_CHECKING:
     from tightcut.ask import Session
-    from tightcut.ask.page.question_data import Source
+    from tightcut.ask.page.read_items import QuestionData
     from tightcut.fitted.state import FittedState
 
 
@@ -76,8 +76,8 @@ def ask(data: str, in_terminal: bool, port: int, no_browser: bool, quiet: bool, 
         console.note(f"To take the answers into the model: tightcut update {data} --constraints {kept}")
 
 
-def _source(data: str, options: dict[str, Any], console: Console) -> Source:
-    from tightcut.ask.page.question_data import read_source
+def _source(data: str, options: dict[str, Any], console: Console) -> QuestionData:
+    from tightcut.ask.page.read_items import read_items
     from tightcut.cli._inputs import reading_options
     from tightcut.files import InputError
 
@@ -87,7 +87,7 @@ def _source(data: str, options: dict[str, Any], console: Console) -> Source:
             f"file; to show the pictures in {data} as well: tightcut ask DATA --images {data}"
         )
     reading = replace(reading_options(options), suggest=("drop", "missing mean", "decimal"))
-    source = read_source(data, reading, show=options["show"], images=options["images"])
+    source = read_items(data, reading, show=options["show"], images=options["images"])
     for note in source.notes:
         console.note(f"Note: {note}")
     return source
@@ -106,8 +106,8 @@ def _model(data: str, options: dict[str, Any]) -> FittedState | None:
     return read_model(Path(data))
 
 
-def _model_source(model: FittedState, data: str, options: dict[str, Any]) -> Source:
-    from tightcut.ask.page.models import model_source
+def _model_source(model: FittedState, data: str, options: dict[str, Any]) -> QuestionData:
+    from tightcut.ask.page.read_items import model_items
     from tightcut.cli._models import rows_of
     from tightcut.files import InputError
 
@@ -121,13 +121,13 @@ def _model_source(model: FittedState, data: str, options: dict[str, Any]) -> Sou
     if unknown is not None:
         raise InputError(f"--show {unknown}: the model has the columns {', '.join(fields) or 'of no table'}.")
     fields = {name: fields[name] for name in chosen} if chosen else fields
-    return model_source(model, Path(data), rows.ids, fields, options["images"])
+    return model_items(model, Path(data), rows.ids, fields, options["images"])
 
 
-def _check_before_the_page(source: Source, journal: Path | None, n_clusters: int | str) -> None:
+def _check_before_the_page(source: QuestionData, journal: Path | None, n_clusters: int | str) -> None:
     """Refuse data that cannot be asked about, and a journal of other data, before a page is opened."""
-    from tightcut.ask.journal.file import Journal, identify
-    from tightcut.ask.validation import check_data
+    from tightcut.ask.journal.file import Journal
+    from tightcut.ask.journal.identity import check_data, identify
 
     X = check_data(source.X, source.affinity)
     if n_clusters != "auto" and int(n_clusters) > X.shape[0]:
@@ -136,9 +136,9 @@ def _check_before_the_page(source: Source, journal: Path | None, n_clusters: int
         Journal(journal, identify(X, source.affinity))
 
 
-def _session(source: Source, journal: Path | None, options: dict[str, Any], model: FittedState | None) -> Session:
+def _session(source: QuestionData, journal: Path | None, options: dict[str, Any], model: FittedState | None) -> Session:
     from tightcut.ask import Session
-    from tightcut.ask.page.models import found_named_groups
+    from tightcut.ask.page.read_items import found_named_groups
 
     n_clusters = options["n_clusters"]
     session = Session(
@@ -154,7 +154,7 @@ def _session(source: Source, journal: Path | None, options: dict[str, Any], mode
 
 
 def _in_terminal(
-    source: Source, journal: Path | None, begin: Callable[[], Session], options: dict[str, Any], console: Console
+    source: QuestionData, journal: Path | None, begin: Callable[[], Session], options: dict[str, Any], console: Console
 ) -> str | None:
     """Ask in the terminal; returns where the answers are."""
     from tightcut.ask.page.terminal import converse
@@ -170,7 +170,7 @@ def _in_terminal(
 
 
 def _on_page(
-    source: Source,
+    source: QuestionData,
     journal: Path | None,
     begin: Callable[[], Session],
     options: dict[str, Any],

@@ -168,6 +168,7 @@ def _constraints(
     judgements: Judgements | None, answers: Path | None, rows: Rows, model: FittedState
 ) -> Constraints | None:
     from tightcut import Constraints
+    from tightcut.ask import read_constraints
     from tightcut.files import InputError
 
     if judgements is not None:
@@ -176,7 +177,7 @@ def _constraints(
         return None
     try:
         X, affinity = (model.graph.weights, "precomputed") if model.points is None else (model.points, "knn")
-        known = Constraints.from_answers(answers, X.shape[0], X=X, affinity=affinity)
+        known = read_constraints(answers, X.shape[0], X=X, affinity=affinity)
     except (OSError, ValueError) as error:
         raise InputError(str(error)) from error
     return Constraints.from_pairs(
@@ -188,7 +189,7 @@ def _with_names(model: FittedState, answers: Path, console: Console) -> tuple[Fi
     """Name clusters as the answers name groups, where neither has a name yet."""
     import numpy as np
 
-    from tightcut.ask.journal.file import read_named_rows
+    from tightcut.ask.journal.replay import read_named_rows
 
     given = []
     for name, members in read_named_rows(answers).items():

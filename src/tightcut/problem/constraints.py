@@ -19,6 +19,7 @@ from tightcut.problem.pairs import read_believed_pairs, read_mask, read_n_points
 from tightcut.problem.sources import pairs_from_frame, pairs_from_groups, pairs_from_labels
 from tightcut.problem.two_colouring import TwoColouring, joined_witness, link_graph, two_colour
 from tightcut.problem.violations import Violations
+from tightcut.utils.renamed import renamed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -174,18 +175,11 @@ class Constraints:
         n_points, pairs, must, beliefs = pairs_from_frame(frame, ids, first, second, kind, belief)
         return cls.from_pairs(n_points, pairs[must], pairs[~must], beliefs[must], beliefs[~must])
 
-    @classmethod
-    def from_answers(
-        cls, path: Any, n_points: int | None = None, *, X: Any = None, affinity: str = "knn"
-    ) -> Constraints:
-        """The answers that a `tightcut.ask.Session` has written into its journal, as far as they are believed.
-
-        Answers count rows. With X, and the `affinity` of the session, a journal of other data, or of the same in another
-        order, is refused; with `n_points` one about another number of points.
-        """
-        from tightcut.ask.journal.file import read_constraints
-
-        return read_constraints(path, n_points, X, affinity)
+    @staticmethod
+    def from_answers(path: Any, n_points: int | None = None, *, X: Any = None, affinity: str = "knn") -> Constraints:
+        """The old name of `tightcut.ask.read_constraints`."""
+        found: Constraints = renamed("Constraints.from_answers", "ask.read_constraints")(path, n_points, X, affinity)
+        return found
 
     @property
     def n_must_link(self) -> int:

@@ -11,10 +11,10 @@ from html import escape
 import numpy as np
 
 from tightcut.audit import ConstraintPrice
+from tightcut.drawing.layout import graph_layout, principal_components
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.report.html import Subject
-from tightcut.report.layout import graph_layout, principal_components
 from tightcut.utils.validation import check_choice
 
 WIDTH, HEIGHT, MARGIN = 960.0, 560.0, 16.0

@@ -10,14 +10,13 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from tightcut.ask.records import Answer
-from tightcut.problem import Constraints
 
 SURE = 0.8  # probability from which an answer or a group is settled
 COMPARE = "two groups may be one"  # the reason of a question whose answer is a vote on two groups
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class AnswerEvidence:
     """Answers in arrays.
 
     Parameters
@@ -57,7 +56,7 @@ class Evidence:
         return len(self.home)
 
 
-def gather(answers: Sequence[Answer], anchor: int, joined: Mapping[int, int] | None = None) -> Evidence:
+def gather(answers: Sequence[Answer], anchor: int, joined: Mapping[int, int] | None = None) -> AnswerEvidence:
     """Sort answers into arrays. `joined` says of each group that a person has joined to another to which."""
     position, founders, named = {anchor: 0}, {0: 0}, {0: 0}
     pairs, picks, votes = [], [], []
@@ -84,7 +83,7 @@ def gather(answers: Sequence[Answer], anchor: int, joined: Mapping[int, int] | N
         elif answer.choice == "none":
             picks += [(i, group, 0) for group in answer.shown]
             highest = max(highest, *answer.shown, 0)
-    evidence = Evidence(
+    evidence = AnswerEvidence(
         tuple(answers),
         np.fromiter(position, np.int64, len(position)),
         np.array(pairs, np.int64).reshape(-1, 3),
@@ -97,7 +96,7 @@ def gather(answers: Sequence[Answer], anchor: int, joined: Mapping[int, int] | N
     return _with_joined(evidence, joined) if joined else evidence
 
 
-def _with_joined(evidence: Evidence, joined: Mapping[int, int]) -> Evidence:
+def _with_joined(evidence: AnswerEvidence, joined: Mapping[int, int]) -> AnswerEvidence:
     """The evidence with some groups as one: their first things are together, and what told them apart says nothing."""
     m, position = len(evidence.points), {row: i for i, row in enumerate(evidence.points.tolist())}
     home = np.arange(max(evidence.n_groups, *(group + 1 for pair in joined.items() for group in pair)))
@@ -137,7 +136,7 @@ def _with_joined(evidence: Evidence, joined: Mapping[int, int]) -> Evidence:
     )
 
 
-def truth_of(evidence: Evidence, belief: np.ndarray) -> np.ndarray:
+def truth_of(evidence: AnswerEvidence, belief: np.ndarray) -> np.ndarray:
     """Probability that each answer is true; 1 for those that say nothing."""
     position = {row: i for i, row in enumerate(evidence.points.tolist())}
     truth = np.ones(len(evidence.answers))
@@ -159,7 +158,7 @@ def truth_of(evidence: Evidence, belief: np.ndarray) -> np.ndarray:
     return truth
 
 
-def judge(evidence: Evidence, belief: np.ndarray) -> tuple[Answer, ...]:
+def judge(evidence: AnswerEvidence, belief: np.ndarray) -> tuple[Answer, ...]:
     """The answers, each marked as believed if it is probably true and the likeliest groups follow it."""
     needed = np.array([SURE if answer.kind == "pair" else 0.5 for answer in evidence.answers])
     probable, group = truth_of(evidence, belief) > needed, belief.argmax(axis=1)
@@ -182,26 +181,3 @@ def _followed(answer: Answer, position: dict[int, int], group: np.ndarray, home:
         own = None if answer.founds is None else home[answer.founds]
         return all(here != home[g] for g in answer.shown if home[g] != own)
     return bool(here == home[int(answer.choice)])
-
-
-def believed_constraints(evidence: Evidence, belief: np.ndarray, n_points: int) -> Constraints:
-    """The believed answers as must-links and cannot-links; consistent, since the likeliest groups satisfy them all."""
-    must: list[tuple[int, int]] = []
-    cannot: list[tuple[int, int]] = []
-    group = belief.argmax(axis=1)
-    position = {row: i for i, row in enumerate(evidence.points.tolist())}
-    first: dict[int, int] = {}
-    for i, g in enumerate(group.tolist()):
-        first.setdefault(g, i)
-    for answer in judge(evidence, belief):
-        i = position[answer.first]
-        if not answer.believed or answer.choice == "unsure":
-            continue
-        if answer.kind == "pair" and answer.second is not None:
-            (must if answer.choice == "same" else cannot).append((answer.first, answer.second))
-        elif answer.choice == "none":
-            shown = {int(evidence.home[g]) for g in answer.shown} - {int(group[i])}
-            cannot += [(answer.first, evidence.points[first[g]]) for g in shown if g in first]
-        elif first[group[i]] != i:
-            must.append((answer.first, evidence.points[first[group[i]]]))
-    return Constraints.from_pairs(n_points, must or None, cannot or None)

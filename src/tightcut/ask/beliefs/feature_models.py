@@ -14,7 +14,7 @@ import numpy as np
 
 from tightcut.ask.beliefs.regression import Kernel, Regression
 
-FEWEST = 15  # answered points from which a forest can learn
+FEWEST_ANSWERED = 15  # answered points from which a forest can learn
 TREES = 100
 LEFT_OUT = 0.2
 KEPT = 4  # forests
@@ -28,7 +28,7 @@ Trees = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
-class Lesson:
+class FittedPredictor:
     """The opinion of a forest or of a regression.
 
     Parameters
@@ -107,7 +107,7 @@ def _votes(trees: Trees, rows: np.ndarray, counted: np.ndarray | None = None) ->
     return average_votes(np.ascontiguousarray(rows, np.float32), *trees, counted)
 
 
-class Teacher:
+class PredictorCache:
     """Teaches forests and, where there are not too many values, regressions; keeps the last few.
 
     Parameters
@@ -121,7 +121,7 @@ class Teacher:
         self.kernel = Kernel(X) if X.size <= MANY_VALUES else None
         self._models: dict[bytes, list[Forest | Regression]] = {}
 
-    def teach(self, points: np.ndarray, answered: np.ndarray) -> list[Lesson]:
+    def fitted(self, points: np.ndarray, answered: np.ndarray) -> list[FittedPredictor]:
         """What is learned from the first answered points; nothing if there are too few of them."""
         n_taught = taught(len(points), GROWTH if len(self.X) <= MANY_ROWS else GROWTH_OF_MANY)
         rows, k = points[:n_taught], answered.shape[1] - 1
@@ -137,7 +137,7 @@ class Teacher:
                 del self._models[next(iter(self._models))]
         new = newness(answered)
         return [
-            Lesson(widen(np.r_[m.inside, m.said_of(points[n_taught:])], m.classes, k, new), m, new)
+            FittedPredictor(widen(np.r_[m.inside, m.said_of(points[n_taught:])], m.classes, k, new), m, new)
             for m in self._models[key]
         ]
 
@@ -150,7 +150,7 @@ def taught(n_points: int, growth: float = GROWTH) -> int:
     >>> [taught(n) for n in (10, 15, 16, 17, 100)]
     [0, 15, 16, 17, 95]
     """
-    last, following = 0, FEWEST
+    last, following = 0, FEWEST_ANSWERED
     while following <= n_points:
         last, following = following, max(following + 1, int(following * growth))
     return last

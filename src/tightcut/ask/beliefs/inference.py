@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.ask.beliefs.evidence import SURE, Evidence, truth_of
+from tightcut.ask.beliefs.evidence import SURE, AnswerEvidence, truth_of
 
 MOST_DOUBT = 0.06  # where the columns and the graph know little, true answers look wrong
 DOUBT, STRENGTH = 0.02, 25  # share of wrong answers to begin with, as if seen in so many answers
@@ -28,7 +28,7 @@ SWEEPS = 10
 
 
 def weigh(
-    evidence: Evidence,
+    evidence: AnswerEvidence,
     unary: np.ndarray | None = None,
     start: np.ndarray | None = None,
     doubt: float = DOUBT,
@@ -40,7 +40,7 @@ def weigh(
 
     Parameters
     ----------
-    evidence : Evidence
+    evidence : AnswerEvidence
     unary : ndarray of shape (m, n_groups + 1), optional
         What the neighbours of each point say; nothing if not given.
     start : ndarray of shape (m, n_groups + 1), optional
@@ -79,7 +79,7 @@ def weigh(
     return belief
 
 
-def _not_in_later_groups(evidence: Evidence) -> list[tuple[int, int]]:
+def _not_in_later_groups(evidence: AnswerEvidence) -> list[tuple[int, int]]:
     """Founders of groups, each with a group that was founded later by a point that is in none of the earlier ones.
 
     Who says that a thing belongs to none of the groups shown also says that their founders are not in its group.
@@ -89,7 +89,7 @@ def _not_in_later_groups(evidence: Evidence) -> list[tuple[int, int]]:
     return [(evidence.founders[g], founded[i]) for i, g in denials if g in evidence.founders and g != founded[i]]
 
 
-def _in_order(evidence: Evidence, base: np.ndarray, doubt: float) -> np.ndarray:
+def _in_order(evidence: AnswerEvidence, base: np.ndarray, doubt: float) -> np.ndarray:
     """Beliefs after reading the answers once, in their order: each point learns from the one it was compared with.
 
     What a chain of answers says would need as many sweeps as the chain is long.
@@ -148,7 +148,7 @@ def boldness_of(target: np.ndarray, foreseen: np.ndarray) -> float:
     return float(np.clip((EXPECTED_ERRORS + wrong) / (EXPECTED_ERRORS + expected), 1, 5))
 
 
-def share_of_errors(evidence: Evidence, belief: np.ndarray) -> float:
+def share_of_errors(evidence: AnswerEvidence, belief: np.ndarray) -> float:
     """How many answers are wrong, as far as the beliefs can tell.
 
     A pick that is believed counts as wrong with the probability to begin with: it is one of many groups, and how surely it is
@@ -160,13 +160,13 @@ def share_of_errors(evidence: Evidence, belief: np.ndarray) -> float:
     return min(MOST_DOUBT, float((DOUBT * STRENGTH + wrong.sum()) / (STRENGTH + len(wrong))))
 
 
-def plausibility(evidence: Evidence, belief: np.ndarray, foreseen: np.ndarray) -> float:
+def plausibility(evidence: AnswerEvidence, belief: np.ndarray, foreseen: np.ndarray) -> float:
     """How well beliefs explain the answers and agree with what was foreseen (a log-likelihood)."""
     agreed = (belief * tempered(without_unknown(foreseen), 1.0)).sum(axis=1)
     return float(np.log(np.maximum(truth_of(evidence, belief), DOUBT)).sum() + np.log(agreed).sum())
 
 
-def tally(evidence: Evidence, belief: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def tally(evidence: AnswerEvidence, belief: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """How many answers say of every two groups that they are one, and that they are two; symmetric.
 
     The third table counts only those of the latter that were asked in order to learn it.
@@ -189,7 +189,7 @@ def tally(evidence: Evidence, belief: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return one, two, voted_two
 
 
-def merge(evidence: Evidence, belief: np.ndarray) -> tuple[Evidence, np.ndarray]:
+def merge(evidence: AnswerEvidence, belief: np.ndarray) -> tuple[AnswerEvidence, np.ndarray]:
     """The same evidence and beliefs, with groups merged that the votes show to be one: two at least, since one may be wrong."""
     one, two, _ = tally(evidence, belief)
     size, home = belief[:, :-1].sum(axis=0), evidence.home.copy()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from tightcut.ask.beliefs.feature_models import Lesson
+from tightcut.ask.beliefs.feature_models import FittedPredictor
 from tightcut.ask.beliefs.mixture import Beliefs, top_two
 
-MOST = 0.5  # of the say
-CLEAR = 2.0  # times the second likeliest group: a point that may belong to several says nothing about its part
+MAJORITY = 0.5  # of the weights
+# Times the second likeliest group: a point that may belong to several says nothing about its part.
+CLEARLY_LIKELIEST = 2.0
 RIGHT, CASES = 1.0, 1.5  # prior that a part of a plain cut is one group: 1 in 1.5
 
 
@@ -25,7 +26,7 @@ def labels_of(beliefs: Beliefs) -> np.ndarray:
     labels = (beliefs.shares[:, :k] if columns_lead(beliefs, coarse) else beliefs.filled()).argmax(axis=1)
     unknown = unknown_points(beliefs, coarse)
     likeliest, second = top_two(beliefs.answered)
-    known = np.where(likeliest > CLEAR * second, group, k)
+    known = np.where(likeliest > CLEARLY_LIKELIEST * second, group, k)
     for part in np.unique(coarse[unknown]):
         inside = known[(coarse[points] == part) & (known < k)]
         labels[unknown & (coarse == part)] = np.bincount(inside).argmax() if len(inside) else k + part
@@ -43,13 +44,17 @@ def unknown_points(beliefs: Beliefs, coarse: np.ndarray) -> np.ndarray:
 
 def columns_lead(beliefs: Beliefs, coarse: np.ndarray) -> bool:
     """Whether the columns predicted the answers better than the graphs, or than the commonest group in a coarse part."""
-    lessons = [(say, o) for say, o in zip(beliefs.say, beliefs.opinions, strict=True) if isinstance(o, Lesson)]
-    if not lessons:
+    fitted = [
+        (weight, o)
+        for weight, o in zip(beliefs.weights, beliefs.opinions, strict=True)
+        if isinstance(o, FittedPredictor)
+    ]
+    if not fitted:
         return False
     answered = beliefs.answered[:, :-1]
-    foreseen = np.sum([say * lesson.foreseen[:, :-1] for say, lesson in lessons], axis=0)
+    foreseen = np.sum([weight * predictor.foreseen[:, :-1] for weight, predictor in fitted], axis=0)
     learned = answered[np.arange(len(answered)), foreseen.argmax(axis=1)].mean()
-    return bool(sum(say for say, _ in lessons) > MOST or learned > hit_rate(beliefs, coarse, RIGHT, CASES))
+    return bool(sum(weight for weight, _ in fitted) > MAJORITY or learned > hit_rate(beliefs, coarse, RIGHT, CASES))
 
 
 def hit_rate(beliefs: Beliefs, coarse: np.ndarray, right: float, of: float, among: np.ndarray | None = None) -> float:

@@ -8,8 +8,8 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from tightcut.ask.beliefs.evidence import Evidence, truth_of
-from tightcut.ask.beliefs.feature_models import Lesson
+from tightcut.ask.beliefs.evidence import AnswerEvidence, truth_of
+from tightcut.ask.beliefs.feature_models import FittedPredictor
 from tightcut.ask.beliefs.harmonic import Harmonic, part_priors
 from tightcut.ask.beliefs.inference import DOUBT, boldness_of, merge, plausibility, share_of_errors, weigh
 from tightcut.ask.beliefs.regroup import start_from_groups
@@ -17,7 +17,7 @@ from tightcut.ask.beliefs.setup import Landscape
 
 ROUNDS = 3
 EVEN_ANSWERS = 1.0  # in favour of all predictors alike, to begin with
-LEAST_SAY = 0.03  # predictors with less weight are ignored
+LEAST_WEIGHT = 0.03  # predictors with less weight are ignored
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,27 +26,27 @@ class Beliefs:
 
     Parameters
     ----------
-    evidence : Evidence
+    evidence : AnswerEvidence
     answered : ndarray of shape (m, k + 1)
         Belief of the answered points, the last column for "not known yet".
     foreseen : ndarray of shape (m, k + 1)
         What would be believed of each answered point without its own answers.
     doubt : float
         Estimated share of wrong answers.
-    opinions : list of Harmonic or Lesson
+    opinions : list of Harmonic or FittedPredictor
         The graphs, then the columns.
-    say : ndarray of shape (n_opinions,)
-        The share of each opinion.
+    weights : ndarray of shape (n_opinions,)
+        The weight of each opinion; they add up to 1.
     cuts : list of int ndarray of shape (n,)
         The plain cut of each graph.
     """
 
-    evidence: Evidence
+    evidence: AnswerEvidence
     answered: np.ndarray
     foreseen: np.ndarray
     doubt: float
-    opinions: Sequence[Harmonic | Lesson]
-    say: np.ndarray
+    opinions: Sequence[Harmonic | FittedPredictor]
+    weights: np.ndarray
     cuts: Sequence[np.ndarray]
 
     @property
@@ -66,8 +66,8 @@ class Beliefs:
 
     @property
     def leading(self) -> int:
-        """The graph with the largest say."""
-        return int(np.argmax(self.say[: len(self.cuts)]))
+        """The graph with the largest weight."""
+        return int(np.argmax(self.weights[: len(self.cuts)]))
 
     @property
     def coarse(self) -> np.ndarray:
@@ -83,6 +83,12 @@ class Beliefs:
         shares = self.shares[rows]
         return shares[:, :-1] + shares[:, -1:] * prior[self.coarse[rows], :-1]
 
+    def typical_members(self, rows: list[int], group: int, n: int) -> tuple[int, ...]:
+        """Up to n of some answered rows of a group, those whose neighbours agree most first."""
+        at = {row: i for i, row in enumerate(self.evidence.points.tolist())}
+        order = np.argsort(-self.foreseen[[at[row] for row in rows], group], kind="stable")
+        return tuple(rows[i] for i in order[:n])
+
     @cached_property
     def mapped(self) -> np.ndarray:
         """Belief of every point, of shape (n, k + 1), by the graphs alone: they know where nobody was asked."""
@@ -95,16 +101,16 @@ class Beliefs:
         graphs = [o for o in self.opinions if isinstance(o, Harmonic)]
         return graphs[self.leading].reach(self.answered)
 
-    def _mixture(self, opinions: Sequence[Harmonic | Lesson]) -> np.ndarray:
-        say = dict(zip(self.opinions, self.say, strict=True))
-        least = LEAST_SAY * sum(say[opinion] for opinion in opinions)
-        shares = np.sum([say[o] * o.shares(self.answered) for o in opinions if say[o] > least], axis=0)
+    def _mixture(self, opinions: Sequence[Harmonic | FittedPredictor]) -> np.ndarray:
+        weights = dict(zip(self.opinions, self.weights, strict=True))
+        least = LEAST_WEIGHT * sum(weights[opinion] for opinion in opinions)
+        shares = np.sum([weights[o] * o.shares(self.answered) for o in opinions if weights[o] > least], axis=0)
         shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-9)
         shares[self.evidence.points] = self.answered
         return shares
 
 
-def believe(landscape: Landscape, evidence: Evidence) -> Beliefs:
+def believe(landscape: Landscape, evidence: AnswerEvidence) -> Beliefs:
     """Weigh the answers against the neighbours and spread the outcome over the graph.
 
     Every opinion (each graph, and the columns) says of every answered point what it would have foreseen without that
@@ -117,7 +123,7 @@ def believe(landscape: Landscape, evidence: Evidence) -> Beliefs:
         return beliefs
     # Answers contradict each other or the graph: an early error may have led all that followed astray.
     found = [beliefs, settle(in_order=False)]
-    starts = [start_from_groups(evidence, graphs, other.say, other.group) for other in found]
+    starts = [start_from_groups(evidence, graphs, other.weights, other.group) for other in found]
     return max(found + [settle(start=start) for start in starts], key=_plausibility)
 
 
@@ -127,7 +133,7 @@ def _plausibility(beliefs: Beliefs) -> float:
 
 def _settle(
     graphs: list[Harmonic],
-    evidence: Evidence,
+    evidence: AnswerEvidence,
     landscape: Landscape,
     *,
     in_order: bool = True,
@@ -142,25 +148,25 @@ def _settle(
     start : ndarray of shape (m, k + 1), optional
         Beliefs to begin with, if not what the answers alone say.
     """
-    opinions: list[Harmonic | Lesson] = list(graphs)
-    teacher = landscape.teacher
+    opinions: list[Harmonic | FittedPredictor] = list(graphs)
+    predictors = landscape.predictors
     alone, doubt = weigh(evidence, in_order=in_order), DOUBT
     answered = alone if start is None else start
     for turn in range(ROUNDS):
         if turn == 1 and len(evidence.votes):
             evidence, answered = merge(evidence, answered)
             alone = weigh(evidence, in_order=in_order)
-        if turn == 1 and teacher is not None:
-            opinions += teacher.teach(evidence.points, answered)
+        if turn == 1 and predictors is not None:
+            opinions += predictors.fitted(evidence.points, answered)
         each = np.stack([opinion.foresee(answered) for opinion in opinions])
-        say = share_of_say(each, answered)
-        foreseen = np.tensordot(say, each, 1)
+        weights = mixture_weights(each, answered)
+        foreseen = np.tensordot(weights, each, 1)
         answered = weigh(evidence, foreseen, answered, doubt, boldness_of(alone, foreseen))
         doubt = share_of_errors(evidence, answered)
-    return Beliefs(evidence, answered, foreseen, doubt, opinions, say, [view.coarse for view in landscape.views])
+    return Beliefs(evidence, answered, foreseen, doubt, opinions, weights, [view.coarse for view in landscape.views])
 
 
-def share_of_say(each: np.ndarray, answered: np.ndarray) -> np.ndarray:
+def mixture_weights(each: np.ndarray, answered: np.ndarray) -> np.ndarray:
     """The mixture of opinions under which the answers were likeliest (expectation maximisation).
 
     Parameters
@@ -174,7 +180,7 @@ def share_of_say(each: np.ndarray, answered: np.ndarray) -> np.ndarray:
     --------
     >>> import numpy as np
     >>> truth = np.tile([1.0, 0.0], (40, 1))
-    >>> share_of_say(np.array([0.9 * truth + 0.05, 0 * truth + 0.5]), truth).round(2).tolist()
+    >>> mixture_weights(np.array([0.9 * truth + 0.05, 0 * truth + 0.5]), truth).round(2).tolist()
     [0.95, 0.05]
     """
     alone = answered[:, :-1].sum(axis=0) < 1.5  # groups of one point, which nobody could have foreseen
@@ -182,11 +188,13 @@ def share_of_say(each: np.ndarray, answered: np.ndarray) -> np.ndarray:
     # An opinion that does not know spreads its guess over all groups.
     guess = each[:, :, -1:] / each.shape[2] * (1 - target[:, -1:]) + target[:, -1:] * each[:, :, -1:]
     likelihood = (each[:, :, :-1] * target[:, :-1]).sum(axis=2) + guess[:, :, 0] + 1e-3
-    say = np.full(len(each), 1 / len(each))
+    weights = np.full(len(each), 1 / len(each))
     for _ in range(50):
-        part = say[:, None] * likelihood
-        say = (EVEN_ANSWERS / len(each) + (part / part.sum(axis=0)).sum(axis=1)) / (EVEN_ANSWERS + likelihood.shape[1])
-    return say
+        part = weights[:, None] * likelihood
+        weights = (EVEN_ANSWERS / len(each) + (part / part.sum(axis=0)).sum(axis=1)) / (
+            EVEN_ANSWERS + likelihood.shape[1]
+        )
+    return weights
 
 
 def top_two(shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

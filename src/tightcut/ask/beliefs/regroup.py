@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from tightcut.ask.beliefs.evidence import Evidence
+from tightcut.ask.beliefs.evidence import AnswerEvidence
 from tightcut.ask.beliefs.harmonic import Harmonic
 
 REWARD = 2.0  # for each group: half an answer
@@ -30,22 +30,24 @@ FOUNDER = 0.5  # points that the first point of a group counts more, where two g
 SWEEPS = 20
 
 
-def start_from_groups(evidence: Evidence, graphs: Sequence[Harmonic], say: np.ndarray, group: np.ndarray) -> np.ndarray:
+def start_from_groups(
+    evidence: AnswerEvidence, graphs: Sequence[Harmonic], weights: np.ndarray, group: np.ndarray
+) -> np.ndarray:
     """Beliefs of the answered points to begin with, of shape (m, k + 1): the best groups that a local search finds.
 
     Points of a cluster that was not known as a group before belong to a group that is not known yet.
 
     Parameters
     ----------
-    evidence : Evidence
+    evidence : AnswerEvidence
     graphs : sequence of Harmonic
-    say : ndarray
-        The share of each graph.
+    weights : ndarray
+        The weight of each opinion, the graphs first.
     group : int ndarray of shape (m,)
         The groups as they are, from which one of two searches begins; k where a point has none.
     """
     k, m = evidence.n_groups, len(evidence.points)
-    share = say[: len(graphs)] / say[: len(graphs)].sum()
+    share = weights[: len(graphs)] / weights[: len(graphs)].sum()
     near = NEAR * np.sum([weight * graph.nearness() for weight, graph in zip(share, graphs, strict=True)], axis=0)
     clusters = improve(_told(evidence), near, np.where(group < k, group, k + np.arange(m)))
     beliefs = np.full((m, k + 1), (1 - SHARE) / (k + 1))
@@ -53,7 +55,7 @@ def start_from_groups(evidence: Evidence, graphs: Sequence[Harmonic], say: np.nd
     return beliefs
 
 
-def _ids(clusters: np.ndarray, evidence: Evidence, group: np.ndarray) -> np.ndarray:
+def _ids(clusters: np.ndarray, evidence: AnswerEvidence, group: np.ndarray) -> np.ndarray:
     """The group that each cluster is: the one with which it has most points in common, no group twice; k if there is none."""
     k = evidence.n_groups
     common = np.zeros((clusters.max() + 1, k + 1))
@@ -67,7 +69,7 @@ def _ids(clusters: np.ndarray, evidence: Evidence, group: np.ndarray) -> np.ndar
     return ids
 
 
-def _told(evidence: Evidence) -> np.ndarray:
+def _told(evidence: AnswerEvidence) -> np.ndarray:
     """What the answers say for putting two answered points together, less what they say against it."""
     m = len(evidence.points)
     told = np.zeros((m, m))

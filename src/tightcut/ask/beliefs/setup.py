@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tightcut.ask.beliefs.feature_models import Teacher
+from tightcut.ask.beliefs.feature_models import PredictorCache
 from tightcut.ask.beliefs.harmonic import Spreading
 from tightcut.utils.arrays import standardized
 
@@ -23,7 +23,7 @@ ALIKE = 1.5  # columns whose deviations differ by less are left as they are
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class GraphModel:
     """One way to look at the points, and what follows from it before any answer.
 
     Parameters
@@ -47,14 +47,14 @@ class Landscape:
 
     Parameters
     ----------
-    views : tuple of View
+    views : tuple of GraphModel
         The points as they are, and standardised.
-    teacher : Teacher or None
+    predictors : PredictorCache or None
         Learns from the columns.
     """
 
-    views: tuple[View, ...]
-    teacher: Teacher | None
+    views: tuple[GraphModel, ...]
+    predictors: PredictorCache | None
 
     @property
     def n_points(self) -> int:
@@ -84,7 +84,7 @@ def survey(X: Any, n_clusters: int | None, affinity: str, n_neighbors: int, seed
         for points in (X, scaled)
         if points is not None
     ]
-    return Landscape(tuple(views), Teacher(X, seed))
+    return Landscape(tuple(views), PredictorCache(X, seed))
 
 
 def _standardized(X: np.ndarray) -> np.ndarray | None:
@@ -111,7 +111,7 @@ def _affinities(X: np.ndarray, n_neighbors: int, n_jobs: int | None) -> tuple[An
         return lists.graph(settings).affinity, lists.scaled_at_both_ends()
 
 
-def _view(affinity: Any, spread: Any | None, n_clusters: int | None, seed: int, n_jobs: int | None) -> View:
+def _view(affinity: Any, spread: Any | None, n_clusters: int | None, seed: int, n_jobs: int | None) -> GraphModel:
     """A graph with its cuts, fine and coarse; beliefs spread over another one, if it is given."""
     from tightcut import Graph, cluster
 
@@ -127,4 +127,4 @@ def _view(affinity: Any, spread: Any | None, n_clusters: int | None, seed: int, 
 
     fine = max(2 * (n_clusters or 1), min(FINE, n // 5), 1)
     coarse = n_clusters or max(1, min(COARSE, n // 10))
-    return View(graph, Spreading(weights, cut(fine)), cut(coarse))
+    return GraphModel(graph, Spreading(weights, cut(fine)), cut(coarse))

@@ -7,10 +7,9 @@ lock: its event was never acknowledged.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from io import FileIO
@@ -18,13 +17,9 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tightcut.ask.errors import LostJournalError
-from tightcut.ask.journal.schema import FORMAT, Event, check_events, check_header, check_journal, check_same_data, parse
-from tightcut.ask.locking import leads_to, locked, sync_folder
-from tightcut.ask.validation import check_data
-from tightcut.problem import Constraints
+from tightcut.ask.journal.locking import leads_to, locked, sync_folder
+from tightcut.ask.journal.schema import FORMAT, Event, check_events, check_journal, check_same_data, parse
 
 
 class Journal:
@@ -196,23 +191,6 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def fingerprint(X: Any) -> str:
-    """A short name of the data that changes with every value of it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> fingerprint(np.zeros((2, 2))) == fingerprint(np.zeros((2, 2)))
-    True
-    >>> fingerprint(np.zeros((2, 2))) == fingerprint(np.zeros((4, 1)))
-    False
-    """
-    digest = hashlib.blake2b(repr(tuple(X.shape)).encode(), digest_size=16)
-    for block in _blocks(X):
-        digest.update(block)
-    return digest.hexdigest()
-
-
 def read_events(path: Any) -> list[Event]:
     """All complete lines of a journal, the one that identifies the data first."""
     path = Path(path)
@@ -221,69 +199,6 @@ def read_events(path: Any) -> list[Event]:
     if not events:
         raise ValueError(f"{path} {'has no complete line' if text else 'is empty'}; it is not a journal of answers.")
     return events
-
-
-def identify(X: Any, affinity: str = "knn") -> Event:
-    """What the first line of a journal says of its data, points or with "precomputed" similarities."""
-    X = check_data(X, affinity)
-    return {"rows": int(X.shape[0]), "fingerprint": fingerprint(X)}
-
-
-def read_constraints(path: Any, n_points: int | None = None, X: Any = None, affinity: str = "knn") -> Constraints:
-    """The answers of a journal that can be true together, as must-links and cannot-links.
-
-    Contradictions are settled by the answers alone; a `Session` also uses the data.
-
-    Parameters
-    ----------
-    path : path-like
-        A journal that a `Session` has written.
-    n_points : int, optional
-        Number of points of the data; a journal about another number is refused.
-    X : array-like, optional
-        The data; a journal of other data is refused.
-    affinity : {"knn", "precomputed"}
-        What X is, as in `Session`.
-    """
-    from tightcut.ask.beliefs.evidence import believed_constraints, gather
-    from tightcut.ask.beliefs.inference import weigh
-    from tightcut.ask.journal.replay import effective_answers, named_groups
-
-    header, *events = read_events(path)
-    check_header(header, Path(path))
-    check_journal([header, *events], Path(path))
-    rows = int(header["rows"])
-    if n_points is not None and n_points != rows:
-        raise ValueError(f"{path} holds answers about {rows} points; the data have {n_points}.")
-    if X is not None:
-        check_same_data(header, identify(X, affinity), Path(path))
-    evidence = gather(effective_answers(events), header["anchor"], named_groups(events)[1])
-    return believed_constraints(evidence, weigh(evidence), rows)
-
-
-def read_named_rows(path: Any) -> dict[str, list[int]]:
-    """The names of groups in a journal, each with the rows that answers have put into the group."""
-    from tightcut.ask.journal.replay import effective_answers, named_groups
-
-    _, *events = read_events(path)
-    names, joined = named_groups(events)
-    members: dict[int, list[int]] = {}
-    for answer in effective_answers(events):
-        group = answer.founds if answer.founds is not None else answer.choice
-        if answer.kind != "pair" and isinstance(group, int):
-            members.setdefault(joined.get(group, group), []).append(answer.first)
-    return {name: members[group] for group, name in names.items() if group in members}
-
-
-def _blocks(X: Any) -> Iterable[bytes]:
-    if hasattr(X, "indptr"):
-        X = X.tocsr()
-        for part in (X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data.astype(np.float64)):
-            yield part.tobytes()
-        return
-    rows = max(1, (1 << 20) // max(1, X.shape[1]))
-    for start in range(0, X.shape[0], rows):
-        yield np.ascontiguousarray(X[start : start + rows], dtype=np.float64).tobytes()
 
 
 def _line(event: Event) -> bytes:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
-from tightcut.ask.journal.file import Event, now
+from tightcut.ask.journal.file import now, read_events
+from tightcut.ask.journal.schema import Event, check_person
 from tightcut.ask.records import Answer
-from tightcut.ask.validation import check_person
 
 
 def standing(events: list[Event]) -> list[tuple[int, Event]]:
@@ -84,6 +85,18 @@ def named_groups(events: list[Event]) -> tuple[dict[int, str], dict[int, int]]:
 def _founded(answer: Event) -> tuple[int, str | None]:
     """The group that an answer began, and the name that it got with it."""
     return answer.get("founds", -1), answer.get("founds_name")
+
+
+def read_named_rows(path: Any) -> dict[str, list[int]]:
+    """The names of groups in a journal, each with the rows that answers have put into the group."""
+    _, *events = read_events(path)
+    names, joined = named_groups(events)
+    members: dict[int, list[int]] = {}
+    for answer in effective_answers(events):
+        group = answer.founds if answer.founds is not None else answer.choice
+        if answer.kind != "pair" and isinstance(group, int):
+            members.setdefault(joined.get(group, group), []).append(answer.first)
+    return {name: members[group] for group, name in names.items() if group in members}
 
 
 def largest(events: Iterable[Event], key: str) -> int:

@@ -1,13 +1,19 @@
-"""Lines of a journal and what they must hold: it may have been written by anything, and its numbers are used as indices."""
+"""What answers and lines of a journal must hold.
+
+An answer is checked before it is written. A journal may have been written by anything, and its numbers are used as indices:
+its lines are checked when they are read.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import numbers
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from tightcut.ask.records import PAIR_CHOICES
+from tightcut.ask.errors import StaleQuestionError
+from tightcut.ask.records import PAIR_CHOICES, Question
 from tightcut.problem.pairs import MOST_POINTS
 
 Event = dict[str, Any]
@@ -16,6 +22,7 @@ FORMAT = 1
 EVENTS = ("answer", "revise", "name", "undo")
 KINDS = ("pair", "pick", "move")
 PICK_WORDS = ("none", "unsure")
+RESERVED = tuple(dict.fromkeys(PAIR_CHOICES + PICK_WORDS))
 
 
 def parse(text: bytes, path: Path, first: int = 1) -> list[Event]:
@@ -135,6 +142,69 @@ def check_event(event: Event, line: int, rows: int) -> None:
     for key in ("who", "reason", "founds_name"):
         check(answer, key, lambda value: value is None or isinstance(value, str), "a text, or left out")
     check(answer, "seconds", _seconds, "a number, 0 or more, or left out")
+
+
+def check_row(row: Any, n_points: int) -> int:
+    if not isinstance(row, numbers.Integral) or isinstance(row, bool) or not 0 <= int(row) < n_points:
+        raise ValueError(f"A row must be a whole number from 0 to {n_points - 1}; got {row!r}.")
+    return int(row)
+
+
+def check_kind(kind: Any) -> str:
+    if kind not in ("pair", "pick"):
+        raise ValueError(f'kind must be "pair" or "pick"; got {kind!r}.')
+    return str(kind)
+
+
+def check_question(question: Any, n_points: int) -> Question:
+    if not isinstance(question, Question):
+        raise ValueError(f"answer() takes a Question that question() has returned; got {type(question).__name__}.")  # noqa: TRY004
+    check_kind(question.kind)
+    check_row(question.first, n_points)
+    if question.kind == "pair" and check_row(question.second, n_points) == question.first:
+        raise ValueError(f"A pair needs two different rows; got row {question.first} twice.")
+    return question
+
+
+def check_unanswered(question: Question, events: Iterable[dict[str, Any]]) -> int:
+    """The number of a question that nobody has answered under it, here or in another session of the same journal."""
+    number = question.number
+    for event in events:
+        if event.get("number") == number and event["event"] == "answer":
+            if (event["kind"], event["first"], event["second"]) != (question.kind, question.first, question.second):
+                raise StaleQuestionError(
+                    f"Another session has answered a question with the number {number} meanwhile; ask question() again."
+                )
+            raise StaleQuestionError(
+                f"Question {number} was answered already; use revise({number}, choice) to change the answer."
+            )
+    return number
+
+
+def check_name(name: Any) -> str:
+    if not isinstance(name, str) or not name.strip():
+        raise ValueError(f"A group's name must be a text that is not blank; got {name!r}.")
+    if any("\ud800" <= character <= "\udfff" for character in name):
+        raise ValueError("A group's name must be text; this one holds a lone surrogate, half of a character.")
+    if name.strip() in RESERVED:
+        raise ValueError(f"A group cannot be named {name!r}: that word is an answer.")
+    return name.strip()
+
+
+def check_pair_choice(choice: Any) -> str:
+    if not isinstance(choice, str) or choice not in PAIR_CHOICES:
+        raise ValueError(f'The answer about a pair is "same", "different" or "unsure"; got {choice!r}.')
+    return choice
+
+
+def check_person(who: Any, seconds: Any) -> tuple[str | None, float | None]:
+    if who is not None and not isinstance(who, str):
+        raise ValueError(f"who must be a text or None; got {who!r}.")
+    if seconds is None:
+        return who, None
+    if not isinstance(seconds, numbers.Real) or not 0 <= float(seconds) < float("inf"):
+        raise ValueError(f"seconds must be a number >= 0 or None; got {seconds!r}.")
+    return who, float(seconds)
 
 
 def _whole(value: Any, least: int, above: int | None = None) -> bool:

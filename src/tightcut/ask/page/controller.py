@@ -15,16 +15,16 @@ from typing import Any
 
 import numpy as np
 
+from tightcut.ask.base import QuestionSession
 from tightcut.ask.errors import LostJournalError, StaleQuestionError
-from tightcut.ask.page import map_layout as layout
-from tightcut.ask.page.exports import labels_table, pairs_table
 from tightcut.ask.page.items import Things
-from tightcut.ask.page.serializers import Showing, called, in_words
-from tightcut.ask.protocol import AnySession
+from tightcut.ask.page.serializers import Showing, called, in_words, labels_table, pairs_table
 from tightcut.ask.records import Question
+from tightcut.drawing.layout import better_layout, first_layout
 
 Reply = dict[str, Any]
 NAME_LENGTH = 100
+DRAWN = 2500  # points on the map: more are thinned out, evenly at random
 GALLERY = 120  # most things shown of a group
 
 log = logging.getLogger(__name__)
@@ -61,7 +61,7 @@ class Desk:
     ) -> None:
         self.things, self.title, self.journal, self.kind = things, title, journal, kind
         self.records = records
-        self.session: AnySession | None = None
+        self.session: QuestionSession | None = None
         self.failure: str | None = None
         self._showing = Showing(things, address)
         self._lock = threading.RLock()
@@ -72,17 +72,17 @@ class Desk:
         self._positions: np.ndarray | None = None
         self._n_layouts = 0
 
-    def begin(self, session: AnySession, X: Any, *, affinity: str = "knn") -> None:
+    def begin(self, session: QuestionSession, X: Any, *, affinity: str = "knn") -> None:
         """Use a session that is ready; records have no X, and no map."""
         if len(self.things) != len(session.labels_):
             raise ValueError(f"The session has {len(session.labels_)} rows, and {len(self.things)} things are shown.")
         if not self.records:
-            self._rows = layout.drawn_rows(len(self.things))
-            self._place(layout.first_layout(X, affinity, self._rows))
+            self._rows = _drawn_rows(len(self.things))
+            self._place(first_layout(X, affinity, self._rows))
         with self._lock:
             self.session = session
 
-    def start(self, prepare: Callable[[], AnySession], X: Any, *, affinity: str = "knn") -> threading.Thread:
+    def start(self, prepare: Callable[[], QuestionSession], X: Any, *, affinity: str = "knn") -> threading.Thread:
         """Make the session in a thread, then the better map; until then the page says that it is being prepared."""
 
         def work() -> None:
@@ -104,7 +104,7 @@ class Desk:
 
     def improve_map(self, X: Any) -> None:
         """Replace the map by one on which neighbours stand together."""
-        better = layout.better_layout(X, self._rows)
+        better = better_layout(X, self._rows)
         if better is not None:
             self._place(better)
 
@@ -134,7 +134,7 @@ class Desk:
 
     # Actions: each takes the session and the values that the page sent.
 
-    def _question(self, session: AnySession, values: Reply) -> Reply:
+    def _question(self, session: QuestionSession, values: Reply) -> Reply:
         question = session.question(_word(values.get("kind", self.kind)))
         reply: Reply = {"version": self._take_stock(session), "n_answers": session.n_answers_, "question": None}
         if question is not None:
@@ -142,7 +142,7 @@ class Desk:
             reply["question"] = self._showing.question(question)
         return reply
 
-    def _answer(self, session: AnySession, values: Reply) -> Reply:
+    def _answer(self, session: QuestionSession, values: Reply) -> Reply:
         choice = self._choice(session, values.get("choice"))
         question = self._open_question(session, values)
         if question is None:
@@ -157,22 +157,22 @@ class Desk:
             return {**self._question(session, values), "notice": notice}
         return self._question(session, values)
 
-    def _undo(self, session: AnySession, values: Reply) -> Reply:
+    def _undo(self, session: QuestionSession, values: Reply) -> Reply:
         event = session.undo()
         return {**self._question(session, values), "notice": f"Undone: {in_words(event)}."}
 
-    def _revise(self, session: AnySession, values: Reply) -> Reply:
+    def _revise(self, session: QuestionSession, values: Reply) -> Reply:
         session.revise(_whole(values, "number"), self._choice(session, values.get("choice")))
         return self._question(session, values)
 
-    def _move(self, session: AnySession, values: Reply) -> Reply:
+    def _move(self, session: QuestionSession, values: Reply) -> Reply:
         session.move(_whole(values, "row"), self._choice(session, values.get("choice")))
         reply = self._question(session, values)
         if not session.answers[-1].believed:
             reply["notice"] = "Your correction is kept, but other answers outweigh it, so nothing has moved yet."
         return reply
 
-    def _name(self, session: AnySession, values: Reply) -> Reply:
+    def _name(self, session: QuestionSession, values: Reply) -> Reply:
         number, name = _whole(values, "group"), _short(values.get("name"))
         joins = any(group.name == name and group.id != number for group in session.groups)
         session.name(number, name)
@@ -181,7 +181,7 @@ class Desk:
             reply["notice"] = f"The two groups named {name!r} are one now. Undo makes them two again."
         return reply
 
-    def _look(self, session: AnySession, values: Reply) -> Reply:  # noqa: ARG002
+    def _look(self, session: QuestionSession, values: Reply) -> Reply:  # noqa: ARG002
         if self._lock.acquire(blocking=False):
             try:
                 self._version = session.refresh()
@@ -189,7 +189,7 @@ class Desk:
                 self._lock.release()
         return {"version": self._version, "layout": self._n_layouts}
 
-    def _save(self, session: AnySession, values: Reply) -> Reply:
+    def _save(self, session: QuestionSession, values: Reply) -> Reply:
         """Write everything to a new journal, if the old one is lost; another window may have done so already."""
         notice = "The journal has all answers again."
         try:
@@ -199,7 +199,7 @@ class Desk:
             notice = f"All answers are in {self.journal} now, and further ones go there."
         return {**self._question(session, values), "journal": self.journal, "notice": notice}
 
-    def _view(self, session: AnySession, values: Reply) -> Reply:
+    def _view(self, session: QuestionSession, values: Reply) -> Reply:
         version, progress = self._take_stock(session), session.progress()
         estimates = progress.expected_accuracy, progress.low, progress.high
         step: tuple[float, ...] = (session.n_answers_, *(round(share, 4) for share in estimates))
@@ -211,25 +211,25 @@ class Desk:
             reply["map"] = {"rows": self._rows.tolist(), "positions": self._positions.tolist()}
         return reply
 
-    def _gallery(self, session: AnySession, values: Reply) -> Reply:
+    def _gallery(self, session: QuestionSession, values: Reply) -> Reply:
         rows = session.typical(_whole(values, "group"), GALLERY).tolist()
         return {"things": [self._showing.thing(row) for row in rows]}
 
-    def _thing(self, session: AnySession, values: Reply) -> Reply:  # noqa: ARG002
+    def _thing(self, session: QuestionSession, values: Reply) -> Reply:  # noqa: ARG002
         row = _whole(values, "row")
         if not 0 <= row < len(self.things):
             raise ValueError(f"There is no row {row}; the rows are 0 to {len(self.things) - 1}.")
         return {"thing": self._showing.thing(row)}
 
-    def _labels(self, session: AnySession, values: Reply) -> Reply:  # noqa: ARG002
+    def _labels(self, session: QuestionSession, values: Reply) -> Reply:  # noqa: ARG002
         return {"text": labels_table(session, self.things)}
 
-    def _pairs(self, session: AnySession, values: Reply) -> Reply:  # noqa: ARG002
+    def _pairs(self, session: QuestionSession, values: Reply) -> Reply:  # noqa: ARG002
         return {"text": pairs_table(session, self.things)}
 
     # How
 
-    def _take_stock(self, session: AnySession) -> int:
+    def _take_stock(self, session: QuestionSession) -> int:
         """The version of the session. A page is told of a lost journal when it looks, and when it answers."""
         with suppress(LostJournalError, OSError):
             self._version = session.refresh()
@@ -240,7 +240,7 @@ class Desk:
             self._positions = positions
             self._n_layouts += 1
 
-    def _open_question(self, session: AnySession, values: Reply) -> Question | None:
+    def _open_question(self, session: QuestionSession, values: Reply) -> Question | None:
         """The question that an answer belongs to; asked again where this process does not know it."""
         number, kind = _whole(values, "number"), _word(values.get("kind", self.kind))
         question = self._asked.get((number, kind)) or session.question(kind)
@@ -248,7 +248,7 @@ class Desk:
         known = question is not None and (question.number, question.first, question.second) == (number, *seen)
         return question if known else None
 
-    def _choice(self, session: AnySession, choice: Any) -> int | str:
+    def _choice(self, session: QuestionSession, choice: Any) -> int | str:
         """A choice as the session takes it: groups may be called by the label that the page shows."""
         if isinstance(choice, bool) or not isinstance(choice, (int, str)):
             raise ValueError(f"An answer is a word, a name or the number of a group; got {choice!r}.")  # noqa: TRY004
@@ -257,7 +257,7 @@ class Desk:
         return called(_short(choice), session.groups)
 
 
-ACTIONS: dict[str, Callable[[Desk, AnySession, Reply], Reply]] = {
+ACTIONS: dict[str, Callable[[Desk, QuestionSession, Reply], Reply]] = {
     "hello": lambda desk, *_: desk._hello(),  # noqa: SLF001
     "question": Desk._question,  # noqa: SLF001
     "answer": Desk._answer,  # noqa: SLF001
@@ -288,17 +288,21 @@ def _word(kind: Any) -> str:
     return kind
 
 
-def _short(text: Any) -> str:
-    if not isinstance(text, str) or not text.strip():
-        raise ValueError(f"A name must be a text that is not blank; got {text!r}.")
-    if any("\ud800" <= character <= "\udfff" for character in text):
-        raise ValueError("A name must be text; this one holds half of a character.")
-    if len(text.strip()) > NAME_LENGTH:
+def _short(text: Any) -> Any:
+    """A text without spaces around it, if it is not longer than the page can show; the session checks the rest."""
+    if isinstance(text, str) and len(text.strip()) > NAME_LENGTH:
         raise ValueError(f"A name may have {NAME_LENGTH} characters; this one has {len(text.strip())}.")
-    return text.strip()
+    return text.strip() if isinstance(text, str) else text
 
 
 def _seconds(value: Any) -> float | None:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 86_400:
         return round(float(value), 2)
     return None
+
+
+def _drawn_rows(n: int) -> np.ndarray:
+    """The rows that the map shows."""
+    if n <= DRAWN:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, DRAWN, replace=False))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tightcut.ask.page.pictures import Pictures
+from tightcut.drawing.pictures import Pictures
 
 TEXT_SHOWN = 20_000  # characters
 LARGEST_WRITTEN_OUT = 1e15  # numbers above it are shown as powers of ten

@@ -1,15 +1,17 @@
-"""From the records of a session to the JSON that a page draws."""
+"""From the records of a session to the JSON that a page draws, and to tables to download."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from tightcut.ask.base import QuestionSession
 from tightcut.ask.page.items import Things
-from tightcut.ask.protocol import AnySession
 from tightcut.ask.records import Answer, Question
+from tightcut.files.write import print_rows
 
 LARGE_GROUPS, MEMBERS = 4, 4  # groups of a pick shown by several members; members shown
 # Things of a group in its gallery: two more than the page shows, so that a gap where it hides those in question tells
@@ -70,7 +72,7 @@ class Showing:
             ]
         return shown
 
-    def view(self, session: AnySession, drawn: np.ndarray, *, all_answers: bool = False) -> dict[str, Any]:
+    def view(self, session: QuestionSession, drawn: np.ndarray, *, all_answers: bool = False) -> dict[str, Any]:
         """All that is known: groups with galleries, labels of the points on the map, answers, contradictions, progress."""
         labels, groups, answers = session.labels_, session.groups, session.answers
         names = {group.id: group.name for group in groups}
@@ -120,7 +122,7 @@ class Showing:
             "believed": answer.believed,
         }
 
-    def _doubtful(self, session: AnySession, labels: np.ndarray) -> dict[int, list[int]]:
+    def _doubtful(self, session: QuestionSession, labels: np.ndarray) -> dict[int, list[int]]:
         """The least sure rows of each group that nobody was asked about."""
         asked = [row for answer in session.answers for row in (answer.first, answer.second) if row is not None]
         order = session.doubtful(len(labels))
@@ -153,3 +155,26 @@ def called(text: str, groups: Iterable[Any]) -> int | str:
         if text.casefold() == group_label(group.id, group.name).casefold():
             return int(group.id)
     return text
+
+
+def labels_table(session: QuestionSession, things: Things) -> str:
+    """CSV: the name of each row, the number of its cluster, and what the cluster is called if anything is known of it."""
+    names = {group.id: group_label(group.id, group.name) for group in session.groups}
+    labels = session.labels_.tolist()
+    rows = ((things.names[row], label, names.get(label, "")) for row, label in enumerate(labels))
+    stream = io.StringIO()
+    print_rows(stream, ["id", "cluster", "name"], rows, spreadsheet=True)
+    return stream.getvalue()
+
+
+def pairs_table(session: QuestionSession, things: Things) -> str:
+    """CSV of the believed answers, as `tightcut cluster --constraints` reads it."""
+    known = session.constraints_
+    rows = [
+        (things.names[i], things.names[j], kind)
+        for kind, links in (("must", known.must_link), ("cannot", known.cannot_link))
+        for i, j in links.tolist()
+    ]
+    stream = io.StringIO()
+    print_rows(stream, ["a", "b", "type"], rows)
+    return stream.getvalue()

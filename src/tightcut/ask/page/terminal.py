@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from tightcut.ask.base import QuestionSession
 from tightcut.ask.errors import LostJournalError, StaleQuestionError, unwritten
 from tightcut.ask.page.items import Things
-from tightcut.ask.page.pictures import ArrayPictures
 from tightcut.ask.page.serializers import called, group_label, in_words
-from tightcut.ask.protocol import AnySession
 from tightcut.ask.records import Question
+from tightcut.drawing.pictures import ArrayPictures
 from tightcut.files.cells import is_whole
 
 SAVE_HELP = "Your answers so far are still here: save writes them to a new journal. Then repeat your answer."
@@ -27,7 +27,11 @@ PICK_HELP = "a number or a name · 0 none of these · Enter unsure · u undo · 
 
 
 def converse(
-    session: AnySession, things: Things, read: Callable[[str], str], write: Callable[[str], None], kind: str = "pick"
+    session: QuestionSession,
+    things: Things,
+    read: Callable[[str], str],
+    write: Callable[[str], None],
+    kind: str = "pick",
 ) -> None:
     """Ask until there is nothing left to ask, or the person leaves."""
     lost = False  # the journal

@@ -6,21 +6,26 @@ from base64 import b64encode
 from importlib.resources import files
 from typing import Any
 
+from tightcut.ask.base import QuestionSession
 from tightcut.ask.errors import LostJournalError, unwritten
 from tightcut.ask.page.controller import Desk
 from tightcut.ask.page.items import Things
-from tightcut.ask.session import Session
 from tightcut.utils.extras import required
 
 
-def make_widget(session: Session, things: Things | None = None, *, kind: str = "pick") -> Any:
+def make_widget(
+    session: QuestionSession, X: Any, things: Things | None = None, *, affinity: str = "knn", kind: str = "pick"
+) -> Any:
     """A widget that asks the questions of a session.
 
     Parameters
     ----------
-    session : Session
+    session : QuestionSession
+    X : array-like
+        The points or similarities that it asks about.
     things : Things, optional
         What is shown of the rows; row numbers by default.
+    affinity : {"knn", "precomputed"}, default="knn"
     kind : {"pick", "pair"}, default="pick"
         How to ask at first.
     """
@@ -29,14 +34,14 @@ def make_widget(session: Session, things: Things | None = None, *, kind: str = "
     import traitlets
 
     things = things if things is not None else Things.numbered(len(session.labels_))
-    journal = session._journal.path  # noqa: SLF001
+    journal = session.journal
     desk = Desk(
         things,
         journal=None if journal is None else str(journal),
         kind=kind,
         address=lambda row: _data_address(things, row),
     )
-    desk.begin(session, session._X, affinity=session.affinity)  # noqa: SLF001
+    desk.begin(session, X, affinity=affinity)
     page = files("tightcut.ask.page")
 
     class AskWidget(anywidget.AnyWidget):

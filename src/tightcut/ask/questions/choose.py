@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.ask.beliefs.evidence import COMPARE, SURE, Evidence
+from tightcut.ask.beliefs.evidence import COMPARE, SURE, AnswerEvidence
 from tightcut.ask.beliefs.inference import tally
 from tightcut.ask.beliefs.mixture import Beliefs, top_two
 from tightcut.problem.graph import Graph
@@ -151,7 +151,7 @@ class Placing:
         return [j for j in rows if j != row and frozenset((row, j)) not in self.compared]
 
 
-def denials_before_placed(evidence: Evidence) -> list[int]:
+def denials_before_placed(evidence: AnswerEvidence) -> list[int]:
     """How often each point that was compared with the members of groups was denied before it found its group."""
     denied: dict[int, int] = {}
     found: dict[int, int] = {}

@@ -8,7 +8,6 @@ import numpy as np
 
 from tightcut.ask.beliefs.evidence import COMPARE
 from tightcut.ask.beliefs.labels import unknown_points
-from tightcut.ask.beliefs.mixture import Beliefs
 from tightcut.ask.questions.choose import CHECK, PLACE, Placing, groups_to_compare, is_exploring, points_to_ask
 from tightcut.ask.records import Answer
 from tightcut.problem.graph import Graph
@@ -21,19 +20,18 @@ class Planner:
 
     Parameters
     ----------
-    beliefs : Beliefs
+    placing : Placing
     graph : Graph
-        The one with the largest say.
+        The one with the largest weight.
     coarse : int ndarray of shape (n,)
         Its plain cut.
     seed : tuple of int
         Changes with every event, so that the same journal leads to the same questions.
     """
 
-    def __init__(self, beliefs: Beliefs, graph: Graph, coarse: np.ndarray, seed: tuple[int, int]) -> None:
-        self.beliefs, self.graph, self.coarse, self.seed = beliefs, graph, coarse, seed
-        self.placing = Placing(beliefs)
-        self.unknown = unknown_points(beliefs, coarse)
+    def __init__(self, placing: Placing, graph: Graph, coarse: np.ndarray, seed: tuple[int, int]) -> None:
+        self.placing, self.beliefs, self.graph, self.coarse, self.seed = placing, placing.beliefs, graph, coarse, seed
+        self.unknown = unknown_points(self.beliefs, coarse)
         self.items: list[Item] = []
 
     def pairs(self, n: int) -> list[Item]:

@@ -1,4 +1,8 @@
-"""Where the points of a map lie: by the graph itself, or by the principal components of the points."""
+"""Where the points of a map lie: by the graph itself, by the principal components of the points, or by t-SNE.
+
+The report draws `graph_layout` or `principal_components`. The page of a session begins with what is computed quickly, and
+replaces it by t-SNE.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,8 @@ from tightcut.problem.spectral import largest_eigenpairs
 
 EPOCHS, FEWEST_EPOCHS, WORK = 200, 30, 20_000_000
 REPELLED = 5  # random vertices that repel each vertex, per epoch
+UNEVEN = 50  # times: columns whose deviations differ more are measured in different units
+FEWEST_FOR_TSNE, COMPONENTS = 50, 30  # points; principal components that t-SNE is given
 STEP, LARGEST_FORCE, WIDTH = 0.15, 4.0, 10.0
 
 
@@ -60,14 +66,56 @@ def spectral_layout(graph: Graph) -> np.ndarray:
     return (unit + ranks) / 2
 
 
-def principal_components(points: np.ndarray) -> np.ndarray:
-    """Two coordinates per point: as they are, or the two directions of largest variance, with a fixed sign."""
+def principal_components(points: np.ndarray, count: int = 2) -> np.ndarray:
+    """Coordinates of every point: as they are, or along the directions of largest variance, with a fixed sign."""
     centred = np.asarray(points, dtype=np.float64) - np.mean(points, axis=0)
-    if centred.shape[1] <= 2:
-        return np.pad(centred, ((0, 0), (0, 2 - centred.shape[1])))
-    vectors = np.linalg.eigh(centred.T @ centred)[1][:, :-3:-1]
-    signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(2)])
+    n, d = centred.shape
+    if d <= count:
+        return np.pad(centred, ((0, 0), (0, count - d)))
+    if n < d:  # the smaller of the two matrices of products
+        vectors = np.linalg.svd(centred, full_matrices=False)[2][:count].T
+        vectors = np.pad(vectors, ((0, 0), (0, count - vectors.shape[1])))
+    else:
+        vectors = np.linalg.eigh(centred.T @ centred)[1][:, : -count - 1 : -1]
+    signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(count)])
     return centred @ (vectors * signs)
+
+
+def first_layout(X: Any, affinity: str, rows: np.ndarray) -> np.ndarray:
+    """A layout of some rows that is computed quickly: principal components, or for a graph its leading eigenvectors."""
+    if affinity == "precomputed":
+        return unit(spectral_layout(Graph.from_affinity(X))[rows])
+    return unit(principal_components(in_like_units(X[rows])))
+
+
+def better_layout(X: Any, rows: np.ndarray) -> np.ndarray | None:
+    """Neighbours next to each other (t-SNE of the rows drawn); None where that shows no more."""
+    from sklearn.manifold import TSNE
+    from threadpoolctl import threadpool_limits
+
+    if len(rows) < FEWEST_FOR_TSNE or X.shape[1] <= 2:
+        return None
+    points = principal_components(in_like_units(X[rows]), COMPONENTS)
+    # One thread; the others are needed for answers.
+    with threadpool_limits(1):
+        model = TSNE(init="pca", random_state=0, perplexity=min(30, len(points) // 4), max_iter=500)
+        return unit(model.fit_transform(points))
+
+
+def in_like_units(points: np.ndarray) -> np.ndarray:
+    """The columns with deviation 1 where they seem to be measured in different units, as they are otherwise."""
+    points = np.asarray(points, dtype=np.float64)
+    deviation = points.std(axis=0)
+    varying = deviation[deviation > 0]
+    if len(varying) and varying.max() > UNEVEN * np.percentile(varying, 25, method="lower"):
+        return points / np.where(deviation > 0, deviation, 1)
+    return points
+
+
+def unit(positions: np.ndarray) -> np.ndarray:
+    """Positions from 0 to 1 in both directions, to three decimals."""
+    low, high = positions.min(axis=0), positions.max(axis=0)
+    return np.round((positions - low) / np.where(high > low, high - low, 1), 3)
 
 
 def _summed(ends: np.ndarray, forces: np.ndarray, n: int) -> np.ndarray:

@@ -10,7 +10,6 @@ from typing import Protocol
 import numpy as np
 
 from tightcut.drawing.png import COLOUR_TYPES, png
-from tightcut.files import InputError
 from tightcut.utils.atomic import resolved
 
 # Formats that every browser shows and that hold no script, as SVG does.
@@ -53,7 +52,7 @@ class ArrayPictures:
 
     def __init__(self, pixels: np.ndarray) -> None:
         if not is_pictures(pixels):
-            raise InputError(
+            raise ValueError(
                 f"An array of shape {pixels.shape} holds no pictures; it must be (n, height, width), with 1, 3 or 4 channels "
                 "as a further dimension."
             )

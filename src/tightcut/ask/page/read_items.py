@@ -1,4 +1,4 @@
-"""From a file, or the name of built-in data, to points and what is shown of them."""
+"""From a file, a saved model, or the name of built-in data, to points and what is shown of them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tightcut.ask.base import QuestionSession
 from tightcut.ask.page.items import Things, as_shown
-from tightcut.ask.page.pictures import ArrayPictures, FilePictures, Pictures, files_named, is_pictures
+from tightcut.drawing.pictures import ArrayPictures, FilePictures, Pictures, files_named, is_pictures
 from tightcut.files import DataOptions, InputError, read_data, read_table
 from tightcut.files.arrays import read_npy, read_npz, read_sparse
 from tightcut.files.cells import as_number, is_missing, is_nearly_a_number, is_number
@@ -19,14 +20,18 @@ from tightcut.files.errors import listed
 from tightcut.files.formats import READERS
 from tightcut.files.sources import DataFile, check_readable
 
+if TYPE_CHECKING:
+    from tightcut.fitted.state import FittedState
+
 BUILT_IN = ("digits",)
 FIELDS_SHOWN = 40  # columns of a table, if none are chosen
 LONG_TEXT = 60  # characters: a column whose texts are longer is shown as a text, not as a field
+MODEL = "the saved model"  # who has named the groups that were its clusters
 LONG_NUMBER = 8  # characters: longer numbers are shown with the digits that matter
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class QuestionData:
     """Points or similarities, and what is shown of each row."""
 
     title: str
@@ -36,9 +41,9 @@ class Source:
     notes: tuple[str, ...] = ()
 
 
-def read_source(
+def read_items(
     data: str, options: DataOptions | None = None, *, show: Sequence[str] = (), images: Sequence[str] = ()
-) -> Source:
+) -> QuestionData:
     """Read what a person is asked about.
 
     Parameters
@@ -63,41 +68,41 @@ def read_source(
         return _from_table(path, options, show, images)
     content = read_data(path, options)
     X, affinity = (content.points, "knn") if content.affinity is None else (content.affinity, "precomputed")
-    return Source(path.stem, X, with_images(Things(content.ids), images, path), affinity, content.notes)
+    return QuestionData(path.stem, X, _with_images(Things(content.ids), images, path), affinity, content.notes)
 
 
-def _digits() -> Source:
+def _digits() -> QuestionData:
     from sklearn.datasets import load_digits
 
     digits = load_digits()
     things = replace(Things.numbered(len(digits.data)), pictures=ArrayPictures(digits.images))
-    return Source("Handwritten digits", digits.data, things)
+    return QuestionData("Handwritten digits", digits.data, things)
 
 
-def _from_array(path: DataFile, options: DataOptions, images: Sequence[str]) -> Source:
+def _from_array(path: DataFile, options: DataOptions, images: Sequence[str]) -> QuestionData:
     """Pictures, rows of pixels, points, or a sparse matrix, which is a graph."""
     if path.suffix == ".npz" and read_sparse(path) is not None:
         content = read_data(path, options)
-        return Source(path.stem, content.affinity, with_images(Things(content.ids), images, path), "precomputed")
+        return QuestionData(path.stem, content.affinity, _with_images(Things(content.ids), images, path), "precomputed")
     pixels = read_npy(path) if path.suffix == ".npy" else read_npz(path, lambda _: False)[0]
-    shape = pixel_shape(images)
+    shape = _pixel_shape(images)
     if shape is not None and pixels.ndim == 2:
-        check_pixels(pixels.shape[1], shape, path)
+        _check_pixels(pixels.shape[1], shape, path)
         pixels = pixels.reshape(len(pixels), *shape, -1)
     if is_pictures(pixels):
         X = pixels.reshape(len(pixels), -1).astype(np.float64)
         if not np.isfinite(X).all():
             raise InputError(f"{path} contains NaN or infinity; fill or remove these values first.")
-        return Source(path.stem, X, replace(Things.numbered(len(X)), pictures=ArrayPictures(pixels)))
+        return QuestionData(path.stem, X, replace(Things.numbered(len(X)), pictures=ArrayPictures(pixels)))
     content = read_data(path, options)
     if content.affinity is not None:
-        return Source(path.stem, content.affinity, with_images(Things(content.ids), images, path), "precomputed")
+        return QuestionData(path.stem, content.affinity, _with_images(Things(content.ids), images, path), "precomputed")
     points = np.asarray(content.points)
     fields = {f"column {name}": points[:, i].tolist() for i, name in enumerate(content.columns[:FIELDS_SHOWN])}
-    return Source(path.stem, points, with_images(Things(content.ids, fields=fields), images, path))
+    return QuestionData(path.stem, points, _with_images(Things(content.ids, fields=fields), images, path))
 
 
-def _from_table(path: DataFile, options: DataOptions, show: list[str], images: Sequence[str]) -> Source:
+def _from_table(path: DataFile, options: DataOptions, show: list[str], images: Sequence[str]) -> QuestionData:
     table = read_table(path, options)
     image_column = next((name for name in images if name in table.names), None)
     for name in show:
@@ -114,7 +119,7 @@ def _from_table(path: DataFile, options: DataOptions, show: list[str], images: S
     left_out = words if image_column is None else [*words, image_column]
     content = read_data(path, replace(options, drop=(*options.drop, *left_out)))
     if content.affinity is not None:
-        return Source(path.stem, content.affinity, Things(content.ids), "precomputed", content.notes)
+        return QuestionData(path.stem, content.affinity, Things(content.ids), "precomputed", content.notes)
     chosen = show or [name for name in table.names if name not in {content.id_name, image_column}][:FIELDS_SHOWN]
     columns = {name: table.texts(name) for name in chosen if show or not images}
     long = [name for name, cells in columns.items() if _is_long(cells)]
@@ -122,13 +127,51 @@ def _from_table(path: DataFile, options: DataOptions, show: list[str], images: S
         columns[name] = [_short_number(cell, options.decimal) for cell in columns[name]]
     things = Things(content.ids, _together({name: columns.pop(name) for name in long}), columns)
     names = None if image_column is None else table.texts(image_column)
-    things = with_images(things, [name for name in images if name != image_column], path, names)
+    things = _with_images(things, [name for name in images if name != image_column], path, names)
     words = [name for name in words if name != content.id_name]
     note = f"Columns without numbers are shown, but not used for clustering: {listed(words)}."
-    return Source(path.stem, content.points, things, notes=(*content.notes, note) if words else content.notes)
+    return QuestionData(path.stem, content.points, things, notes=(*content.notes, note) if words else content.notes)
 
 
-def with_images(things: Things, images: Sequence[str], path: DataFile, names: list[str] | None = None) -> Things:
+def model_items(
+    model: FittedState, path: Path, ids: Sequence[str], fields: dict[str, Any], images: Sequence[str]
+) -> QuestionData:
+    """What a person is asked about: the points of the model, or its graph where it was made of one.
+
+    Parameters
+    ----------
+    ids : sequence of str
+        Names of the rows.
+    fields : dict
+        Columns to show.
+    images : sequence of str
+        A folder of pictures named like the rows, or HEIGHTxWIDTH for rows of pixels.
+    """
+    points = model.points
+    things = Things(list(ids), fields=dict(list(fields.items())[:FIELDS_SHOWN]))
+    shape = _pixel_shape(images)
+    if shape is not None and points is not None:
+        _check_pixels(points.shape[1], shape, path)
+        pixels = np.stack([fields[name] for name in fields], axis=1) if fields else points
+        things = Things(list(ids), pictures=ArrayPictures(np.asarray(pixels).reshape(len(points), *shape, -1)))
+    else:
+        things = _with_images(things, images, DataFile.of(path))
+    if points is None:
+        return QuestionData(path.stem, model.graph.weights, things, "precomputed")
+    return QuestionData(path.stem, points, things)
+
+
+def found_named_groups(session: QuestionSession, model: FittedState) -> None:
+    """Put one typical member of each cluster with a name into a group of that name, in a session that is new."""
+    if session.n_actions_ or not model.names:
+        return
+    labels, inside = model.labels, model.graph.ties_within(model.labels)
+    for cluster, name in sorted(model.names.items()):
+        members = np.flatnonzero(labels == cluster)
+        session.move(int(members[inside[members].argmax()]), name, who=MODEL)
+
+
+def _with_images(things: Things, images: Sequence[str], path: DataFile, names: list[str] | None = None) -> Things:
     """Pictures from a folder, by the rows' own names or by the file names of a column."""
     if not images and names is None:
         return things
@@ -145,12 +188,12 @@ def with_images(things: Things, images: Sequence[str], path: DataFile, names: li
     return replace(things, pictures=pictures)
 
 
-def pixel_shape(images: Sequence[str]) -> tuple[int, int] | None:
+def _pixel_shape(images: Sequence[str]) -> tuple[int, int] | None:
     match = re.fullmatch(r"([1-9][0-9]{0,4})x([1-9][0-9]{0,4})", images[0]) if images else None
     return None if match is None else (int(match[1]), int(match[2]))
 
 
-def check_pixels(n_values: int, shape: tuple[int, int], path: Any) -> None:
+def _check_pixels(n_values: int, shape: tuple[int, int], path: Any) -> None:
     """Refuse rows that are not pictures of this size, with any number of channels."""
     if n_values % (shape[0] * shape[1]):
         raise InputError(

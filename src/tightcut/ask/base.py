@@ -1,0 +1,262 @@
+"""What every session does: a journal, what follows from it, and the actions that write to it.
+
+A `QuestionSession` appends one event after the other to its journal. What follows from the events is a snapshot, taken once
+for each state of the journal.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tightcut.ask.errors import LostJournalError
+from tightcut.ask.journal.file import Journal, now
+from tightcut.ask.journal.replay import answer_event, check_last, largest, numbered, undoing
+from tightcut.ask.journal.schema import Event, check_kind, check_pair_choice, check_question, check_unanswered
+from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
+from tightcut.problem import Constraints
+
+
+class QuestionSession(ABC):
+    """Questions, answers, and what follows from them: what the page and the terminal need of a session.
+
+    `tightcut.ask.Session` and the session of `tightcut.resolve` say how questions are chosen and what answers mean.
+    """
+
+    kinds: tuple[str, ...] = ("pair", "pick")
+    _n_rows: int
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._issued = largest(journal.events, "number")
+        self._open: dict[tuple[str, int, int | None], int] = {}  # numbers of questions that wait for an answer
+        self._n_followed = len(journal.events)
+
+    # What the person does
+
+    @abstractmethod
+    def question(self, kind: str = "pair") -> Question | None:
+        """The next question; None when there is nothing left to ask. Asking twice without an answer asks the same."""
+
+    def answer(self, question: Question, choice: Any, *, who: str | None = None, seconds: float | None = None) -> None:
+        """Take an answer; when this returns, it is in the journal, on disk.
+
+        Several sessions may share a journal: what the others have answered is taken in first.
+
+        Parameters
+        ----------
+        question : Question
+        choice : str or int
+            About a pair "same", "different" or "unsure". Of a pick a group's id or name, "none" or "unsure"; a name
+            that no group has founds one.
+        who : str, optional
+            Who answers.
+        seconds : float, optional
+            How long it took.
+
+        Raises
+        ------
+        StaleQuestionError
+            If the question was answered already, here or in another session.
+        LostJournalError
+            If the journal was deleted, moved or replaced; `save_journal` writes another.
+        OSError
+            If the answer could not be written, to a full disk for example. It does not count then; repeat it.
+        InconsistentConstraintsError
+            In a session of `tightcut.resolve`, if the answer contradicts the rules and other answers.
+        """
+        check_question(question, self._n_rows)
+        self._check_kind(question.kind)
+        item = question.kind, question.first, question.second
+        details: dict[str, Any] = {
+            "who": who,
+            "seconds": seconds,
+            "reason": question.reason,
+            "shown": [g.id for g in question.groups],
+        }
+        self._record_answer(lambda: check_unanswered(question, self._journal.events), *item, choice, **details)
+        self._open.pop(item, None)
+
+    def revise(self, number: int, choice: Any, *, who: str | None = None) -> None:
+        """Change an earlier answer. The journal keeps both."""
+
+        def event() -> Event:
+            given = self._given
+            answer = numbered(given, number)
+            others = [a for a in given if a.number != number]
+            details = {"who": who, "reason": answer.reason, "shown": list(answer.shown)}
+            changed = self._event(number, answer.kind, answer.first, answer.second, choice, others, **details)
+            return {"event": "revise", "number": number, "time": now(), "answer": changed}
+
+        self._record(event)
+
+    def undo(self) -> Event:
+        """Undo the last answer, correction, revision or name, and return its event."""
+        line, event = undoing(self._journal.events)
+        self._record(lambda: check_last(line, self._journal.events))
+        return event
+
+    @abstractmethod
+    def move(self, row: int, group: Any, *, who: str | None = None) -> None:
+        """Correct a row by hand: put it into a group, or with "none" out of the one that it is in."""
+
+    @abstractmethod
+    def name(self, group: int, name: str) -> None:
+        """Give a group a name."""
+
+    # What is known
+
+    @property
+    @abstractmethod
+    def labels_(self) -> np.ndarray: ...
+
+    @property
+    @abstractmethod
+    def groups(self) -> list[Group]: ...
+
+    @property
+    @abstractmethod
+    def answers(self) -> Sequence[Answer]:
+        """The answers that count now."""
+
+    @property
+    @abstractmethod
+    def constraints_(self) -> Constraints: ...
+
+    @abstractmethod
+    def contradictions(self) -> list[Contradiction]: ...
+
+    @abstractmethod
+    def progress(self) -> Progress: ...
+
+    @abstractmethod
+    def typical(self, group: int, n: int = 20) -> np.ndarray: ...
+
+    @abstractmethod
+    def doubtful(self, n: int = 20) -> np.ndarray: ...
+
+    @property
+    @abstractmethod
+    def _given(self) -> list[Answer]:
+        """The answers that count now, as they were given."""
+
+    @property
+    def journal(self) -> Path | None:
+        """Where the answers are kept; None for in memory only."""
+        return self._journal.path
+
+    @property
+    def n_answers_(self) -> int:
+        return len(self._given)
+
+    @property
+    def n_actions_(self) -> int:
+        return sum(event["event"] != "name" for event in self._journal.events)
+
+    # The journal
+
+    def refresh(self) -> int:
+        """Take in what other sessions have written to the journal; returns the number of events.
+
+        `question` and everything that changes the session do so by themselves.
+        """
+        self._journal.refresh()
+        self._follow()
+        return len(self._journal.events)
+
+    def save_journal(self, path: Any = None) -> Path:
+        """Write everything that was answered to a new journal, and go on there.
+
+        For a session whose journal was deleted, moved or replaced (`LostJournalError`), and for one that has none.
+
+        Parameters
+        ----------
+        path : path-like, optional
+            A file that does not exist. By default the path of the journal or, if there is another file now, the same
+            name with a number.
+
+        Returns
+        -------
+        path : Path
+        """
+        self._try_to_refresh()
+        return self._journal.save(path)
+
+    def close(self) -> None:
+        """Close the journal. Everything in it is on disk already."""
+        self._journal.close()
+
+    def _try_to_refresh(self) -> None:
+        """Take in what others have written; what is wrong with the journal is said when something is to be written."""
+        with suppress(LostJournalError, OSError):
+            self.refresh()
+
+    def _record_answer(
+        self, number: Callable[[], int], kind: str, first: int, second: int | None, choice: Any, **details: Any
+    ) -> None:
+        self._record(
+            lambda: {
+                "event": "answer",
+                **self._event(number(), kind, first, second, choice, self._given, **details),
+            }
+        )
+
+    def _event(
+        self,
+        number: int,
+        kind: str,
+        first: int,
+        second: int | None,
+        choice: Any,
+        others: list[Answer],  # noqa: ARG002 (for sessions in which an answer founds groups)
+        **details: Any,
+    ) -> Event:
+        """An answer as it goes into the journal, beside the `others` that count."""
+        return answer_event(number, kind, first, second, **details) | {"choice": check_pair_choice(choice)}
+
+    def _record(self, make: Callable[[], Event]) -> None:
+        """Write the event that follows from the present state; from a later one where others have written meanwhile."""
+        self._follow()
+        while True:
+            event = make()
+            let_count = self._following([*self._journal.events, event])
+            if self._journal.append(event):
+                break
+            self._follow()
+        let_count()
+        self._n_followed = len(self._journal.events)
+        self._issued = max(self._issued, largest([event], "number"))
+
+    def _follow(self) -> None:
+        """Let everything count that is in the journal, one event after the other, and give none of its numbers again."""
+        events = self._journal.events
+        new = events[self._n_followed :]
+        for n_events in range(self._n_followed + 1, len(events) + 1):
+            self._following(events[:n_events])()
+            self._n_followed = n_events
+        self._issued = max(self._issued, largest(new, "number"))
+        taken = {event.get("number") for event in new}
+        self._open = {item: number for item, number in self._open.items() if number not in taken}
+
+    def _following(self, events: list[Event]) -> Callable[[], None]:  # noqa: ARG002
+        """Compute what follows from some events before the last of them is written; the value lets it count."""
+        return lambda: None
+
+    def _numbered(self, kind: str, first: int, second: int | None) -> int:
+        """The number of a question: the same until it is answered."""
+        if (kind, first, second) not in self._open:
+            self._open[kind, first, second] = self._next_number()
+        return self._open[kind, first, second]
+
+    def _next_number(self) -> int:
+        self._issued += 1
+        return self._issued
+
+    def _check_kind(self, kind: str) -> None:
+        if check_kind(kind) not in self.kinds:
+            raise ValueError('Records are compared in pairs: kind="pair".')

@@ -1,0 +1,113 @@
+"""What follows from one state of a journal: answers, names, beliefs, labels, groups, each computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tightcut.ask.beliefs.constraints import believed_constraints
+from tightcut.ask.beliefs.evidence import gather, judge, truth_of
+from tightcut.ask.beliefs.labels import labels_of
+from tightcut.ask.beliefs.mixture import Beliefs, believe
+from tightcut.ask.beliefs.setup import GraphModel, Landscape
+from tightcut.ask.contradictions import find_contradictions
+from tightcut.ask.journal.file import Journal
+from tightcut.ask.journal.replay import effective_answers, named_groups
+from tightcut.ask.questions.choose import Placing
+from tightcut.ask.questions.progress import measure
+from tightcut.ask.records import Answer, Contradiction, Group, Progress
+from tightcut.problem import Constraints
+
+SHOWN_MEMBERS = 8
+WITHOUT_NAMES = ("beliefs", "placing", "labels", "judged", "constraints", "contradictions", "progress")
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """A journal read once, and what it says about the points.
+
+    Beliefs, labels and groups are computed when they are first needed: the next question needs no labels.
+
+    Parameters
+    ----------
+    landscape : Landscape
+    anchor : int
+        The first point of group 0.
+    n_events : int
+        Lines of the journal that were read.
+    given : list of Answer
+        The answers that count.
+    names : dict
+        The name of each group that has one.
+    joined : dict
+        Of each group that a person has joined to another, the other.
+    """
+
+    landscape: Landscape
+    anchor: int
+    n_events: int
+    given: list[Answer]
+    names: dict[int, str]
+    joined: dict[int, int]
+
+    @cached_property
+    def beliefs(self) -> Beliefs:
+        return believe(self.landscape, gather(self.given, self.anchor, self.joined))
+
+    @property
+    def leading(self) -> GraphModel:
+        """The graph that has the largest weight."""
+        return self.landscape.views[self.beliefs.leading]
+
+    @cached_property
+    def placing(self) -> Placing:
+        return Placing(self.beliefs)
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        return labels_of(self.beliefs)
+
+    @cached_property
+    def judged(self) -> tuple[Answer, ...]:
+        """The answers, each marked as believed or not."""
+        return judge(self.beliefs.evidence, self.beliefs.answered)
+
+    @cached_property
+    def groups(self) -> tuple[Group, ...]:
+        """The groups that have members, by id."""
+        beliefs, members = self.beliefs, self.placing.members
+        sizes = np.bincount(self.labels, minlength=beliefs.evidence.n_groups)
+        return tuple(
+            Group(g, self.names.get(g), beliefs.typical_members(members[g], g, SHOWN_MEMBERS), int(sizes[g]))
+            for g in sorted(members)
+        )
+
+    @cached_property
+    def constraints(self) -> Constraints:
+        return believed_constraints(self.beliefs.evidence, self.beliefs.answered, self.landscape.n_points)
+
+    @cached_property
+    def contradictions(self) -> tuple[Contradiction, ...]:
+        truth = truth_of(self.beliefs.evidence, self.beliefs.answered).tolist()
+        return tuple(find_contradictions(self.judged, truth))
+
+    @cached_property
+    def progress(self) -> Progress:
+        return measure(self.beliefs, self.beliefs.coarse)
+
+    def with_answers(self, given: list[Answer]) -> Snapshot:
+        """What would be believed if other answers counted."""
+        return Snapshot(self.landscape, self.anchor, -1, given, self.names, self.joined)
+
+
+def take_snapshot(landscape: Landscape, journal: Journal, *known: Snapshot) -> Snapshot:
+    """Read a journal; what was computed for the same answers in one of the `known` snapshots is taken from there."""
+    names, joined = named_groups(journal.events)
+    given = effective_answers(journal.events)
+    found = Snapshot(landscape, int(journal.header["anchor"]), len(journal.events), given, names, joined)
+    for other in known:
+        if (other.given, other.joined) == (given, joined):
+            vars(found).update((key, value) for key, value in vars(other).items() if key in WITHOUT_NAMES)
+    return found

@@ -1,0 +1,80 @@
+"""What follows from the journal is computed once for each of its states."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from tightcut import Constraints
+from tightcut.ask import Session, read_constraints, simulate, snapshot
+from tightcut.ask.page.controller import Desk
+from tightcut.ask.page.items import Things
+
+COMPUTED = ("effective_answers", "named_groups", "believe", "labels_of", "judge", "measure", "Placing")
+
+
+@pytest.fixture
+def counts(monkeypatch):
+    """How often each function of the snapshot was called."""
+    counts = Counter()
+
+    def counted(name, compute):
+        def call(*args):
+            counts[name] += 1
+            return compute(*args)
+
+        return call
+
+    for name in COMPUTED:
+        monkeypatch.setattr(snapshot, name, counted(name, getattr(snapshot, name)))
+    return counts
+
+
+def test_an_answer_and_its_view_compute_everything_once(blobs, counts, true_choice):
+    """In 0.6.0 names were replayed 13 times here for the answer and the next question, and 34 times for each view."""
+    X, y = blobs
+    session = Session(X, random_state=0)
+    simulate(session, y, 8, kind="pick")
+    desk = Desk(Things.numbered(len(X)))
+    desk.begin(session, X)
+    question = session.question("pick")
+    counts.clear()
+    session.answer(question, true_choice(question, y))
+    desk.perform("question", {"kind": "pick"})
+    for _ in range(2):
+        desk.perform("view", {})
+    assert counts == dict.fromkeys(COMPUTED, 1)
+
+
+def test_a_name_changes_no_belief(blobs, counts):
+    X, y = blobs
+    session = Session(X, random_state=0)
+    simulate(session, y, 8)
+    labels, groups = session.labels_, session.groups
+    counts.clear()
+    session.name(groups[0].id, "Anna")
+    assert session.groups[0].name == "Anna"
+    assert np.array_equal(session.labels_, labels)
+    assert session.progress().settled > 0
+    assert counts == {"effective_answers": 1, "named_groups": 1, "measure": 1}
+
+
+def test_the_beliefs_that_decide_whether_an_answer_founds_a_group_are_kept(blobs, counts):
+    X, y = blobs
+    session = Session(X, random_state=0)
+    simulate(session, y, 12)
+    question = session.question()
+    counts.clear()
+    session.answer(question, "different" if y[question.first] != y[question.second] else "same")
+    session.question()
+    founded = session.answers[-1].founds is not None
+    assert counts["believe"] == 1 + founded
+
+
+def test_the_old_name_of_read_constraints_warns(blobs, tmp_path):
+    X, y = blobs
+    path = tmp_path / "answers.jsonl"
+    simulate(Session(X, answers=path, random_state=0), y, 5)
+    with pytest.warns(FutureWarning, match=r"now tightcut\.ask\.read_constraints"):
+        old = Constraints.from_answers(path, 120, X=X)
+    assert old.n_pairs == read_constraints(path, 120, X).n_pairs > 0
