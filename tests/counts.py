@@ -31,6 +31,7 @@ ABOUT = {
     "tests/gpu": "on a GPU, or its code on the CPU",
     "tests/fuzz": "fuzzers, a little of each",
     "src": "examples in docstrings",
+    "experiments": "examples in docstrings of the experiments",
 }
 ALLOWED = 0.25
 
@@ -44,7 +45,7 @@ class Counts:
     def pytest_collection_finish(self, session):
         for item in session.items:
             parts = item.nodeid.split("/")
-            folder = "src" if parts[0] == "src" else "/".join(parts[:2])
+            folder = parts[0] if parts[0] in ("src", "experiments") else "/".join(parts[:2])
             self.tests[folder] += 1
             test = getattr(item, "obj", None)
             if getattr(test, "is_hypothesis_test", False):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -256,7 +257,7 @@ max_violations="fewest" to violate as little as possible.
             `metric="precomputed"` their distances to them.
         """
         state = self._state_now()
-        if hasattr(X, "shape") and len(X.shape) == 2:
+        if hasattr(X, "columns") or (state.feature_names is not None and len(getattr(X, "shape", ())) == 2):
             validate_data(self, X, reset=False, skip_check_array=True)  # the names of the features
         return predict(state, X)
 
@@ -455,6 +456,12 @@ max_violations="fewest" to violate as little as possible.
         tags.input_tags.pairwise = tags.input_tags.positive_only = precomputed
         tags.input_tags.sparse = True
         return tags
+
+
+# What has moved is not part of the signature, which scikit-learn and help() show.
+COSC.__signature__ = signature(COSC).replace(  # type: ignore[attr-defined]
+    parameters=[part for part in signature(COSC).parameters.values() if part.kind is not part.VAR_KEYWORD]
+)
 
 
 def _with_moved(affinity: str | KnnAffinity, moved: dict[str, Any]) -> str | KnnAffinity:

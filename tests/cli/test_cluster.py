@@ -236,10 +236,10 @@ def test_labels_are_safe_before_the_report_begins(run, folder, monkeypatch, erro
 
     before = set(folder.iterdir())
     with monkeypatch.context() as patch:
-        patch.setattr("tightcut.fitted.model.Model.fit", fail)
+        patch.setattr("tightcut.fitted.fit.fit", fail)
         assert run(f"{MOONS} -o labels.csv")[0] == 130
     assert set(folder.iterdir()) == before
-    for place in ("tightcut.fitted.model.Model.audit", "tightcut.report.render"):
+    for place in ("tightcut.fitted.state.FittedState.audit", "tightcut.report.render"):
         with monkeypatch.context() as patch:
             patch.setattr(place, fail)
             code, _, err = run(f"{MOONS} --constraints pairs.csv -o labels.csv --report report.html --force")

@@ -179,8 +179,7 @@ class PointSource:
     def _read_new(self, X: Any) -> Points:
         """New points, checked, and sparse if and only if those of the fit are."""
         new = check_points(X)
-        if new.shape[1] != self.points.shape[1]:
-            raise ValueError(f"X has {new.shape[1]} features, and the model was fitted to {self.points.shape[1]}.")
+        _check_columns(new, self.points.shape[1])
         if sp.issparse(self.points):
             return canonical(new)
         return new.toarray() if sp.issparse(new) else new
@@ -301,6 +300,7 @@ def _stacked(old: Points, new: Points) -> Points:
     return sp.csr_array(sp.vstack([old, new])) if sp.issparse(old) else np.concatenate([old, new])
 
 
-def _check_columns(rows: Any, n_points: int) -> None:
-    if rows.shape[1] != n_points:
-        raise ValueError(f"X has {rows.shape[1]} features, and the model was fitted to {n_points}.")
+def _check_columns(rows: Any, expected: int) -> None:
+    """In scikit-learn's words, which its checks of estimators expect."""
+    if rows.shape[1] != expected:
+        raise ValueError(f"X has {rows.shape[1]} features, but COSC is expecting {expected} features as input.")
