@@ -171,5 +171,7 @@ def test_files(kind, tmp_path):
     matrix = sp.bsr_array(CYCLE, blocksize=(1, 1)) if kind == "bsr" else CYCLE.asformat(kind)
     bad = altered(matrix, col=matrix.col + 1) if kind == "coo" else from_one(matrix)
     sp.save_npz(tmp_path / "graph.npz", bad)
-    with pytest.raises(InputError, match=r"graph.npz.*(entry at \(.*6.*\).*subtract 1|index 6 exceeds matrix dimension 6)"):
+    with pytest.raises(
+        InputError, match=r"graph.npz.*(entry at \(.*6.*\).*subtract 1|index 6 exceeds matrix dimension 6)"
+    ):
         read_data(tmp_path / "graph.npz")
