@@ -459,7 +459,7 @@ max_violations="fewest" to violate as little as possible.
 
 
 # What has moved is not part of the signature, which scikit-learn and help() show.
-COSC.__signature__ = signature(COSC).replace(  # type: ignore[attr-defined]
+COSC.__signature__ = signature(COSC).replace(
     parameters=[part for part in signature(COSC).parameters.values() if part.kind is not part.VAR_KEYWORD]
 )
 
