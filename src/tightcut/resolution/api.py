@@ -13,7 +13,7 @@ from tightcut.files.cells import is_missing
 from tightcut.files.errors import listed
 from tightcut.problem.sources import is_none
 from tightcut.resolution.edges import ScoredTable, merge_scores
-from tightcut.resolution.ids import IdColumn, number_ids, read_ids
+from tightcut.resolution.ids import IdColumn, distinct, number_ids, read_ids
 from tightcut.resolution.result import Resolution, ScoredPairs, spell
 from tightcut.resolution.rules import Named, Rules
 from tightcut.resolution.tables import read_view
@@ -175,8 +175,8 @@ def _check_overlap(table: ScoredTable, ids: np.ndarray, codes: Mapping[str, np.n
 def _named(name: str, records: np.ndarray, values: list[Any]) -> Named:
     """The records whose value is known, and the value of each."""
     unknown = {-1, "-1", "-1.0"} if name == "labels" else set()
-    wrong = next((row for row, value in enumerate(values) if not isinstance(value, Hashable)), None)
-    if wrong is not None:
+    if not all(issubclass(kind, Hashable) for kind in set(map(type, values))):
+        wrong = next(row for row, value in enumerate(values) if not isinstance(value, Hashable))
         raise InputError(f"{name}, row {wrong}: {values[wrong]!r} is not a name; use numbers or texts.")
     missing = {
         value
@@ -187,7 +187,7 @@ def _named(name: str, records: np.ndarray, values: list[Any]) -> Named:
     code = {value: position for position, value in enumerate(known)} | dict.fromkeys(missing, -1)
     # NaN is not equal to itself, so a dict may hold several: each is its own key.
     codes = np.fromiter(map(code.__getitem__, values), np.int64, len(values))
-    keys = np.unique(records[codes >= 0] * max(len(known), 1) + codes[codes >= 0])
+    keys = distinct(records[codes >= 0] * max(len(known), 1) + codes[codes >= 0])
     records, codes = np.divmod(keys, max(len(known), 1))
     return Named([spell(value) for value in known], records, codes)
 

@@ -15,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from tightcut.problem.pairs import pair_keys
 from tightcut.resolution.edges import PairScores
+from tightcut.resolution.ids import distinct
 from tightcut.resolution.rules import Rules
 from tightcut.utils.codes import renumber
 from tightcut.utils.interruption import interruptible
@@ -63,7 +64,7 @@ def edges_between_units(evidence: PairScores, rules: Rules) -> UnitEdges:
     starts = np.flatnonzero(np.diff(key[scored], prepend=-1))  # without must-links pairs are in order already
     keys = key[scored[starts]]
     weights = np.add.reduceat(evidence.weight[scored], starts) if len(starts) else np.empty(0)
-    forbidden = np.unique(pair_keys(rules.units[rules.cannot_link], n))
+    forbidden = distinct(pair_keys(rules.units[rules.cannot_link], n))
     if len(forbidden):
         forbidden = forbidden[~np.isin(forbidden, keys, kind="sort")]
         keys, weights = np.append(keys, forbidden), np.append(weights, np.full(len(forbidden), -np.inf))
@@ -118,7 +119,7 @@ def _symmetric(
 def _groups(rules: Rules, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The groups of each unit in its place, CSR-style."""
     records, values = rules.memberships
-    keys = np.unique(place[rules.units[records]] * rules.n_groups + values)
+    keys = distinct(place[rules.units[records]] * rules.n_groups + values)
     units, values = np.divmod(keys, rules.n_groups)
     starts = np.searchsorted(units, np.arange(rules.n_units + 1))
     return starts.astype(np.int32), values.astype(np.int32)
