@@ -227,9 +227,9 @@ class Distances:
         return Distances(None, knn)
 
     def weights_to(self, built: BuiltGraph, X_new: Any) -> sp.csr_array:
-        rows = check_rows(X_new)
+        rows = read_matrix(X_new, ensure_all_finite=False)
         _check_columns(rows, built.graph.n_vertices)
-        return known_affinity(rows, built.setting.n_neighbors)
+        return known_affinity(check_rows(rows), built.setting.n_neighbors)
 
     def extended(self, *_: Any) -> tuple[Distances, BuiltGraph]:
         raise ValueError(
