@@ -138,6 +138,7 @@ class TestTables:
         ("cell", "message"),
         [
             ("abc", r"'abc' is not a number"),
+            ("1_2", "'1_2' is not a number"),  # it is 12 to Python
             ("", "the cell is empty; .*Fill it in or remove the row"),
             ("NA", "'NA' means a missing value"),
             ("inf", "'inf' is not a finite number. Correct the cell. Or leave"),
@@ -473,6 +474,8 @@ class TestGraphs:
             ("%%MatrixMarket matrix coordinate real general\n2 2 1\n1.5 1 1\n", "outside the matrix"),
             ("%%MatrixMarket matrix coordinate real general\n2000000000 2000000000 1\n1 1 1\n", "size must be wrong"),
             ("%%MatrixMarket matrix array real symmetric\n2 2\n1\n", "announces other entries"),
+            ("%%MatrixMarket matrix coordinate real general\n-2 2 0\n", "'-2 2 0' are not sizes"),
+            ("%%MatrixMarket matrix coordinate real general\n2 2 0_0\n", "'2 2 0_0' are not sizes"),
         ],
     )
     def test_broken_matrix_market(self, save, content, message):
@@ -554,6 +557,15 @@ class TestPairs:
         assert places("must", 1, 2).endswith("pairs.csv, line 1")
         assert places("cannot", 1, 0).endswith("pairs.csv, line 2")
         assert places("must", 0, 1) is None
+
+    def test_places_in_files_without_lines(self, tmp_path):
+        frame = pytest.importorskip("pandas").DataFrame({"a": ["x", "y"], "b": ["y", "z"], "type": ["must", "cannot"]})
+        pytest.importorskip("pyarrow")
+        frame.to_parquet(tmp_path / "pairs.parquet")
+        pairs = read_pairs(tmp_path / "pairs.parquet")
+        for _ in range(2):
+            pairs = pairs.select(~pairs.must)
+            assert pairs.places(["x", "y", "z"])("cannot", 1, 2).endswith("pairs.parquet, row 1")
 
     @pytest.mark.parametrize("dtype", ["int64", "int32", "float64", "str"])
     def test_columns_of_any_type(self, tmp_path, dtype):
