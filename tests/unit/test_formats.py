@@ -365,7 +365,7 @@ def test_pairs_from_a_workbook(tmp_path):
 
 def test_a_file_without_parts(tmp_path):
     (tmp_path / "a.csv").write_text(CSV)
-    with pytest.raises(InputError, match="a.csv holds nothing that could be named; leave out ::people"):
+    with pytest.raises(InputError, match="a.csv has no named parts; leave out ::people"):
         read_data(f"{tmp_path}/a.csv::people")
 
 

@@ -53,7 +53,7 @@ def read_edges(table: Table) -> tuple[sp.csr_array, list[str]]:
 def read_matrix_market(source: DataFile) -> sp.csr_array:
     """A Matrix Market file, dense or sparse, of real numbers.
 
-    Not by scipy: its compiled reader believes an altered file and may crash, and its results differ between versions.
+    Not by scipy: its compiled reader trusts a damaged file and may crash, and its results differ between versions.
     """
     with parsing(source, "a Matrix Market file"), source.lines() as lines:
         layout, field, symmetry = _banner(lines.readline())

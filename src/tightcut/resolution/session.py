@@ -22,7 +22,7 @@ from tightcut.resolution.result import Resolution, ScoredPairs
 from tightcut.resolution.tables import Columns
 
 RECENT = 6  # answers whose clusters are shown
-SHOWN_MEMBERS = 8
+SHOWN_MEMBERS = 8  # of each of these clusters
 NINE_OF_TEN = 1.645  # standard deviations of a normal distribution on either side
 REASONS = {"must": "joined", "cannot": "cut"}
 

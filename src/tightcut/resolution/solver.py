@@ -23,7 +23,7 @@ from tightcut.utils.interruption import interruptible
 
 EXACT_SIZE = 20  # units of a component up to which branch and bound is tried
 MOST_NODES = 200_000  # more than any component of 14 units has needed
-TIED = 1e-9
+TIED = 1e-9  # relative distance from the bound at which a solution counts as proven
 
 
 @dataclass(frozen=True, eq=False)

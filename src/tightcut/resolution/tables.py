@@ -15,7 +15,7 @@ from tightcut.files.tables import Table
 from tightcut.problem.pairs import to_array
 from tightcut.utils.extras import required
 
-ROWS_SHOWN = 6
+ROWS_SHOWN = 6  # of a table, by repr
 
 
 class Columns(dict[str, np.ndarray]):
