@@ -20,6 +20,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -56,19 +57,25 @@ def compare(name: str, only: str, *, again: bool) -> None:
     area = importlib.import_module(f"benchmarks.ablation.{name}")
     rows = stored_rows(name)
     unchanged = State(name, UNCHANGED)
-    for variant in (own for own in area.VARIANTS if only in own.name):
-        try:
-            state = State(name, variant)
-        except StaleError as error:
-            print(f"{variant.name}: stale. {error}", flush=True)
-            continue
+    # All copies are made before the first is measured: the source may be edited meanwhile.
+    for variant, state in list(states(name, [own for own in area.VARIANTS if only in own.name])):
         if variant.name in rows and not (again or state.begun):
             continue
-        state.measure(area, beside=unchanged)
-        unchanged.measure(area)
-        rows[variant.name] = row(area, variant, unchanged.found, state.found)
+        instances = variant.instances or tuple(area.INSTANCES)
+        state.measure(area, instances, beside=unchanged)
+        unchanged.measure(area, instances)
+        rows[variant.name] = row(area, variant, instances, unchanged.found, state.found)
         print(*rows[variant.name].values(), sep=" | ", flush=True)
         save(name, rows)
+
+
+def states(area: str, variants: list[Variant]) -> Iterator[tuple[Variant, State]]:
+    """Those that are not stale."""
+    for variant in variants:
+        try:
+            yield variant, State(area, variant)
+        except StaleError as error:
+            print(f"{variant.name}: stale. {error}", flush=True)
 
 
 class State:
@@ -81,9 +88,9 @@ class State:
         lines = [json.loads(line) for line in self._path.read_text().splitlines()] if self.begun else []
         self.found: Found = {(own["instance"], own["state"]): own for own in lines}
 
-    def measure(self, area: Any, beside: State | None = None) -> None:
+    def measure(self, area: Any, instances: tuple[str, ...], beside: State | None = None) -> None:
         """What is missing of all instances and states; for the first state also the time of another source."""
-        missing = [(name, state) for state in area.STATES for name in area.INSTANCES if (name, state) not in self.found]
+        missing = [(name, state) for state in area.STATES for name in instances if (name, state) not in self.found]
         if not missing:
             return
         with ExitStack() as stack:
@@ -113,8 +120,9 @@ def ask(worker: subprocess.Popen, instance: str, state: int) -> dict[str, Any]:
     return json.loads(line)
 
 
-def row(area: Any, variant: Variant, unchanged: Found, found: Found) -> dict[str, str]:
-    pairs = [(unchanged[key], found[key]) for key in found]
+def row(area: Any, variant: Variant, instances: tuple[str, ...], unchanged: Found, found: Found) -> dict[str, str]:
+    keys = [(name, state) for name in instances for state in area.STATES]
+    pairs = [(unchanged[key], found[key]) for key in keys]
     raised = [own["raised"] for _, own in pairs if "raised" in own]
     pairs = [(before, own) for before, own in pairs if "raised" not in own]
     if area.SCORE == "cut":
