@@ -99,7 +99,7 @@ class State:
             for instance, state in missing:
                 found = ask(own, instance, state)
                 if other is not None and state == area.STATES[0] and "raised" not in found:
-                    found["beside"] = ask(other, instance, state)["seconds"]
+                    found["beside"] = ask(other, instance, state).get("seconds")
                 self.found[instance, state] = found | {"instance": instance, "state": state}
                 with self._path.open("a") as file:
                     file.write(json.dumps(self.found[instance, state]) + "\n")
@@ -123,8 +123,10 @@ def ask(worker: subprocess.Popen, instance: str, state: int) -> dict[str, Any]:
 def row(area: Any, variant: Variant, instances: tuple[str, ...], unchanged: Found, found: Found) -> dict[str, str]:
     keys = [(name, state) for name in instances for state in area.STATES]
     pairs = [(unchanged[key], found[key]) for key in keys]
-    raised = [own["raised"] for _, own in pairs if "raised" in own]
-    pairs = [(before, own) for before, own in pairs if "raised" not in own]
+    raised = [own["raised"] for before, own in pairs if "raised" in own and "score" in before]
+    pairs = [(before, own) for before, own in pairs if "score" in before and "score" in own]
+    if not pairs:
+        sys.exit(f"Nothing of {variant.name!r} could be measured: see what its process or the unchanged source raised.")
     if area.SCORE == "cut":
         changes = [own["score"] / before["score"] if before["score"] > 0 else 1.0 for before, own in pairs]
         mean, worst = geometric_mean(changes), max(changes)
