@@ -32,7 +32,6 @@ SLOW = (
     "tests/unit/test_large_files.py",
     "tests/unit/test_neighbors.py::test_the_bridges_are_a_minimum_spanning_tree",
     "tests/unit/test_report.py::test_a_browser_draws_it",
-    "tests/unit/test_shadows.py::test_exact",
 )
 
 # Every run of "ci" sees the same examples, "quick" the first few of them; HYPOTHESIS_PROFILE=search looks for new ones.
