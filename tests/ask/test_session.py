@@ -7,7 +7,8 @@ import pytest
 
 from tightcut import Constraints
 from tightcut.ask import Group, Progress, Question, Session, read_constraints
-from tightcut.ask.questions.choose import CHECK, EXPLORE
+from tightcut.ask.questions.choose import CHECK
+from tightcut.ask.questions.placing import EXPLORE
 
 
 def test_a_pair_question(blobs):

@@ -20,7 +20,7 @@ from tightcut.ask.journal.file import Journal, now
 from tightcut.ask.journal.identity import check_data, identify
 from tightcut.ask.journal.replay import answer_event, largest, to_answer
 from tightcut.ask.journal.schema import PICK_WORDS, Event, check_name, check_row
-from tightcut.ask.questions.placing import Item, Planner
+from tightcut.ask.questions.choose import Item, Planner
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
 from tightcut.ask.snapshot import Snapshot, take_snapshot
 from tightcut.problem import Constraints
@@ -259,7 +259,7 @@ class Session(QuestionSession):
         """Rows to ask about: (first, second, reason)."""
         known = self._snapshot
         seed = (int(self._journal.header["seed"]), known.n_events)
-        planner = Planner(known.placing, known.leading.graph, known.beliefs.coarse, seed)
+        planner = Planner(known.placing, seed)
         return planner.pairs(n) if kind == "pair" else planner.picks(n, known.judged)
 
     def _question(self, kind: str, first: int, second: int | None, reason: str) -> Question:

@@ -11,11 +11,11 @@ from tightcut.ask.beliefs.constraints import believed_constraints
 from tightcut.ask.beliefs.evidence import gather, judge, truth_of
 from tightcut.ask.beliefs.labels import labels_of
 from tightcut.ask.beliefs.mixture import Beliefs, believe
-from tightcut.ask.beliefs.setup import GraphModel, Landscape
+from tightcut.ask.beliefs.setup import Landscape
 from tightcut.ask.contradictions import find_contradictions
 from tightcut.ask.journal.file import Journal
 from tightcut.ask.journal.replay import effective_answers, named_groups
-from tightcut.ask.questions.choose import Placing
+from tightcut.ask.questions.placing import Placing
 from tightcut.ask.questions.progress import measure
 from tightcut.ask.records import Answer, Contradiction, Group, Progress
 from tightcut.problem import Constraints
@@ -56,11 +56,6 @@ class Snapshot:
     def beliefs(self) -> Beliefs:
         return believe(self.landscape, gather(self.given, self.anchor, self.joined))
 
-    @property
-    def leading(self) -> GraphModel:
-        """The graph that has the largest weight."""
-        return self.landscape.views[self.beliefs.leading]
-
     @cached_property
     def placing(self) -> Placing:
         return Placing(self.beliefs)
@@ -95,7 +90,7 @@ class Snapshot:
 
     @cached_property
     def progress(self) -> Progress:
-        return measure(self.beliefs, self.beliefs.coarse)
+        return measure(self.beliefs)
 
     def with_answers(self, given: list[Answer]) -> Snapshot:
         """What would be believed if other answers counted."""

@@ -49,12 +49,11 @@ def believed_constraints(evidence: AnswerEvidence, belief: np.ndarray, n_points:
     must: list[tuple[int, int]] = []
     cannot: list[tuple[int, int]] = []
     group = belief.argmax(axis=1)
-    position = {row: i for i, row in enumerate(evidence.points.tolist())}
     first: dict[int, int] = {}
     for i, g in enumerate(group.tolist()):
         first.setdefault(g, i)
     for answer in judge(evidence, belief):
-        i = position[answer.first]
+        i = evidence.position[answer.first]
         if not answer.believed or answer.choice == "unsure":
             continue
         if answer.kind == "pair" and answer.second is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -55,6 +56,11 @@ class AnswerEvidence:
     def n_groups(self) -> int:
         return len(self.home)
 
+    @cached_property
+    def position(self) -> dict[int, int]:
+        """The place of each row in `points`."""
+        return {row: i for i, row in enumerate(self.points.tolist())}
+
 
 def gather(answers: Sequence[Answer], anchor: int, joined: Mapping[int, int] | None = None) -> AnswerEvidence:
     """Sort answers into arrays. `joined` says of each group that a person has joined to another to which."""
@@ -98,7 +104,7 @@ def gather(answers: Sequence[Answer], anchor: int, joined: Mapping[int, int] | N
 
 def _with_joined(evidence: AnswerEvidence, joined: Mapping[int, int]) -> AnswerEvidence:
     """The evidence with some groups as one: their first things are together, and what told them apart says nothing."""
-    m, position = len(evidence.points), {row: i for i, row in enumerate(evidence.points.tolist())}
+    m, position = len(evidence.points), evidence.position
     home = np.arange(max(evidence.n_groups, *(group + 1 for pair in joined.items() for group in pair)))
     home[list(joined)] = list(joined.values())
     # Points and groups that answers have put together, each with one number; the groups after the points.
@@ -138,8 +144,7 @@ def _with_joined(evidence: AnswerEvidence, joined: Mapping[int, int]) -> AnswerE
 
 def truth_of(evidence: AnswerEvidence, belief: np.ndarray) -> np.ndarray:
     """Probability that each answer is true; 1 for those that say nothing."""
-    position = {row: i for i, row in enumerate(evidence.points.tolist())}
-    truth = np.ones(len(evidence.answers))
+    position, truth = evidence.position, np.ones(len(evidence.answers))
     for number, answer in enumerate(evidence.answers):
         here = belief[position[answer.first]]
         if answer.choice == "unsure" or answer.number in evidence.outdated:
@@ -162,14 +167,14 @@ def judge(evidence: AnswerEvidence, belief: np.ndarray) -> tuple[Answer, ...]:
     """The answers, each marked as believed if it is probably true and the likeliest groups follow it."""
     needed = np.array([SURE if answer.kind == "pair" else 0.5 for answer in evidence.answers])
     probable, group = truth_of(evidence, belief) > needed, belief.argmax(axis=1)
-    position = {row: i for i, row in enumerate(evidence.points.tolist())}
     return tuple(
-        replace(a, believed=bool(sure and _followed(a, position, group, evidence.home)))
+        replace(a, believed=bool(sure and _followed(a, evidence, group)))
         for a, sure in zip(evidence.answers, probable, strict=True)
     )
 
 
-def _followed(answer: Answer, position: dict[int, int], group: np.ndarray, home: np.ndarray) -> bool:
+def _followed(answer: Answer, evidence: AnswerEvidence, group: np.ndarray) -> bool:
+    position, home = evidence.position, evidence.home
     here = group[position[answer.first]]
     if answer.choice == "unsure":
         return True

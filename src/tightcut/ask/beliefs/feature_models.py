@@ -45,10 +45,6 @@ class FittedPredictor:
     model: Forest | Regression
     new: float
 
-    def foresee(self, answered: np.ndarray) -> np.ndarray:  # noqa: ARG002
-        """What had been foreseen of each answered point."""
-        return self.foreseen
-
     def shares(self, answered: np.ndarray) -> np.ndarray:
         """What is said of every point."""
         return widen(self.model.everywhere, self.model.classes, answered.shape[1] - 1, self.new)
