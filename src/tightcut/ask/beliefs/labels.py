@@ -6,7 +6,6 @@ import numpy as np
 
 from tightcut.ask.beliefs.mixture import Beliefs, top_two
 
-MAJORITY = 0.5  # of the weights
 # Times the second likeliest group: a point that may belong to several says nothing about its part.
 CLEARLY_LIKELIEST = 2.0
 RIGHT, CASES = 1.0, 1.5  # prior that a part of a plain cut is one group: 1 in 1.5
@@ -47,7 +46,7 @@ def columns_lead(beliefs: Beliefs) -> bool:
     answered, weights = beliefs.answered[:, :-1], beliefs.weights[len(beliefs.graphs) :]
     foreseen = np.tensordot(weights, [predictor.foreseen[:, :-1] for predictor in beliefs.predictors], 1)
     learned = answered[np.arange(len(answered)), foreseen.argmax(axis=1)].mean()
-    return bool(weights.sum() > MAJORITY or learned > hit_rate(beliefs, RIGHT, CASES))
+    return bool(weights.sum() > 0.5 or learned > hit_rate(beliefs, RIGHT, CASES))
 
 
 def hit_rate(beliefs: Beliefs, right: float, of: float, among: np.ndarray | None = None) -> float:

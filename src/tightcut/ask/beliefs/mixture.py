@@ -13,10 +13,9 @@ from tightcut.ask.beliefs.feature_models import FittedPredictor
 from tightcut.ask.beliefs.harmonic import Harmonic, part_priors
 from tightcut.ask.beliefs.inference import DOUBT, boldness_of, merge, plausibility, share_of_errors, weigh
 from tightcut.ask.beliefs.regroup import start_from_groups
-from tightcut.ask.beliefs.setup import GraphModel, Landscape
+from tightcut.ask.beliefs.setup import GraphModel, Setup
 
-ROUNDS = 3
-EVEN_ANSWERS = 1.0  # in favour of all predictors alike, to begin with
+ROUNDS = 3  # in which beliefs, weights and the share of wrong answers are computed from each other
 LEAST_WEIGHT = 0.03  # predictors with less weight are ignored
 
 
@@ -117,14 +116,14 @@ class Beliefs:
         return shares
 
 
-def believe(landscape: Landscape, evidence: AnswerEvidence) -> Beliefs:
+def believe(setup: Setup, evidence: AnswerEvidence) -> Beliefs:
     """Weigh the answers against the neighbours and spread the outcome over the graph.
 
     Every opinion (each graph, and the columns) says of every answered point what it would have foreseen without that
     point's answers. The shares of the opinions are those under which the answers were likeliest.
     """
-    graphs = [Harmonic(view.spreading, evidence.points) for view in landscape.views]
-    settle = partial(_settle, graphs, evidence, landscape)
+    graphs = [Harmonic(view.spreading, evidence.points) for view in setup.views]
+    settle = partial(_settle, graphs, evidence, setup)
     beliefs = settle()
     if not beliefs.erring:
         return beliefs
@@ -141,7 +140,7 @@ def _plausibility(beliefs: Beliefs) -> float:
 def _settle(
     graphs: list[Harmonic],
     evidence: AnswerEvidence,
-    landscape: Landscape,
+    setup: Setup,
     *,
     in_order: bool = True,
     start: np.ndarray | None = None,
@@ -162,18 +161,20 @@ def _settle(
         if turn == 1 and len(evidence.votes):
             evidence, answered = merge(evidence, answered)
             alone = weigh(evidence, in_order=in_order)
-        if turn == 1 and landscape.predictors is not None:
-            predictors = landscape.predictors.fitted(evidence.points, answered)
+        if turn == 1 and setup.predictors is not None:
+            predictors = setup.predictors.fit(evidence.points, answered)
         each = np.stack([*(graph.foresee(answered) for graph in graphs), *(one.foreseen for one in predictors)])
         weights = mixture_weights(each, answered)
         foreseen = np.tensordot(weights, each, 1)
         answered = weigh(evidence, foreseen, answered, doubt, boldness_of(alone, foreseen))
         doubt = share_of_errors(evidence, answered)
-    return Beliefs(evidence, answered, foreseen, doubt, graphs, predictors, weights, landscape.views)
+    return Beliefs(evidence, answered, foreseen, doubt, graphs, predictors, weights, setup.views)
 
 
 def mixture_weights(each: np.ndarray, answered: np.ndarray) -> np.ndarray:
-    """The mixture of opinions under which the answers were likeliest (expectation maximisation).
+    """The mixture of opinions under which the answers, and one more in favour of all alike, were likeliest.
+
+    The weights are found by expectation maximisation.
 
     Parameters
     ----------
@@ -197,9 +198,7 @@ def mixture_weights(each: np.ndarray, answered: np.ndarray) -> np.ndarray:
     weights = np.full(len(each), 1 / len(each))
     for _ in range(50):
         part = weights[:, None] * likelihood
-        weights = (EVEN_ANSWERS / len(each) + (part / part.sum(axis=0)).sum(axis=1)) / (
-            EVEN_ANSWERS + likelihood.shape[1]
-        )
+        weights = (1 / len(each) + (part / part.sum(axis=0)).sum(axis=1)) / (1 + likelihood.shape[1])
     return weights
 
 

@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from tightcut.ask.beliefs.evidence import COMPARE, SURE, AnswerEvidence
 from tightcut.ask.beliefs.mixture import Beliefs
 
 EXPLORE = "in the middle of what is not known yet"
+# Chosen on digits, USPS, COIL-20 and letter.
 WORTH = 0.15  # a second answer must protect this share of what an answer about a new point decides
 RECENT = 10  # new points from which that is learned
 TRIES = 4  # times that one point is compared with one group
 DENIALS = 2  # groups, the likeliest, that must deny a point before it may found one
 LATE = 0.1  # a point founds a group when the chance that a group not asked yet would take it is below this
-
-
-@dataclass(frozen=True)
-class Step:
-    """What to do about a point: compare it with a group, or nothing, or let it found a group.
-
-    Parameters
-    ----------
-    row : int
-    groups : tuple of int
-        The groups still in question, likeliest first; empty if none is left.
-    open : bool
-        Whether anything is left to ask about it.
-    """
-
-    row: int
-    groups: tuple[int, ...]
-    open: bool
 
 
 class Placing:
@@ -47,8 +28,7 @@ class Placing:
         self.beliefs = beliefs
         evidence = beliefs.evidence
         k = evidence.n_groups
-        self.position = {row: i for i, row in enumerate(evidence.points.tolist())}
-        self.group, self.sureness = beliefs.answered.argmax(axis=1), beliefs.answered.max(axis=1)
+        self.group, self.sureness = beliefs.group, beliefs.answered.max(axis=1)
         self.members: dict[int, list[int]] = {}
         surest = {g: self.beliefs.answered[:, g].argmax() for g in range(k)}
         for i, g in enumerate(self.group.tolist()):
@@ -62,30 +42,30 @@ class Placing:
                     (self.yes if same else self.no)[one, self.group[other]] += 1
         for i, group, chosen in evidence.picks.tolist():
             (self.yes if chosen else self.no)[i, evidence.home[group]] += 1
-        self.compared = {frozenset((a.first, a.second)) for a in evidence.answers if a.kind == "pair"}
+        self.compared = {frozenset(a.rows) for a in evidence.answers if a.kind == "pair"}
         self.founders = set(evidence.founders.values())
         self.denials = denials_before_placed(evidence)
         self.merged = k - len(set(evidence.home.tolist()))
         self.explorers = {a.first for a in evidence.answers if a.reason == EXPLORE}
 
-    def step(self, row: int) -> Step:
-        """The groups to compare a row with, likeliest first."""
-        i = self.position.get(row)
+    def groups_left(self, row: int) -> list[int] | None:
+        """The groups to compare a row with, likeliest first: none of them if it may found one, None if it is placed."""
+        i = self.beliefs.evidence.position.get(row)
         shares = self.beliefs.filled(np.array([row]))[0] if i is None else self.beliefs.answered[i, :-1]
         alive = [g for g in np.argsort(-shares, kind="stable").tolist() if self.partners(g, row)]
         if i is None:
-            return Step(row, tuple(alive), True)
+            return alive
         if row in self.unsure or i == 0:  # the anchor is in group 0 by definition
-            return Step(row, (), False)
+            return None
         own, asked = self.beliefs.answered[i], self.yes[i] + self.no[i]
         placed = self.yes[i].any() or i in self.founders
         if asked.sum() > 2 * len(asked) + TRIES or (placed and own[:-1].max() > SURE):
-            return Step(row, (), False)
+            return None
         # What an answer says of a group is asked again, with another member, only while it is in doubt.
         new = placed or (row in self.explorers and self._denied_enough(int((self.no[i] > 0).sum())))
         again = [(asked[g] > 0 or placed) and own[g] > 1 - SURE and asked[g] < TRIES for g in alive]
         left = [g for g, doubted in zip(alive, again, strict=True) if doubted or (asked[g] == 0 and not new)]
-        return Step(row, tuple(left), bool(left) or not placed)
+        return None if placed and not left else left
 
     def _denied_enough(self, denials: int) -> bool:
         """Whether so many groups have denied a point that it probably belongs to none of the others either.
@@ -100,7 +80,7 @@ class Placing:
     def unplaced(self) -> list[int]:
         """Rows that were asked about and need more answers, the one asked about last first."""
         rows = dict.fromkeys(a.first for a in reversed(self.beliefs.evidence.answers))
-        return [row for row in rows if self.step(row).open]
+        return [row for row in rows if self.groups_left(row) is not None]
 
     def worth_checking(self) -> list[tuple[int, int]]:
         """Rows that a wrong answer may have misplaced, and their groups; those that would mislead most first.

@@ -11,6 +11,7 @@ from tightcut.ask.beliefs.mixture import Beliefs
 from tightcut.ask.questions.placing import EXPLORE
 from tightcut.ask.records import Progress
 
+# Chosen on one or two draws of every set of benchmarks/asking.py but MNIST.
 POWERS = (1.0, 2.0, 3.0, 4.0, 6.0)
 FLOOR = 0.02  # smallest probability of being wrong
 ATYPICAL = 0.1  # weight of an answered point that was chosen because it is doubtful
