@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from tightcut.problem.closure import check_pair_count, count_within, pairs_within
 from tightcut.problem.pairs import as_list, read_beliefs, read_indices, to_array
-from tightcut.problem.products import check_pair_count, count_within, pairs_within
 from tightcut.utils.codes import first_places
 from tightcut.utils.warning import warn
 
