@@ -80,7 +80,7 @@ def knn_edges(
         0, ..., n - 1 in the order of the rows.
     folder : path
         Where to write the edges; all workers must see it. It is made if it does not exist, and must be empty if it does.
-        While the work goes on it also holds the points and twice the edges.
+        During the work it also holds the points and twice the edges.
     n_neighbors : int, default=10
     metric : {"euclidean", "cosine"}, default="euclidean"
     neighbors : {"auto", "exact", "approximate"}, default="auto"

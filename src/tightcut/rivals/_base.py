@@ -58,7 +58,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _partition(self, data: Any, constraints: Constraints, rng: np.random.Generator) -> np.ndarray:
-        """The labels; sets the method's own attributes on the way."""
+        """The labels; sets the method's own attributes as well."""
 
     def _read(self, X: Any) -> Any:
         return validate_data(self, X, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2)
