@@ -27,7 +27,6 @@ SLOW = (
     "tests/unit/test_datasets.py::test_unconstrained_recursion_gets_the_gaussian_toy_wrong",
     "tests/unit/test_large_files.py",
     "tests/unit/test_report.py::test_a_browser_draws_it",
-    "tests/unit/test_shadows.py::test_exact",
 )
 
 # Every run of "ci" sees the same examples, "quick" the first few of them; HYPOTHESIS_PROFILE=search looks for new ones.

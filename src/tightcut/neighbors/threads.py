@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from tightcut.utils.parallel import in_threads, workers
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 STAGE = "neighbours"
 
@@ -16,10 +20,16 @@ Progress = Callable[[str, int, int, float], None]
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
     """Inside, BLAS runs on the calling thread alone."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, user_api="blas"):
+    with _libraries().limit(limits=1, user_api="blas"):
         yield
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Those that are loaded; looking for them takes as long as a search among two hundred points."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 class Workers:
