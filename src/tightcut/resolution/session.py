@@ -12,7 +12,7 @@ import numpy as np
 
 from tightcut.ask.base import QuestionSession
 from tightcut.ask.journal.file import Journal
-from tightcut.ask.journal.replay import effective_answers
+from tightcut.ask.journal.replay import answer_event, effective_answers
 from tightcut.ask.journal.schema import Event, check_row
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
 from tightcut.exceptions import InconsistentConstraintsError
@@ -92,7 +92,8 @@ class ResolutionSession(QuestionSession):
         if not others:
             raise ValueError("The record is alone in its cluster.")
         choice = "different" if group == "none" else "same"
-        self._record_answer(self._next_number, "pair", row, others[0], choice, who=who, reason="moved by hand")
+        draft = answer_event("pair", row, others[0], who=who, reason="moved by hand")
+        self._record_answer(self._next_number, draft, choice)
 
     def name(self, group: int, name: str) -> None:  # noqa: ARG002
         """Refuse a name: clusters of records have none."""

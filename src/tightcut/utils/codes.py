@@ -1,4 +1,4 @@
-"""Whole numbers 0, 1, ... that stand for groups or values."""
+"""Integer codes 0, 1, ... of groups and values."""
 
 from __future__ import annotations
 
