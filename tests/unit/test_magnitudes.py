@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+import strategies
 
 from tightcut import Constraints, Graph, cluster, kernels, tradeoff_path
 from tightcut.exceptions import InconsistentConstraintsError
@@ -24,9 +25,8 @@ def no_warnings():
 
 
 def random_graph(seed, vertex_weights="degree", factor=1.0, n=30):
-    rng = np.random.default_rng(seed)
-    upper = np.triu(rng.random((n, n)) * (rng.random((n, n)) < 0.3), 1)
-    return Graph.from_affinity((upper + upper.T) * factor, vertex_weights)
+    weights = strategies.random_graph(np.random.default_rng(seed), n, 0.3).weights
+    return Graph.from_affinity(weights * factor, vertex_weights)
 
 
 PAIRS = Constraints.from_pairs(30, [(0, 1), (2, 3)], [(0, 4), (5, 6)], [1.0, 0.5], [0.7, 0.1])
