@@ -5,8 +5,7 @@ Settings have defaults that suit most data, replaced only where the pairs clearl
 1. The scale is chosen from the columns (`judge_columns`). Everything else has a default.
 2. Candidates for the distances are compared by four-fold cross-validation: a short search without a quarter of the pairs,
    scored on those pairs (`hold_out`). First comes the default, and that is all where even a candidate without a fault would
-   not be clearly better; then the other scales, then distances learned from must-links, for the default scale and the
-   best one.
+   not be clearly better; then the other scales, then distances learned from must-links, for the best of these scales.
 3. The best candidate that agrees with more held-out pairs than the default, by more than a standard error, replaces it.
 4. Where even the best agrees hardly more than chance, neighbours are often of different classes, and cannot-links should
    not count for them: influence is 0.
@@ -30,7 +29,7 @@ from tightcut.selection.built_graph import BuiltGraph
 from tightcut.selection.graph_config import AUTO, PAPER, CandidateScore, Choice, Setting, default_influence
 from tightcut.selection.held_out import HeldOut, hold_out
 from tightcut.selection.probe import TuningProblem, probe
-from tightcut.selection.scale import SCALED_TO, SCALES, judge_columns
+from tightcut.selection.scale import SCALED_TO, SCALES, are_standardised, judge_columns
 from tightcut.selection.select_k import admitted_by_pairs
 from tightcut.selection.sources import GraphSource, PointSource
 from tightcut.utils.display import counted
@@ -157,7 +156,11 @@ def choose(
     default, reason = default_setting(wanted, problem.source, problem.n_clusters)
     n_columns = problem.source.n_scalable if problem.n_clusters > 1 else 0
     scalable = wanted["scale"] == AUTO and n_columns > 0
-    scales = [replace(default, scale=scale) for scale in SCALES if scalable and scale != default.scale]
+    scales = [
+        replace(default, scale=scale)
+        for scale in (SCALES if scalable else ())
+        if scale != default.scale and not (scale == "standard" and are_standardised(problem.source.points))  # type: ignore[attr-defined]
+    ]
     learnable = (
         wanted["learn_distances"] == AUTO
         and 0 < n_columns <= THRESHOLDS.features
@@ -222,7 +225,7 @@ def _scored(
     tried += scores(scales)
     if learnable:
         best = max(tried, key=lambda score: score.gain).setting
-        tried += scores([replace(setting, learn_distances=True) for setting in dict.fromkeys([default, best])])
+        tried += scores([replace(best, learn_distances=True)])
     return tried
 
 
