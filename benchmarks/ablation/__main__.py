@@ -20,6 +20,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -56,19 +57,25 @@ def compare(name: str, only: str, *, again: bool) -> None:
     area = importlib.import_module(f"benchmarks.ablation.{name}")
     rows = stored_rows(name)
     unchanged = State(name, UNCHANGED)
-    for variant in (own for own in area.VARIANTS if only in own.name):
-        try:
-            state = State(name, variant)
-        except StaleError as error:
-            print(f"{variant.name}: stale. {error}", flush=True)
-            continue
+    # All copies are made before the first is measured: the source may be edited meanwhile.
+    for variant, state in list(states(name, [own for own in area.VARIANTS if only in own.name])):
         if variant.name in rows and not (again or state.begun):
             continue
-        state.measure(area, beside=unchanged)
-        unchanged.measure(area)
-        rows[variant.name] = row(area, variant, unchanged.found, state.found)
+        instances = variant.instances or tuple(area.INSTANCES)
+        state.measure(area, instances, beside=unchanged)
+        unchanged.measure(area, instances)
+        rows[variant.name] = row(area, variant, instances, unchanged.found, state.found)
         print(*rows[variant.name].values(), sep=" | ", flush=True)
         save(name, rows)
+
+
+def states(area: str, variants: list[Variant]) -> Iterator[tuple[Variant, State]]:
+    """Those that are not stale."""
+    for variant in variants:
+        try:
+            yield variant, State(area, variant)
+        except StaleError as error:
+            print(f"{variant.name}: stale. {error}", flush=True)
 
 
 class State:
@@ -81,9 +88,9 @@ class State:
         lines = [json.loads(line) for line in self._path.read_text().splitlines()] if self.begun else []
         self.found: Found = {(own["instance"], own["state"]): own for own in lines}
 
-    def measure(self, area: Any, beside: State | None = None) -> None:
+    def measure(self, area: Any, instances: tuple[str, ...], beside: State | None = None) -> None:
         """What is missing of all instances and states; for the first state also the time of another source."""
-        missing = [(name, state) for state in area.STATES for name in area.INSTANCES if (name, state) not in self.found]
+        missing = [(name, state) for state in area.STATES for name in instances if (name, state) not in self.found]
         if not missing:
             return
         with ExitStack() as stack:
@@ -92,7 +99,7 @@ class State:
             for instance, state in missing:
                 found = ask(own, instance, state)
                 if other is not None and state == area.STATES[0] and "raised" not in found:
-                    found["beside"] = ask(other, instance, state)["seconds"]
+                    found["beside"] = ask(other, instance, state).get("seconds")
                 self.found[instance, state] = found | {"instance": instance, "state": state}
                 with self._path.open("a") as file:
                     file.write(json.dumps(self.found[instance, state]) + "\n")
@@ -113,10 +120,13 @@ def ask(worker: subprocess.Popen, instance: str, state: int) -> dict[str, Any]:
     return json.loads(line)
 
 
-def row(area: Any, variant: Variant, unchanged: Found, found: Found) -> dict[str, str]:
-    pairs = [(unchanged[key], found[key]) for key in found]
-    raised = [own["raised"] for _, own in pairs if "raised" in own]
-    pairs = [(before, own) for before, own in pairs if "raised" not in own]
+def row(area: Any, variant: Variant, instances: tuple[str, ...], unchanged: Found, found: Found) -> dict[str, str]:
+    keys = [(name, state) for name in instances for state in area.STATES]
+    pairs = [(unchanged[key], found[key]) for key in keys]
+    raised = [own["raised"] for before, own in pairs if "raised" in own and "score" in before]
+    pairs = [(before, own) for before, own in pairs if "score" in before and "score" in own]
+    if not pairs:
+        sys.exit(f"Nothing of {variant.name!r} could be measured: see what its process or the unchanged source raised.")
     if area.SCORE == "cut":
         changes = [own["score"] / before["score"] if before["score"] > 0 else 1.0 for before, own in pairs]
         mean, worst = geometric_mean(changes), max(changes)

@@ -25,18 +25,19 @@ class Edit:
 
 @dataclass(frozen=True)
 class Variant:
-    """A branch switched off, a stage left out, or a constant changed."""
+    """A branch switched off, a stage left out, or a constant changed; measured on some instances, or on all."""
 
     name: str
     edits: tuple[Edit, ...] = ()
+    instances: tuple[str, ...] = ()
 
 
 UNCHANGED = Variant("unchanged")
 
 
-def replaced(name: str, file: str, old: str, new: str) -> Variant:
+def replaced(name: str, file: str, old: str, new: str, instances: tuple[str, ...] = ()) -> Variant:
     """A variant of a single edit."""
-    return Variant(name, (Edit(file, old, new),))
+    return Variant(name, (Edit(file, old, new),), instances)
 
 
 def edited(source: Path, variant: Variant) -> dict[str, str]:

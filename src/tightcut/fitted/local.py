@@ -25,7 +25,7 @@ from tightcut.search.influence import neighbour_relations, with_influence
 from tightcut.search.k_way import ManyClusters
 from tightcut.search.magnitudes import scaled_graph
 from tightcut.search.options import SearchOptions
-from tightcut.search.population import improve
+from tightcut.search.problem import improve
 
 INERTIA = 0.1  # share of its edges' weight by which another cluster must outweigh its own before an old point moves
 HOPS = 2  # from a new constraint to points that may move on account of it

@@ -17,7 +17,6 @@ from tightcut.problem.gather import gather_constraints
 from tightcut.problem.graph import validate_vertex_weights
 from tightcut.problem.objective import normalized_cut
 from tightcut.problem.pairs import as_list
-from tightcut.search.soft_release import satisfied
 from tightcut.selection.built_graph import BuiltGraph
 from tightcut.selection.sources import GraphSource
 from tightcut.utils.interruption import interruptible
@@ -50,7 +49,7 @@ def update(
             cannot_link_groups=_for_all_points(cannot_link_groups, n_old, n, "cannot_link_groups"),
             **pairs,
         )
-        held = replace(satisfied(state.constraints, state.labels), n_points=n) | fresh
+        held = replace(state.constraints.satisfied_by(state.labels), n_points=n) | fresh
         before = np.append(state.labels, np.full(n - n_old, -1))
         ids, codes = np.unique(state.labels, return_inverse=True)
         situation = Situation(

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from tightcut.utils.parallel import in_threads, runs_in_turn
+from tightcut.utils.parallel import in_threads, workers
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
@@ -32,20 +32,11 @@ def _libraries() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def n_threads(n_jobs: int | None) -> int:
-    """The number of threads that joblib takes for `n_jobs`."""
-    if runs_in_turn(n_jobs):
-        return 1
-    from joblib import effective_n_jobs
-
-    return int(effective_n_jobs(n_jobs))
-
-
 class Workers:
-    """Threads that share the tasks of a search; `progress` is called with (stage, done, total, nan) after each."""
+    """Threads that share the tasks of a search; `progress` is called with (stage, done, total, nan) after each task."""
 
     def __init__(self, n_jobs: int | None = None, progress: Progress | None = None) -> None:
-        self.n_jobs = n_threads(n_jobs)
+        self.n_jobs, _ = workers(n_jobs)
         self._progress = progress
         self._done = self._total = 0
 
