@@ -37,7 +37,7 @@ VARIANTS = [
     replaced("standard is not tried", SELECT, "(SCALES if scalable else ())", '(("none", "quantile") if scalable else ())'),
     replaced("standardised columns are scaled again", SCALE, "ALIKE = 1.05", "ALIKE = 0.0"),
     replaced("distances are not learned", SELECT, "    if learnable:\n", "    if False:\n"),
-    replaced("learned for the default scale only", SELECT, "replace(best, learn", "replace(default, learn"),
+    replaced("learned for the best scale only", SELECT, "in dict.fromkeys([default, best])", "in [best]"),
     replaced("influence stays", SELECT, "    if fading and best.agreement < THRESHOLDS.agreement:", "    if False:"),
     replaced("any gain counts", SELECT, "standard_errors: float = 1.0", "standard_errors: float = 0.0"),
     replaced("two standard errors", SELECT, "standard_errors: float = 1.0", "standard_errors: float = 2.0"),

@@ -5,7 +5,8 @@ Settings have defaults that suit most data, replaced only where the pairs clearl
 1. The scale is chosen from the columns (`judge_columns`). Everything else has a default.
 2. Candidates for the distances are compared by four-fold cross-validation: a short search without a quarter of the pairs,
    scored on those pairs (`hold_out`). First comes the default, and that is all where even a candidate without a fault would
-   not be clearly better; then the other scales, then distances learned from must-links, for the best of these scales.
+   not be clearly better; then the other scales, then distances learned from must-links, for the default scale and the
+   best one.
 3. The best candidate that agrees with more held-out pairs than the default, by more than a standard error, replaces it.
 4. Where even the best agrees hardly more than chance, neighbours are often of different classes, and cannot-links should
    not count for them: influence is 0.
@@ -225,7 +226,7 @@ def _scored(
     tried += scores(scales)
     if learnable:
         best = max(tried, key=lambda score: score.gain).setting
-        tried += scores([replace(best, learn_distances=True)])
+        tried += scores([replace(setting, learn_distances=True) for setting in dict.fromkeys([default, best])])
     return tried
 
 
