@@ -30,7 +30,7 @@ from tightcut.selection.built_graph import BuiltGraph
 from tightcut.selection.graph_config import AUTO, PAPER, CandidateScore, Choice, Setting, default_influence
 from tightcut.selection.held_out import HeldOut, hold_out
 from tightcut.selection.probe import TuningProblem, probe
-from tightcut.selection.scale import SCALED_TO, SCALES, judge_columns
+from tightcut.selection.scale import SCALED_TO, SCALES, are_standardised, judge_columns
 from tightcut.selection.select_k import admitted_by_pairs
 from tightcut.selection.sources import GraphSource, PointSource
 from tightcut.utils.display import counted
@@ -157,7 +157,11 @@ def choose(
     default, reason = default_setting(wanted, problem.source, problem.n_clusters)
     n_columns = problem.source.n_scalable if problem.n_clusters > 1 else 0
     scalable = wanted["scale"] == AUTO and n_columns > 0
-    scales = [replace(default, scale=scale) for scale in SCALES if scalable and scale != default.scale]
+    scales = [
+        replace(default, scale=scale)
+        for scale in (SCALES if scalable else ())
+        if scale != default.scale and not (scale == "standard" and are_standardised(problem.source.points))  # type: ignore[attr-defined]
+    ]
     learnable = (
         wanted["learn_distances"] == AUTO
         and 0 < n_columns <= THRESHOLDS.features
