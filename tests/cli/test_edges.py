@@ -41,7 +41,7 @@ def test_labels_are_written_as_parquet(edges, run, processes):
     labels = pd.read_parquet(edges / "labels")
     assert labels["vertex"].tolist() == list(range(1000, 1400, 10))
     assert labels["cluster"].tolist() == [0] * 20 + [1] * 20
-    assert "violated  0" in out
+    assert "\nviolations  0\n" in out
     assert "join" in err
 
 
