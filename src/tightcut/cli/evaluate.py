@@ -103,7 +103,7 @@ def matched(
 
 def _column(table: Table, given: str | None, usual: tuple[str, ...], option: str) -> str:
     if given is not None:
-        return table.names[table.find(given, option)]
+        return table.find(given, option)
     lower = {name.lower(): name for name in table.names}
     return next((lower[name] for name in usual if name in lower), table.names[-1])
 
