@@ -86,6 +86,7 @@ TABLES = (
         10,
         ("distributed",),
     ),
+    Table("ablation_search", "benchmarks.ablation search", (), 60),  # a record of what was tried, which does not age
     Table("gpu", "benchmarks.gpu", (*SEARCH, "gpu"), 20, ("gpu",)),
     study("binary", (*SEARCH, "relaxation", "rivals"), 10),
     study("multiway", (*SEARCH, "rivals"), 15),
