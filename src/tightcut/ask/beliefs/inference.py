@@ -24,7 +24,6 @@ DOUBT, STRENGTH = 0.02, 25  # share of wrong answers to begin with, as if seen i
 LEAST_DOUBT = 0.02  # neighbours are never certain
 EXPECTED_ERRORS = 3.0  # of the neighbours, made and expected, to begin with
 IMPOSSIBLE = -30.0  # logarithm of a probability
-TINY = 1e-12  # smallest probability whose logarithm is taken
 SWEEPS = 10
 
 
@@ -76,7 +75,7 @@ def weigh(
     for _ in range(SWEEPS):
         log = base + received @ _message(belief[by], same[:, None], doubt)
         # All at once and undamped, two points that deny each other would change sides forever.
-        belief = normalize((log + np.log(belief + TINY)) / 2)
+        belief = normalize((log + np.log(belief + 1e-12)) / 2)
     return belief
 
 
@@ -106,7 +105,7 @@ def _message(belief: np.ndarray, same: np.ndarray, doubt: float) -> np.ndarray:
     """Logarithm of the probability of an answer, for each group of one point, given the belief about the other."""
     agree = doubt + (1 - 2 * doubt) * belief
     agree[:, -1] = np.where(same[:, 0] == 1, doubt, 0.0)
-    return np.where(same == 1, np.log(np.maximum(agree, TINY)), np.log(np.maximum(1 - agree, TINY)))
+    return np.log(np.where(same == 1, agree, 1 - agree))
 
 
 def normalize(log: np.ndarray) -> np.ndarray:
