@@ -33,8 +33,6 @@ def weigh(
     start: np.ndarray | None = None,
     doubt: float = DOUBT,
     boldness: float = 1.0,
-    *,
-    in_order: bool = True,
 ) -> np.ndarray:
     """Belief of every answered point in every group and, last, in a group that is not known yet.
 
@@ -44,13 +42,11 @@ def weigh(
     foreseen : ndarray of shape (m, n_groups + 1), optional
         What the neighbours of each point say; nothing if not given.
     start : ndarray of shape (m, n_groups + 1), optional
-        Beliefs to begin with.
+        Beliefs to begin with; those after reading the answers once in their order, if not given.
     doubt : float
         Probability that an answer is wrong.
     boldness : float
         How much more often the neighbours mislead than they expect themselves.
-    in_order : bool
-        Without `start`: read the answers once in their order, or begin with knowing nothing.
     """
     k, m = evidence.n_groups, len(evidence.points)
     sure = np.log((1 - doubt) / doubt)
@@ -67,9 +63,7 @@ def weigh(
         base[i, evidence.home[group]] += sure + np.log(k) / 2 if chosen else -sure
     for i, group in _not_in_later_groups(evidence):
         base[i, group] -= sure
-    if start is None:
-        start = _in_order(evidence, base, doubt) if in_order else normalize(base)
-    belief = start
+    belief = _in_order(evidence, base, doubt) if start is None else start
     to, by, same = np.r_[evidence.pairs, evidence.pairs[:, [1, 0, 2]]].T
     received = sp.csr_array((np.ones(len(to)), (to, np.arange(len(to)))), shape=(m, len(to)))
     for _ in range(SWEEPS):
