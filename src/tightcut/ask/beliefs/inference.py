@@ -22,9 +22,7 @@ from tightcut.ask.beliefs.evidence import SURE, AnswerEvidence, truth_of
 MOST_DOUBT = 0.06  # where the columns and the graph know little, true answers look wrong
 DOUBT, STRENGTH = 0.02, 25  # share of wrong answers to begin with, as if seen in so many answers
 LEAST_DOUBT = 0.02  # neighbours are never certain
-EXPECTED_ERRORS = 3.0  # of the neighbours, made and expected, to begin with
 IMPOSSIBLE = -30.0  # logarithm of a probability
-TINY = 1e-12  # smallest probability whose logarithm is taken
 SWEEPS = 10
 
 
@@ -33,9 +31,6 @@ def weigh(
     foreseen: np.ndarray | None = None,
     start: np.ndarray | None = None,
     doubt: float = DOUBT,
-    boldness: float = 1.0,
-    *,
-    in_order: bool = True,
 ) -> np.ndarray:
     """Belief of every answered point in every group and, last, in a group that is not known yet.
 
@@ -45,13 +40,9 @@ def weigh(
     foreseen : ndarray of shape (m, n_groups + 1), optional
         What the neighbours of each point say; nothing if not given.
     start : ndarray of shape (m, n_groups + 1), optional
-        Beliefs to begin with.
+        Beliefs to begin with; those after reading the answers once in their order, if not given.
     doubt : float
         Probability that an answer is wrong.
-    boldness : float
-        How much more often the neighbours mislead than they expect themselves.
-    in_order : bool
-        Without `start`: read the answers once in their order, or begin with knowing nothing.
     """
     k, m = evidence.n_groups, len(evidence.points)
     sure = np.log((1 - doubt) / doubt)
@@ -59,7 +50,7 @@ def weigh(
     for group, i in evidence.founders.items():
         said[i, evidence.home[group]] += said[i, -1] * k
         said[i, -1] = 0.0
-    base = np.log(tempered(said, boldness))
+    base = np.log(tempered(said))
     base[:, :-1][:, evidence.home != np.arange(k)] = IMPOSSIBLE  # merged into another
     for i in evidence.named:
         base[i, evidence.home[evidence.named[i]]] += sure
@@ -68,15 +59,13 @@ def weigh(
         base[i, evidence.home[group]] += sure + np.log(k) / 2 if chosen else -sure
     for i, group in _not_in_later_groups(evidence):
         base[i, group] -= sure
-    if start is None:
-        start = _in_order(evidence, base, doubt) if in_order else normalize(base)
-    belief = start
+    belief = _in_order(evidence, base, doubt) if start is None else start
     to, by, same = np.r_[evidence.pairs, evidence.pairs[:, [1, 0, 2]]].T
     received = sp.csr_array((np.ones(len(to)), (to, np.arange(len(to)))), shape=(m, len(to)))
     for _ in range(SWEEPS):
         log = base + received @ _message(belief[by], same[:, None], doubt)
         # All at once and undamped, two points that deny each other would change sides forever.
-        belief = normalize((log + np.log(belief + TINY)) / 2)
+        belief = normalize((log + np.log(belief + 1e-12)) / 2)
     return belief
 
 
@@ -106,7 +95,7 @@ def _message(belief: np.ndarray, same: np.ndarray, doubt: float) -> np.ndarray:
     """Logarithm of the probability of an answer, for each group of one point, given the belief about the other."""
     agree = doubt + (1 - 2 * doubt) * belief
     agree[:, -1] = np.where(same[:, 0] == 1, doubt, 0.0)
-    return np.where(same == 1, np.log(np.maximum(agree, TINY)), np.log(np.maximum(1 - agree, TINY)))
+    return np.log(np.where(same == 1, agree, 1 - agree))
 
 
 def normalize(log: np.ndarray) -> np.ndarray:
@@ -121,49 +110,27 @@ def without_unknown(foreseen: np.ndarray) -> np.ndarray:
     return np.c_[foreseen[:, :-1], np.zeros(len(foreseen))] + foreseen[:, -1:] / foreseen.shape[1]
 
 
-def tempered(said: np.ndarray, boldness: float) -> np.ndarray:
-    """Probabilities whose doubts about the likeliest group are larger by a factor, and half of them spread evenly."""
+def tempered(said: np.ndarray) -> np.ndarray:
+    """Probabilities with a little more doubt about the likeliest group, half of which is spread evenly."""
     said = said / said.sum(axis=1, keepdims=True)
     rows, top = np.arange(len(said)), said.argmax(axis=1)
     doubt = 1 - said[rows, top]
-    wanted = np.minimum(boldness * doubt + LEAST_DOUBT, np.maximum(doubt, 0.9))
+    wanted = np.minimum(doubt + LEAST_DOUBT, np.maximum(doubt, 0.9))
     rest = said * (0.5 * wanted / np.maximum(doubt, 1e-9))[:, None]
     rest += ((0.5 * wanted + np.where(doubt > 1e-9, 0, 0.5 * wanted)) / (said.shape[1] - 1))[:, None]
     rest[rows, top] = 1 - wanted
     return rest
 
 
-def boldness_of(target: np.ndarray, foreseen: np.ndarray) -> float:
-    """How much more often the likeliest group that was foreseen is wrong than its probability says.
-
-    Parameters
-    ----------
-    target : ndarray of shape (m, k + 1)
-        What the answers alone say.
-    foreseen : ndarray of shape (m, k + 1)
-    """
-    said = without_unknown(foreseen)
-    top = said.argmax(axis=1)
-    rows = np.arange(len(said))
-    wrong, expected = (1 - target[rows, top]).sum(), (1 - said[rows, top]).sum()
-    return float(np.clip((EXPECTED_ERRORS + wrong) / (EXPECTED_ERRORS + expected), 1, 5))
-
-
 def share_of_errors(evidence: AnswerEvidence, belief: np.ndarray) -> float:
-    """How many answers are wrong, as far as the beliefs can tell.
-
-    A pick that is believed counts as wrong with the probability to begin with: it is one of many groups, and how surely it is
-    believed says more about the forecasts than about the person.
-    """
+    """Share of wrong answers, as far as the beliefs can tell."""
     wrong = 1 - truth_of(evidence, belief)
-    believed_pick = np.array([answer.kind != "pair" for answer in evidence.answers], bool) & (wrong < 0.5)
-    wrong[believed_pick] = DOUBT
     return min(MOST_DOUBT, float((DOUBT * STRENGTH + wrong.sum()) / (STRENGTH + len(wrong))))
 
 
 def plausibility(evidence: AnswerEvidence, belief: np.ndarray, foreseen: np.ndarray) -> float:
     """How well beliefs explain the answers and agree with what was foreseen (a log-likelihood)."""
-    agreed = (belief * tempered(without_unknown(foreseen), 1.0)).sum(axis=1)
+    agreed = (belief * tempered(without_unknown(foreseen))).sum(axis=1)
     return float(np.log(np.maximum(truth_of(evidence, belief), DOUBT)).sum() + np.log(agreed).sum())
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
 from tightcut.ask.beliefs.evidence import AnswerEvidence, truth_of
 from tightcut.ask.beliefs.feature_models import FittedPredictor
 from tightcut.ask.beliefs.harmonic import Harmonic, part_priors
-from tightcut.ask.beliefs.inference import DOUBT, boldness_of, merge, plausibility, share_of_errors, weigh
+from tightcut.ask.beliefs.inference import DOUBT, merge, plausibility, share_of_errors, weigh
 from tightcut.ask.beliefs.regroup import start_from_groups
 from tightcut.ask.beliefs.setup import GraphModel, Setup
 
@@ -123,50 +123,37 @@ def believe(setup: Setup, evidence: AnswerEvidence) -> Beliefs:
     point's answers. The shares of the opinions are those under which the answers were likeliest.
     """
     graphs = [Harmonic(view.spreading, evidence.points) for view in setup.views]
-    settle = partial(_settle, graphs, evidence, setup)
-    beliefs = settle()
+    beliefs = _settle(graphs, evidence, setup)
     if not beliefs.erring:
         return beliefs
     # Answers contradict each other or the graph: an early error may have led all that followed astray.
-    found = [beliefs, settle(in_order=False)]
-    starts = [start_from_groups(evidence, graphs, other.weights, other.group) for other in found]
-    return max(found + [settle(start=start) for start in starts], key=_plausibility)
+    start = start_from_groups(evidence, graphs, beliefs.weights, beliefs.group)
+    return max(beliefs, _settle(graphs, evidence, setup, start), key=_plausibility)
 
 
 def _plausibility(beliefs: Beliefs) -> float:
     return plausibility(beliefs.evidence, beliefs.answered, beliefs.foreseen)
 
 
-def _settle(
-    graphs: list[Harmonic],
-    evidence: AnswerEvidence,
-    setup: Setup,
-    *,
-    in_order: bool = True,
-    start: np.ndarray | None = None,
-) -> Beliefs:
+def _settle(graphs: list[Harmonic], evidence: AnswerEvidence, setup: Setup, start: np.ndarray | None = None) -> Beliefs:
     """Weigh answers and opinions against each other until they settle.
 
     Parameters
     ----------
-    in_order : bool
-        Whether the answers are first read in their order, or all at once.
     start : ndarray of shape (m, k + 1), optional
         Beliefs to begin with, if not what the answers alone say.
     """
     predictors: list[FittedPredictor] = []
-    alone, doubt = weigh(evidence, in_order=in_order), DOUBT
-    answered = alone if start is None else start
+    answered, doubt = weigh(evidence) if start is None else start, DOUBT
     for turn in range(ROUNDS):
         if turn == 1 and len(evidence.votes):
             evidence, answered = merge(evidence, answered)
-            alone = weigh(evidence, in_order=in_order)
         if turn == 1 and setup.predictors is not None:
             predictors = setup.predictors.fit(evidence.points, answered)
         each = np.stack([*(graph.foresee(answered) for graph in graphs), *(one.foreseen for one in predictors)])
         weights = mixture_weights(each, answered)
         foreseen = np.tensordot(weights, each, 1)
-        answered = weigh(evidence, foreseen, answered, doubt, boldness_of(alone, foreseen))
+        answered = weigh(evidence, foreseen, answered, doubt)
         doubt = share_of_errors(evidence, answered)
     return Beliefs(evidence, answered, foreseen, doubt, graphs, predictors, weights, setup.views)
 

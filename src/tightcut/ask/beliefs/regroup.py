@@ -23,12 +23,11 @@ from tightcut.ask.beliefs.evidence import AnswerEvidence
 from tightcut.ask.beliefs.harmonic import Harmonic
 
 # Chosen on digits and USPS, with wrong answers.
-REWARD = 2.0  # for each group: half an answer
 ANSWER = 3.9  # odds of 49 to 1
-NEAR = 4.0  # what all neighbours of a point say together: one answer
+REWARD = ANSWER / 2  # for each group
+NEAR = ANSWER  # what all neighbours of a point say together
 MOST_NEAR = 2 * ANSWER  # what nearness says of two groups
 SHARE = 0.9  # belief in the group that was found
-FOUNDER = 0.5  # points that the first point of a group counts more, where two groups are equally likely
 
 
 def start_from_groups(
@@ -45,7 +44,7 @@ def start_from_groups(
     weights : ndarray
         The weight of each opinion, the graphs first.
     group : int ndarray of shape (m,)
-        The groups as they are, from which one of two searches begins; k where a point has none.
+        The groups as they are, from which the search begins; k where a point has none.
     """
     k, m = evidence.n_groups, len(evidence.points)
     share = weights[: len(graphs)] / weights[: len(graphs)].sum()
@@ -61,8 +60,6 @@ def _ids(clusters: np.ndarray, evidence: AnswerEvidence, group: np.ndarray) -> n
     k = evidence.n_groups
     common = np.zeros((clusters.max() + 1, k + 1))
     np.add.at(common, (clusters, group), 1.0)
-    for g, i in evidence.founders.items():
-        common[clusters[i], evidence.home[g]] += FOUNDER
     ids = np.full(len(common), k)
     taken, given = linear_sum_assignment(common[:, :k], maximize=True)
     shared = common[taken, given] > 0

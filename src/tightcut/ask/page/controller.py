@@ -18,7 +18,7 @@ import numpy as np
 from tightcut.ask.base import QuestionSession
 from tightcut.ask.errors import LostJournalError, StaleQuestionError
 from tightcut.ask.page.items import Things
-from tightcut.ask.page.serializers import Showing, called, in_words, labels_table, pairs_table
+from tightcut.ask.page.serializers import Serializer, called, in_words, labels_table, pairs_table
 from tightcut.ask.records import Question
 from tightcut.drawing.layout import better_layout, first_layout
 
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 
 class Desk:
-    """A session and its actions, for any number of windows.
+    """Where a person answers: a session and its actions, for any number of windows.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Desk:
         self.records = records
         self.session: QuestionSession | None = None
         self.failure: str | None = None
-        self._showing = Showing(things, address)
+        self._serializer = Serializer(things, address)
         self._lock = threading.RLock()
         self._asked: dict[tuple[int, str], Question] = {}
         self._version = 0  # of the session: how many events the journal had at last
@@ -140,7 +140,7 @@ class Desk:
         reply: Reply = {"version": self._take_stock(session), "n_answers": session.n_answers_, "question": None}
         if question is not None:
             self._asked[question.number, question.kind] = question
-            reply["question"] = self._showing.question(question)
+            reply["question"] = self._serializer.question(question)
         return reply
 
     def do_answer(self, session: QuestionSession, values: Reply) -> Reply:
@@ -206,7 +206,7 @@ class Desk:
         step: tuple[float, ...] = (session.n_answers_, *(round(share, 4) for share in estimates))
         if step[0] > 0 and (not self._curve or self._curve[-1] != step):
             self._curve = [past for past in self._curve if past[0] < step[0]] + [step]
-        reply = self._showing.view(session, self._rows, all_answers=values.get("all_answers") is True)
+        reply = self._serializer.view(session, self._rows, all_answers=values.get("all_answers") is True)
         reply |= {"version": version, "curve": self._curve, "layout": self._n_layouts}
         if values.get("layout") != self._n_layouts and self._positions is not None:
             reply["map"] = {"rows": self._rows.tolist(), "positions": self._positions.tolist()}
@@ -214,13 +214,13 @@ class Desk:
 
     def do_gallery(self, session: QuestionSession, values: Reply) -> Reply:
         rows = session.typical(_whole(values, "group"), GALLERY).tolist()
-        return {"things": [self._showing.thing(row) for row in rows]}
+        return {"things": [self._serializer.thing(row) for row in rows]}
 
     def do_thing(self, session: QuestionSession, values: Reply) -> Reply:  # noqa: ARG002
         row = _whole(values, "row")
         if not 0 <= row < len(self.things):
             raise ValueError(f"There is no row {row}; the rows are 0 to {len(self.things) - 1}.")
-        return {"thing": self._showing.thing(row)}
+        return {"thing": self._serializer.thing(row)}
 
     def do_labels(self, session: QuestionSession, values: Reply) -> Reply:  # noqa: ARG002
         return {"text": labels_table(session, self.things)}

@@ -37,8 +37,8 @@ def group_label(group: int, name: str | None) -> str:
     return name or f"Group {letters}"
 
 
-class Showing:
-    """How things, questions and groups look on a page.
+class Serializer:
+    """Things, questions, groups and answers as JSON, for a page to draw.
 
     Parameters
     ----------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tightcut.ask.beliefs.evidence import SURE
+from tightcut.ask.beliefs.feature_models import ROWS_AT_ONCE
 from tightcut.ask.beliefs.inference import weigh, without_unknown
 from tightcut.ask.beliefs.labels import columns_lead, hit_rate, unknown_points
 from tightcut.ask.beliefs.mixture import Beliefs
@@ -17,7 +18,6 @@ FLOOR = 0.02  # smallest probability of being wrong
 ATYPICAL = 0.1  # weight of an answered point that was chosen because it is doubtful
 PURE, PARTS = 3.0, 4.0  # prior that a part of a plain cut is one group: 3 in 4
 HITS, CASES = 1.5, 2.0  # prior that a forecast from columns is right: 1.5 in 2
-ROWS_AT_ONCE = 8192
 
 
 def measure(beliefs: Beliefs) -> Progress:
