@@ -10,13 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from tightcut.certificates.ascent import Ascent, Standing, is_signed
 from tightcut.certificates.certificate import Certificate, fingerprint
-from tightcut.certificates.p_form import PForm
-from tightcut.certificates.relaxation import Candidate, Form
-from tightcut.certificates.rounding import improvement
 from tightcut.certificates.spectral import spectral_bound, spectral_estimate
 from tightcut.certificates.units import Problem
-from tightcut.certificates.z_form import ZForm
+from tightcut.certificates.verify import Proof
 from tightcut.clustering.cluster import as_generator, check_number, check_points, read_labels
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
@@ -26,9 +24,6 @@ from tightcut.utils.interruption import interruptible
 
 MOST_UNITS = 12_000  # a proof is a Cholesky factorisation of a dense matrix, of 1.2 GB for this many
 SPECTRAL_LIMIT = 2_000  # units up to which the spectral bound is proven even if the Z form will be better
-CHECKING = 0.2  # the share of the time that goes into looking at how good the multipliers are
-AIM = 0.1  # of the gap: where the relaxation is led to, so that rounding and repairs stay within the gap
-STALLED, RISE = 5, 1e-4  # looks without such a rise of the bound, as a share of the cut, after which it is given up
 
 Progress = Callable[[str, int, int, float], None]
 
@@ -94,137 +89,87 @@ def certify(
     >>> from tightcut.certificates import certify
     >>> ring = Graph.from_affinity(np.roll(np.eye(6), 1, axis=0) + np.roll(np.eye(6), -1, axis=0))
     >>> pairs = Constraints.from_pairs(6, [(0, 1)], [(1, 2)])
-    >>> print(certify(ring, pairs, cluster(ring, pairs, random_state=0).labels, random_state=0))
-    cut 0.6667, the smallest to four digits; no two clusters that respect the pairs have a cut below 0.6666 (gap 1 %)
+    >>> certificate = certify(ring, pairs, cluster(ring, pairs, random_state=0).labels, random_state=0)
+    >>> print(str(certificate).partition(" have")[0])
+    cut 0.6667, the smallest to four digits; no two clusters that respect the pairs
+    >>> 0.666 < certificate.bound <= certificate.cut
+    True
     """
     constraints = check_points(graph, constraints)
     check_number("seconds", seconds)
     check_number("gap", gap)
     labels = _respecting(labels, n_clusters, graph, constraints)
     problem = Problem.of(graph, constraints, int(labels.max()) + 1)
-    start = _Standing(labels, normalized_cut(graph, labels))
+    cut = normalized_cut(graph, labels)
     certificate = Certificate(
         labels=labels,
-        cut=start.cut,
+        cut=cut,
         bound=0.0,
         n_clusters=problem.n_clusters,
         form="none",
         fingerprint=fingerprint(graph, constraints),
-        given_cut=start.cut,
+        given_cut=cut,
         has_pairs=not constraints.is_empty,
     )
-    if problem.n_clusters == 1 or start.cut == 0:
+    if problem.n_clusters == 1 or cut == 0:
         return certificate
     rng = as_generator(random_state)
     with compiling_reported(progress), interruptible():
         _check_size(problem, most_units, rng)
-        work = _Work(graph, constraints, problem, gap, time.monotonic() + seconds, seconds, rng, n_jobs, progress)
-        return work.certificate(certificate)
+        deadline, standing = time.monotonic() + seconds, Standing(labels, cut)
+        report = _Report(progress, seconds, deadline)
+        ascent = Ascent(graph, constraints, problem, standing, gap, deadline, rng, n_jobs, report)
+        certificate = _certified(ascent, certificate, rounds=seconds > 0)
+        report(certificate.bound, done=True)
+    return certificate
 
 
-@dataclass(frozen=True, eq=False)
-class _Standing:
-    """The best clustering so far."""
+@dataclass(frozen=True)
+class _Report:
+    """Tells `progress` of a bound."""
 
-    labels: np.ndarray
-    cut: float
-
-
-@dataclass(eq=False)
-class _Work:
-    """One call of `certify`, after its arguments are checked."""
-
-    graph: Graph
-    constraints: Constraints
-    problem: Problem
-    gap: float
-    deadline: float
-    seconds: float
-    rng: np.random.Generator
-    n_jobs: int | None
     progress: Progress | None
+    seconds: float
+    deadline: float
 
-    def certificate(self, empty: Certificate) -> Certificate:
-        problem, standing, interrupted = self.problem, _Standing(empty.labels, empty.cut), False
-        best = empty
-        if not _is_signed(problem) or self.seconds == 0 or problem.linked.n_units <= SPECTRAL_LIMIT:
-            best = self._proven(best, "spectral", *spectral_bound(problem, self.rng))
-        form, candidate = None, None
-        if self.seconds > 0 and best.gap > self.gap:
-            form = self._form(standing)
-            candidate, standing, interrupted = self._ascend(form, standing, best.bound)
-        best = replace(best, labels=standing.labels, cut=standing.cut, interrupted=interrupted)
-        if form is not None and candidate is not None and problem.given_cut(candidate.estimate) > best.bound:
-            best = self._proven(
-                best, "Z" if isinstance(form, ZForm) else "P", *form.prove(candidate, problem.scaled_cut(best.cut))
-            )
-        self._report(best.bound, done=True)
-        return best
-
-    def _form(self, standing: _Standing) -> Form:
-        if _is_signed(self.problem):
-            return ZForm(self.problem, standing.labels, self.rng, self.n_jobs)
-        return PForm(self.problem, standing.labels, self.problem.scaled_cut(standing.cut), self.rng, self.n_jobs)
-
-    def _ascend(self, form: Form, standing: _Standing, proven: float) -> tuple[Candidate | None, _Standing, bool]:
-        """Rounds until the gap is closed, the time is up, nothing rises any more, or Ctrl-C."""
-        best: Candidate | None = None
-        began, looked, without_rise, tried = time.monotonic(), 0.0, 0, False
-        try:
-            with interruptible():
-                while time.monotonic() < self.deadline:
-                    target = self.problem.scaled_cut(standing.cut) * (1 - AIM * self.gap)
-                    form.improve(target, self.deadline)
-                    now = time.monotonic()
-                    if looked > CHECKING * (now - began) and now < self.deadline:
-                        continue
-                    before = -math.inf if best is None else best.estimate
-                    candidate = form.candidate(target)
-                    looked += time.monotonic() - now
-                    if candidate.estimate > before:
-                        best = candidate
-                    self._report(max(proven, self.problem.given_cut(candidate.estimate)))
-                    if best is not None and best.estimate >= (target if self.gap == 0 else target * (1 - self.gap / 2)):
-                        break
-                    without_rise = 0 if candidate.estimate > before + RISE * target else without_rise + 1
-                    if without_rise >= STALLED and tried:
-                        break
-                    if without_rise >= STALLED // 2 and not tried:
-                        tried, better = True, self._improved(form, standing)
-                        if better.cut < standing.cut:
-                            standing, tried, without_rise = better, False, 0
-                if not tried and (best is None or best.estimate < target * (1 - self.gap / 2)):
-                    standing = self._improved(form, standing)
-        except KeyboardInterrupt:
-            return best, standing, True
-        return best, standing, False
-
-    def _improved(self, form: Form, standing: _Standing) -> _Standing:
-        arguments = self.graph, self.constraints, self.problem.n_clusters, form.rounded(self.rng)
-        found = improvement(*arguments, standing.cut, self.rng, self.n_jobs)
-        return standing if found is None else _Standing(found.labels, found.cut)
-
-    def _proven(self, certificate: Certificate, form: str, bound: float, proof: dict[str, np.ndarray]) -> Certificate:
-        """The certificate with this bound, if it is better."""
-        given = self.problem.given_cut(bound)
-        if given <= certificate.bound:
-            return certificate
-        return replace(certificate, bound=given, form=form, proofs=[self.problem.given_proof(proof)])
-
-    def _report(self, bound: float, *, done: bool = False) -> None:
+    def __call__(self, bound: float, *, done: bool = False) -> None:
         if self.progress is not None:
             total = max(math.ceil(self.seconds), 1)
-            passed = total if done else min(int(self.seconds - (self.deadline - time.monotonic())), total - 1)
-            self.progress("bounding", max(passed, 0), total, bound)
+            passed = int(self.seconds - (self.deadline - time.monotonic()))
+            self.progress("bounding", total if done else min(max(passed, 0), total - 1), total, bound)
 
 
-def _is_signed(problem: Problem) -> bool:
-    """Whether the Z form applies: without a cannot-link a single cluster meets its inequality, whatever the bound."""
-    return problem.n_clusters == 2 and len(problem.cannot_link) > 0
+def _certified(ascent: Ascent, certificate: Certificate, *, rounds: bool) -> Certificate:
+    """The certificate with the spectral bound and, with `rounds`, that of the relaxation."""
+    problem = ascent.problem
+    if not is_signed(problem) or not rounds or problem.linked.n_units <= SPECTRAL_LIMIT:
+        certificate = _proven(problem, certificate, "spectral", *spectral_bound(problem, ascent.rng))
+    if not rounds or certificate.gap <= ascent.gap:
+        return certificate
+    form, interrupted = ascent.form(), False
+    try:
+        with interruptible():
+            ascent.run(form)
+    except KeyboardInterrupt:
+        interrupted = True
+    standing = ascent.standing
+    certificate = replace(certificate, labels=standing.labels, cut=standing.cut, interrupted=interrupted)
+    if ascent.best is None:
+        return certificate
+    proof = form.prove(ascent.best, problem.scaled_cut(standing.cut))
+    return _proven(problem, certificate, "Z" if is_signed(problem) else "P", *proof)
+
+
+def _proven(problem: Problem, certificate: Certificate, form: str, bound: float, proof: Proof) -> Certificate:
+    """The certificate with this bound, if it is better."""
+    given = problem.given_cut(bound)
+    if given <= certificate.bound:
+        return certificate
+    return replace(certificate, bound=given, form=form, proofs=[problem.given_proof(proof)])
 
 
 def _check_size(problem: Problem, most_units: int, rng: np.random.Generator) -> None:
-    n_units = (problem.signed if _is_signed(problem) else problem.linked).n_units
+    n_units = (problem.signed if is_signed(problem) else problem.linked).n_units
     if n_units <= most_units:
         return
     estimate = problem.given_cut(spectral_estimate(problem, rng))

@@ -237,6 +237,9 @@ class PForm:
         bounds = np.column_stack([np.where(signed, 0, -np.inf), np.full(len(start), np.inf)])
         options = {"maxiter": EVALUATIONS, "maxfun": EVALUATIONS, "maxcor": 15, "ftol": 0, "gtol": 1e-12}
         with suppress(_Enough):
+            if len(start) == 0:  # the spectral bound, with nothing to raise
+                value_and_slope(start)
+                return
             found = minimize(value_and_slope, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
             state["best"] = found.x
         self._mu, self._nu = np.split(state["best"] * light, [n_triangles])
