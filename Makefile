@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help ask demo test quick fuzz test-oldest lint format bench reproduce docs wheel clean clean-kernels
+.PHONY: help ask demo test quick fuzz test-oldest lint format bench results reproduce docs wheel clean clean-kernels
 
 # This list: each target with the line of comment above it.
 help:
@@ -51,6 +51,10 @@ format: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.two_clusters
 	$(BIN)/python -m benchmarks.many_clusters
+
+# Every table and figure that is older than what it measures, a night; goes on where it was interrupted; needs TIGHTCUT_DATA.
+results: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.status --make
 
 # The paper's experiments into docs/results, about an hour; goes on where it was interrupted.
 reproduce: $(VENV)/.dev

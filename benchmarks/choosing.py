@@ -32,7 +32,7 @@ from sklearn.metrics import adjusted_rand_score
 from benchmarks.instances import standardised, write
 from tightcut import COSC
 from tightcut.datasets import sample_constraints
-from tightcut.selection import SCALES, Setting
+from tightcut.selection import SCALED_TO, SCALES, Setting
 from tightcut.selection.graph_config import PAPER
 
 COMMAND = "python -m benchmarks.choosing"
@@ -126,8 +126,8 @@ def measure(task: tuple[str, float, int, int, float, bool]) -> dict:
         OLD_STANDARDISED: fit(standardised(X), **asdict(PAPER))[1],
     }
     fixed = dict.fromkeys([default, setting, *(candidates(default, X.shape[1]) if oracle else [])])
-    found |= {str(one): fit(X, **asdict(one))[1] for one in fixed}
-    told = [[str(one.setting), one.agreement, one.gain, one.standard_error] for one in tried]
+    found |= {named(one): fit(X, **asdict(one))[1] for one in fixed}
+    told = [[named(one.setting), one.agreement, one.gain, one.standard_error] for one in tried]
     return {
         "set": name,
         "share": share,
@@ -135,12 +135,21 @@ def measure(task: tuple[str, float, int, int, float, bool]) -> dict:
         "points": len(y),
         "classes": k,
         "effort": effort,
-        "default": str(default),
-        "setting": str(setting),
+        "default": named(default),
+        "setting": named(setting),
         "candidates": told,
         "found": found,
         "seconds": time.perf_counter() - started,
     }
+
+
+def named(setting: Setting) -> str:
+    learned = ", distances learned from must-links" if setting.learn_distances else ""
+    steps = f", {setting.diffusion} steps of diffusion" if setting.diffusion else ""
+    return (
+        f"columns {SCALED_TO[setting.scale]}{learned}; {setting.n_neighbors} neighbours, {setting.symmetrize}{steps}; "
+        f"influence {setting.influence:g}"
+    )
 
 
 def candidates(default: Setting, n_features: int) -> list[Setting]:

@@ -166,9 +166,15 @@ def median(values: list[float]) -> float:
 
 
 def write(
-    name: str, rows: list[dict[str, Any]], notes: list[str], command: str, machine: str = "single thread"
+    name: str,
+    rows: list[dict[str, Any]],
+    notes: list[str],
+    command: str,
+    machine: str = "single thread",
+    *,
+    shown: bool = True,
 ) -> None:
-    """Save a table as CSV and as Markdown with its notes, the command, the version and the machine."""
+    """Save a table as CSV and as Markdown with its notes, the command, the version and the machine; show it, too."""
     RESULTS.mkdir(exist_ok=True)
     columns = list(rows[0])
     with (RESULTS / f"{name}.csv").open("w", newline="") as file:
@@ -186,7 +192,8 @@ def write(
     lines += ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
     lines += ["| " + " | ".join(str(row[column]) for column in columns) + " |" for row in rows]
     (RESULTS / f"{name}.md").write_text("\n".join(lines) + "\n")
-    print("\n".join(lines))
+    if shown:
+        print("\n".join(lines))
 
 
 def quiet() -> None:

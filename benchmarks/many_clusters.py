@@ -1,10 +1,9 @@
-"""More than two clusters against the authors' own program, other libraries and published figures.
+"""More than two clusters against the authors' own program and other libraries.
 
     python -m benchmarks.many_clusters
 
-Three tables: every row of reference/authors.csv with k > 2, five seeds each (the authors ran seed 0); digits as in
-reference/peers.csv, with every method that gets the same pairs; iris and wine beside the figures published for the
-authors' program and PCCC. Given the graph, seconds are per run, after a warm-up.
+Two tables: every row of reference/authors.csv with k > 2, five seeds each (the authors ran seed 0); digits as in
+reference/peers.csv, with every method that gets the same pairs. Given the graph, seconds are per run, after a warm-up.
 """
 
 from __future__ import annotations
@@ -25,10 +24,9 @@ from benchmarks.instances import (
     quiet,
     reference,
     timed,
-    typed,
     write,
 )
-from tightcut import Constraints, Graph, MustLinkScaler, cluster, knn_affinity
+from tightcut import Graph, cluster, knn_affinity
 from tightcut.metrics import clustering_error
 from tightcut.warmup import warmup
 
@@ -36,21 +34,12 @@ SEEDS = range(5)
 FRESH_SEEDS = range(100, 120)
 COMMAND = "python -m benchmarks.many_clusters"
 
-# Adjusted Rand indices printed for iris and wine at 5, 10, 15 and 20 %: the authors' program, and PCCC.
-PUBLISHED = {
-    "iris": {"COSC authors": (0.76, 0.93, 0.97, 0.97)},
-    "wine": {"COSC authors": (0.85, 0.95, 0.99, 1.00), "PCCC": (0.93, 0.97, 1.00, 1.00)},
-}
-
-SETTINGS = ("default", "influence=1", "scaled", "scaled twice")
-
 
 def main() -> None:
     quiet()
     warmup()
     against_authors()
     against_peers()
-    against_published()
 
 
 def against_authors() -> None:
@@ -148,72 +137,6 @@ def against_peers() -> None:
         "- `blobs20k` of the reference is not described there, so it could not be rebuilt.",
     ]
     write("many_clusters_peers", rows, notes, COMMAND)
-
-
-def against_published() -> None:
-    rows = []
-    for dataset, published in PUBLISHED.items():
-        X, y = points(dataset)
-        X = (X - X.mean(axis=0)) / X.std(axis=0)
-        for draw, (place, percent) in product(DRAWS, enumerate((5, 10, 15, 20))):
-            n_chosen = int(np.ceil(percent * len(y) / 100))
-            drawn = [DRAWS[draw](y, n_chosen, np.random.default_rng(seed)) for seed in range(10)]
-            scores = np.mean([_published_scores(X, y, constraints) for constraints in drawn], axis=0)
-            rows.append(
-                {
-                    "dataset": dataset,
-                    "%": percent,
-                    "pairs": n_chosen * (n_chosen - 1) // 2,
-                    "drawn": draw,
-                    **{f"ARI, {name}": f"{score:.3f}" for name, score in zip(SETTINGS, scores, strict=True)},
-                    "COSC authors": published["COSC authors"][place],
-                    "PCCC": published.get("PCCC", ("", "", "", ""))[place],
-                }
-            )
-    notes = [
-        "- Means of ten draws, features standardised; no pair is violated in any run.",
-        (
-            "- Both readings of the protocol are shown. The published figures fit the first: 0.742 on sonar with 210 pairs "
-            "is plausible for pairs spread over all points, and not for 21 labelled ones."
-        ),
-        (
-            "- `scaled` is the default after `MustLinkScaler`, fitted to the must-links; `scaled twice` fits it again, to "
-            "the clusters found. Developed on seeds 300 to 309 (of wine, iris, wdbc, heart, ionosphere, sonar, breast "
-            "cancer, digits and usps) and not run on the seeds shown, 0 to 9, before this table."
-        ),
-    ]
-    write("many_clusters_published", rows, notes, COMMAND)
-
-
-def _published_scores(X: np.ndarray, y: np.ndarray, constraints: Constraints) -> list[float]:
-    """Adjusted Rand index of each of SETTINGS."""
-    scaler = MustLinkScaler()
-
-    def labels(points: np.ndarray, influence: float = 0) -> np.ndarray:
-        own = Graph.from_affinity(knn_affinity(points))
-        result = cluster(own, constraints, len(np.unique(y)), influence=influence, random_state=0)
-        if result.n_violations:
-            raise RuntimeError(f"{result.n_violations} violated pairs")
-        return result.labels
-
-    once = labels(scaler.fit_transform(X, must_link=constraints.must_link))
-    found = labels(X), labels(X, influence=1), once, labels(scaler.fit_transform(X, partial_labels=once))
-    return [adjusted_rand_score(y, own) for own in found]
-
-
-def spread_pairs(y: np.ndarray, n_chosen: int, rng: np.random.Generator) -> Constraints:
-    n_pairs = n_chosen * (n_chosen - 1) // 2
-    pairs = rng.integers(0, len(y), (2 * n_pairs + 50, 2))
-    return typed(y, pairs[pairs[:, 0] != pairs[:, 1]][:n_pairs])
-
-
-def pairs_among(y: np.ndarray, n_chosen: int, rng: np.random.Generator) -> Constraints:
-    chosen = rng.choice(len(y), n_chosen, replace=False)
-    i, j = np.triu_indices(n_chosen, 1)
-    return typed(y, np.column_stack([chosen[i], chosen[j]]))
-
-
-DRAWS = {"over all points": spread_pairs, "all among % of them": pairs_among}
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """Neighbours on the CPU: seconds, memory and recall of every choice of `neighbors=`, and of faiss.
 
-    python -m benchmarks.neighbours [mnist covertype shuttle blobs] [--jobs 2] [--crossover | --sparse]
+    python -m benchmarks.neighbours [mnist covertype shuttle blobs] [--jobs 2] [--sparse]
 
 Every search runs in a process of its own. scikit-learn and faiss are timed on a sample of queries against all points,
-and the time for all is computed from it: their time per query does not depend on the number of queries. With
---crossover the exact choices are compared from 1,000 points on instead, with --sparse cosine distances of sparse rows.
+and the time for all is computed from it: their time per query does not depend on the number of queries. With --sparse
+cosine distances of sparse rows instead.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import json
 import resource
 import subprocess
 import sys
-from functools import partial
 from importlib.util import find_spec
 from itertools import product
 
@@ -36,15 +35,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("sets", nargs="*", default=SETS, metavar="SET", help=f"of {', '.join(SETS)}")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--crossover", action="store_true")
     parser.add_argument("--sparse", action="store_true")
     parser.add_argument("--one", help="measure this choice here and print JSON")
     arguments = parser.parse_args()
     if arguments.one:
         print(json.dumps(measure(arguments.sets[0], arguments.one, arguments.jobs)))
-        return
-    if arguments.crossover:
-        write_crossover(arguments.jobs)
         return
     if arguments.sparse:
         write_sparse(arguments.jobs)
@@ -128,23 +123,6 @@ def build_index(points, choice, n_jobs):
     return lambda queries: np.sqrt(
         np.maximum(index.search(np.ascontiguousarray(queries, dtype=np.float32), K + 1)[0], 0)
     )
-
-
-def write_crossover(n_jobs: int) -> None:
-    rows = []
-    rng = np.random.default_rng(0)
-    for n_features in (2, 10, 50, 784):
-        for n in (1000, 2000, 5000, 10_000):
-            points = rng.normal(size=(n, n_features)).astype(np.float32)
-            row = {"features": n_features, "n": n}
-            for choice in ("tree", "blocked"):
-                make_index(points[:500], choice, n_jobs=n_jobs).kneighbors(n_neighbors=K)
-                once = partial(search, points, choice, n_jobs)
-                row[f"{choice} s"] = round(min(timed(once)[1] for _ in range(2)), 3)
-            rows.append(row)
-    notes = [f"- Exact search for {K} neighbours, normally distributed float32 points, the better of two runs."]
-    command = "python -m benchmarks.neighbours --crossover"
-    write("neighbours_crossover", rows, notes, command, f"{n_jobs} threads")
 
 
 def write_sparse(n_jobs: int) -> None:

@@ -6,17 +6,15 @@ black and white.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from PIL import Image
+
+from tightcut.plots import MARKERS
 
 COLOURS = ("black", "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442")
-MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
 TICKS = 6
 PANELS = {"error": "clustering error", "cut": "normalized cut", "violated": "violated fraction"}
@@ -84,13 +82,6 @@ def plot_lines(table: Any, measure: str, ax: Axes, *, methods: Sequence[str] | N
     ax.grid(visible=True, color="0.9")
     ax.set_axisbelow(True)
     return ax
-
-
-def save_png(figure: Figure, path: Path, dpi: int = 110) -> None:
-    """Save with a palette of 128 colours, which makes the file three times smaller."""
-    page = io.BytesIO()
-    figure.savefig(page, dpi=dpi)
-    Image.open(page).convert("RGB").quantize(128).save(path, format="png", optimize=True)
 
 
 def _scale_pairs(ax: Axes, numbers: Sequence[int]) -> None:

@@ -8,16 +8,14 @@ import pandas as pd
 import scipy.sparse as sp
 from matplotlib.figure import Figure
 
-from tightcut import COSC, Graph, datasets, knn_affinity, metrics, tradeoff_path
-from tightcut.plots import plot_clusters, plot_tradeoff
+from tightcut import COSC, Graph, KnnAffinity, datasets, knn_affinity, metrics, tradeoff_path
+from tightcut.plots import new_figure, plot_partitions, plot_tradeoff
 
 N_PAIRS = 80
 SEED = 0
 PAPER: dict[str, Any] = {
     "scale": "none",
-    "learn_distances": False,
-    "symmetrize": "maximum",
-    "diffusion": 0,
+    "affinity": KnnAffinity(learn_distances=False, symmetrize="maximum", diffusion=0),
     "influence": 0.0,
 }
 
@@ -41,7 +39,7 @@ def picture_of_tradeoff(quick: bool) -> Picture:  # noqa: FBT001 (a flag that `r
         [(result.n_violations, result.cut, metrics.clustering_error(dataset.y, result.labels)) for result in path],
         columns=["violated_pairs", "cut", "error"],
     )
-    figure = Figure(figsize=(5.4, 3.8), layout="constrained")
+    figure = new_figure(figsize=(5.4, 3.8))
     plot_tradeoff(path, dataset.y, ax=figure.add_subplot())
     return Picture(table, affinity, figure)
 
@@ -62,8 +60,4 @@ def picture_of_toy(quick: bool) -> Picture:  # noqa: FBT001
     table["cut"] = [metrics.normalized_cut(model.affinity_matrix_, labels) for labels in partitions.values()]
     table["error"] = [metrics.clustering_error(y, labels) for labels in partitions.values()]
     table["violated"] = [metrics.violated_fractions(known, labels).all for labels in partitions.values()]
-    figure = Figure(figsize=(5 * len(partitions), 5.4), layout="constrained")
-    for ax, (title, labels) in zip(figure.subplots(1, len(partitions)), partitions.items(), strict=True):
-        plot_clusters(X, labels, known if title == constrained else None, ax=ax)
-        ax.set_title(title, fontsize=11)
-    return Picture(table, model.affinity_matrix_, figure)
+    return Picture(table, model.affinity_matrix_, plot_partitions(X, partitions, {constrained: known}))

@@ -7,13 +7,13 @@ import os
 from pathlib import Path
 from typing import Any
 
-from experiments.figures import save_png
 from experiments.page import write_index
 from experiments.record import read_table
 from experiments.run import run
 from experiments.stamp import checksum, circumstances, commit
 from experiments.studies import STUDIES
 from tightcut import __version__
+from tightcut.plots import save_png
 
 
 def reproduce(

@@ -24,15 +24,9 @@ SLOW = (
     "tests/contract/test_demo.py",
     "tests/experiments/",
     "tests/rivals/",
-    "tests/unit/test_blocked.py::test_a_memory_mapped_file_gives_the_same_graph_in_less_memory_than_it_holds",
-    "tests/unit/test_blocked.py::test_exact[",
-    "tests/unit/test_blocked.py::test_far_cells_are_left_out",
-    "tests/unit/test_blocked.py::test_memory_is_the_graph_and_a_block",
     "tests/unit/test_datasets.py::test_unconstrained_recursion_gets_the_gaussian_toy_wrong",
     "tests/unit/test_large_files.py",
-    "tests/unit/test_neighbors.py::test_the_bridges_are_a_minimum_spanning_tree",
     "tests/unit/test_report.py::test_a_browser_draws_it",
-    "tests/unit/test_shadows.py::test_exact",
 )
 
 # Every run of "ci" sees the same examples, "quick" the first few of them; HYPOTHESIS_PROFILE=search looks for new ones.

@@ -66,6 +66,16 @@ def constraint_sets(draw, n, side=None, beliefs=None, min_pairs=0, max_pairs=6):
 
 
 @st.composite
+def any_constraints(draw, max_points=8, max_pairs=10):
+    """Must-links and cannot-links drawn independently of each other, so that a pair may be both."""
+    n = draw(st.integers(2, max_points))
+    pair = st.sampled_from(list(itertools.combinations(range(n), 2)))
+    links = st.dictionaries(pair, st.sampled_from([0.25, 0.5, 1.0]), max_size=max_pairs)
+    must, cannot = draw(links), draw(links)
+    return Constraints.from_pairs(n, list(must), list(cannot), list(must.values()), list(cannot.values()))
+
+
+@st.composite
 def problems(draw, max_vertices=8, connected=True, beliefs=None):
     """A graph and any constraints on it, consistent or not."""
     graph = draw(graphs(max_vertices=max_vertices, connected=connected))

@@ -1,8 +1,8 @@
 """Labels, cuts and seconds of two states of the source, side by side.
 
     git worktree add ../before REVISION
-    python -m benchmarks.frozen ../before/src [--only cluster] [--jobs 2]   both states, and the table of results
-    python -m benchmarks.frozen ../before/src --quick                       the quick subset, no table
+    python -m benchmarks.frozen ../before/src [--only cluster] [--jobs 2]   both states
+    python -m benchmarks.frozen ../before/src --quick                       the quick subset
     python -m benchmarks.frozen --check [--only ask]                        the quick subset against stored hashes
     python -m benchmarks.frozen --freeze                                    the present state's hashes are stored
 
@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.frozen.instances import BUNDLED, Instance, chosen
-from benchmarks.instances import commit, geometric_mean, write
+from benchmarks.instances import commit, geometric_mean
 from tightcut import __version__
 
 ROOT = Path(__file__).parents[2]
@@ -133,7 +133,7 @@ def check(instances: list[Instance], jobs: int) -> Iterator[str]:
 
 
 def compare(instances: list[Instance], given: argparse.Namespace) -> Iterator[str]:
-    """What differs between two states. The table of results is written unless only a part was asked for."""
+    """What differs between two states."""
     sources = {"before": given.before.resolve(), "after": ROOT / "src"}
     if not (sources["before"] / "tightcut" / "__init__.py").exists():
         sys.exit(f"{sources['before']} has no package tightcut; give the folder src of a worktree.")
@@ -146,10 +146,7 @@ def compare(instances: list[Instance], given: argparse.Namespace) -> Iterator[st
                 print(*rows[-1].values(), sep=" | ", flush=True)
                 if reason := difference(before, after):
                     differences.append(f"{name}: {reason}")
-    notes = list(summary(rows))
-    print(*notes, sep="\n")
-    if not (given.only or given.quick):
-        write("frozen", rows, notes, "python -m benchmarks.frozen BEFORE")
+    print(*summary(rows), sep="\n")
     yield from differences
 
 

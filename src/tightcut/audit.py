@@ -29,9 +29,8 @@ from tightcut.search.k_way import ManyClusters
 from tightcut.search.magnitudes import scaled_graph
 from tightcut.search.options import Progress
 from tightcut.search.partition import merge_must_links
-from tightcut.search.population import improve
+from tightcut.search.problem import improve
 from tightcut.search.signed_graph import SignedGraph
-from tightcut.search.soft_release import satisfied
 from tightcut.search.two_way import TwoClusters, vote
 from tightcut.utils.codes import renumber
 from tightcut.utils.parallel import run_tasks
@@ -120,32 +119,51 @@ def audit(
     if max_pairs is None:
         reads = graph.n_edges + constraints.n_pairs + n_clusters * graph.n_vertices
         max_pairs = min(LIMITS.most_pairs, max(LIMITS.fewest_pairs, LIMITS.work // reads))
-    without = _Without(scaled_graph(graph)[0], satisfied(constraints, present), n_clusters, effort, influence)
+    held = _holds(constraints, present)
     if n_clusters == 1 or constraints.is_empty:
         own = normalized_cut(graph, present)
-        return Audit(_rows(constraints, present, {}, 0.0), own, own)
-    present = without.solve(without.held, present, int(rng.integers(2**31)))
+        return Audit(_priced(constraints, held, {}, own), own, own)
+    without = _Without(graph, scaled_graph(graph)[0], constraints, held, n_clusters, effort, influence)
+    present = without.solve(without.one(None), present, int(rng.integers(2**31)))
     free = without.solve(None, None, int(rng.integers(2**31)))
+    found = _searched(without, present, free, n_solved, max_pairs, rng, n_jobs, progress or (lambda *_: None))
+    cuts = {row: (normalized_cut(graph, own), method) for row, (own, method) in found.items()}
+    # Prices are against the best clustering found that satisfies everything, whichever search found it.
+    whole = [cuts[row][0] for row, (own, _) in found.items() if _holds(constraints, own, row)]
+    reference = min([normalized_cut(graph, present), *whole])
+    free_cut = min([reference, normalized_cut(graph, free), *(cut for cut, _ in cuts.values())])
+    return Audit(_priced(constraints, held, cuts, reference), reference, free_cut)
+
+
+def _searched(
+    without: _Without,
+    present: np.ndarray,
+    free: np.ndarray,
+    n_solved: int,
+    max_pairs: int,
+    rng: np.random.Generator,
+    n_jobs: int | None,
+    report: Progress,
+) -> dict[int, tuple[np.ndarray, str]]:
+    """For each constraint that was looked at, by its row: a clustering without it, and how that was found."""
+    reference = normalized_cut(without.graph, present)
     suspicion = without.suspicion(present, free)
-    chosen = set(sorted(suspicion, key=lambda pair: -suspicion[pair])[:max_pairs])
-    considered = [pair for pair in suspicion if pair in chosen]
-    reference = normalized_cut(graph, present)
-    report = progress or (lambda *_: None)
-    found: dict[_Pair, tuple[np.ndarray, str]] = {}
-    guesses = run_tasks(without.estimate, [(pair, present, free) for pair in considered], n_jobs, as_list=False)
-    for step, (pair, guess) in enumerate(zip(considered, guesses, strict=True)):
+    rows = np.flatnonzero(without.held)
+    considered = np.sort(rows[np.argsort(-suspicion[rows], kind="stable")[:max_pairs]]).tolist()
+    found: dict[int, tuple[np.ndarray, str]] = {}
+    guesses = run_tasks(without.estimate, [(row, present, free) for row in considered], n_jobs, as_list=False)
+    for step, (row, guess) in enumerate(zip(considered, guesses, strict=True)):
         report("estimate", step + 1, len(considered), reference)
-        found[pair] = (present, "implied") if guess is None else (guess, "estimated")
-    cut = {pair: normalized_cut(graph, guess) for pair, (guess, _) in found.items()}
-    candidates = [pair for pair in found if found[pair][1] == "estimated"]
-    top = sorted(candidates, key=lambda pair: (round(cut[pair], 12), -suspicion[pair]))[:n_solved]
+        found[row] = (present, "implied") if guess is None else (guess, "estimated")
+    cut = {row: normalized_cut(without.graph, guess) for row, (guess, method) in found.items() if method == "estimated"}
+    top = sorted(cut, key=lambda row: (round(cut[row], 12), -suspicion[row]))[:n_solved]
     seeds = rng.integers(2**31, size=len(top)).tolist()
-    tasks = [(without.constraints(pair), found[pair][0], seed) for pair, seed in zip(top, seeds, strict=True)]
+    tasks = [(without.one(row), found[row][0], seed) for row, seed in zip(top, seeds, strict=True)]
     solved = run_tasks(without.solve, tasks, n_jobs, as_list=False)
-    for step, (pair, better) in enumerate(zip(top, solved, strict=True)):
+    for step, (row, better) in enumerate(zip(top, solved, strict=True)):
         report("solve", step + 1, len(top), reference)
-        found[pair] = better, "solved"
-    return _priced(graph, constraints, present, free, found)
+        found[row] = better, "solved"
+    return found
 
 
 def cut_without_constraints(graph: Graph, labels: Any, random_state: Any = 0) -> float:
@@ -170,41 +188,34 @@ def _solving_effort(n_clusters: int) -> float:
     return LIMITS.effort if n_clusters <= LIMITS.few_clusters else 0.0
 
 
-_Pair = tuple[str, int]  # kind, and place among the held constraints of that kind
-
-
 @dataclass(frozen=True, eq=False)
 class _Without:
-    """The problem with one of the held constraints left out."""
+    """The problem with one of its constraints left out. Rows are those of the must-links, then of the cannot-links."""
 
     graph: Graph
-    held: Constraints
+    scaled: Graph  # that the search can compute with
+    constraints: Constraints
+    held: np.ndarray  # the rows that the clustering satisfies; the others are left out anyway
     n_clusters: int
     effort: float
     influence: float
 
-    def constraints(self, pair: _Pair) -> Constraints:
-        kind, place = pair
-        masks = {"must": np.ones(self.held.n_must_link, bool), "cannot": np.ones(self.held.n_cannot_link, bool)}
-        masks[kind][place] = False
-        return self.held.select(masks["must"], masks["cannot"])
+    def one(self, row: int | None) -> Constraints:
+        """What the clustering satisfies, without one row."""
+        keep, n_must_link = self.held & (np.arange(len(self.held)) != row), self.constraints.n_must_link
+        return self.constraints.select(keep[:n_must_link], keep[n_must_link:])
 
-    def suspicion(self, present: np.ndarray, free: np.ndarray) -> dict[_Pair, float]:
+    def suspicion(self, present: np.ndarray, free: np.ndarray) -> np.ndarray:
         """Which constraints to look at first: above 1 those that the unconstrained clustering violates, then by strain.
 
         Strain is the share of an end's edge weight that goes to clusters other than its own.
         """
-        strain = 1 - own_share(self.graph, present)
-        result: dict[_Pair, float] = {}
-        for kind, pairs in (("must", self.held.must_link), ("cannot", self.held.cannot_link)):
-            opposed = (free[pairs[:, 0]] == free[pairs[:, 1]]) != (kind == "must")
-            values = opposed + strain[pairs].max(axis=1, initial=0)
-            result |= {(kind, place): value for place, value in enumerate(values.tolist())}
-        return result
+        strain = 1 - own_share(self.scaled, present)
+        return ~_holds(self.constraints, free) + strain[_pairs(self.constraints)].max(axis=1, initial=0)
 
     def solve(self, constraints: Constraints | None, start: np.ndarray | None, seed: int) -> np.ndarray:
         result = cluster(
-            self.graph,
+            self.scaled,
             constraints,
             self.n_clusters,
             effort=self.effort,
@@ -214,13 +225,23 @@ class _Without:
         )
         return renumber(result.labels)
 
-    def estimate(self, pair: _Pair, present: np.ndarray, free: np.ndarray) -> np.ndarray | None:
-        """Labels found by local search without the pair; None if the others imply it."""
-        rest = self.constraints(pair)
-        ends = (self.held.must_link if pair[0] == "must" else self.held.cannot_link)[pair[1]]
+    def estimate(self, row: int, present: np.ndarray, free: np.ndarray) -> np.ndarray | None:
+        """Labels found by local search without a row; None if the others imply it."""
+        rest, ends = self.one(row), _pairs(self.constraints)[row]
         if self.n_clusters == 2 and self.influence == 0:
-            return _estimate_two(self.graph, rest, ends, present, free)
-        return _estimate_many(self.graph, rest, pair[0], ends, [present, free], self.influence)
+            return _estimate_two(self.scaled, rest, ends, present, free)
+        is_must_link = row < self.constraints.n_must_link
+        return _estimate_many(self.scaled, rest, is_must_link, ends, [present, free], self.influence)
+
+
+def _pairs(constraints: Constraints) -> np.ndarray:
+    return np.concatenate([constraints.must_link, constraints.cannot_link])
+
+
+def _holds(constraints: Constraints, labels: np.ndarray, rows: Any = slice(None)) -> np.ndarray:
+    """Whether a clustering satisfies a constraint, or each of them."""
+    i, j = _pairs(constraints)[rows].T
+    return (labels[i] == labels[j]) == (np.arange(constraints.n_pairs)[rows] < constraints.n_must_link)
 
 
 def _estimate_two(
@@ -239,12 +260,17 @@ def _estimate_two(
 
 
 def _estimate_many(
-    graph: Graph, rest: Constraints, kind: str, ends: np.ndarray, starts: list[np.ndarray], influence: float
+    graph: Graph,
+    rest: Constraints,
+    is_must_link: bool,  # noqa: FBT001
+    ends: np.ndarray,
+    starts: list[np.ndarray],
+    influence: float,
 ) -> np.ndarray | None:
     k = int(starts[0].max()) + 1
     reduced = merge_must_links(graph, rest, k)
     first, second = reduced.unit[ends]
-    if first == second if kind == "must" else reduced.small.relations[first, second] != 0:
+    if first == second if is_must_link else reduced.small.relations[first, second] != 0:
         return None
     problem = ManyClusters.of(reduced.small, k)
     if influence > 0:
@@ -271,40 +297,15 @@ def own_share(graph: Graph, labels: np.ndarray) -> np.ndarray:
 
 
 def _priced(
-    graph: Graph,
-    constraints: Constraints,
-    present: np.ndarray,
-    free: np.ndarray,
-    found: dict[_Pair, tuple[np.ndarray, str]],
-) -> Audit:
-    """Prices against the best clustering found that satisfies everything, whichever search found it."""
-    held = satisfied(constraints, present)
-    reference = normalized_cut(graph, present)
-    cuts: dict[tuple[str, int, int], tuple[float, str]] = {}
-    for (kind, place), (labels, method) in found.items():
-        i, j = (held.must_link if kind == "must" else held.cannot_link)[place].tolist()
-        cuts[kind, i, j] = normalized_cut(graph, labels), method
-        if (labels[i] == labels[j]) == (kind == "must"):
-            reference = min(reference, cuts[kind, i, j][0])
-    free_cut = min([reference, normalized_cut(graph, free), *(cut for cut, _ in cuts.values())])
-    return Audit(_rows(constraints, present, cuts, reference), reference, free_cut)
-
-
-def _rows(
-    constraints: Constraints,
-    present: np.ndarray,
-    cuts: dict[tuple[str, int, int], tuple[float, str]],
-    reference: float,
+    constraints: Constraints, held: np.ndarray, cuts: dict[int, tuple[float, str]], reference: float
 ) -> tuple[ConstraintPrice, ...]:
-    rows = []
-    for kind, pairs, beliefs in (
-        ("must", constraints.must_link, constraints.must_link_belief),
-        ("cannot", constraints.cannot_link, constraints.cannot_link_belief),
-    ):
-        for (i, j), belief in zip(pairs.tolist(), beliefs.tolist(), strict=True):
-            violated = (present[i] == present[j]) != (kind == "must")
-            cut, method = cuts.get((kind, i, j), (reference, "violated" if violated else "skipped"))
-            # Differences in the last digits are rounding errors.
-            price = reference - cut if reference - cut > 1e-9 * reference else 0.0
-            rows.append(ConstraintPrice(kind, i, j, belief, price, reference - price, method))
-    return tuple(sorted(rows, key=lambda row: (-row.price, PRICING.index(row.method))))
+    """The price of every constraint against the cut of the best clustering that satisfies all."""
+    prices, ends = [], _pairs(constraints).tolist()
+    beliefs = np.concatenate([constraints.must_link_belief, constraints.cannot_link_belief]).tolist()
+    for row, ((i, j), belief) in enumerate(zip(ends, beliefs, strict=True)):
+        cut, method = cuts.get(row, (reference, "skipped" if held[row] else "violated"))
+        # Differences in the last digits are rounding errors.
+        price = reference - cut if reference - cut > 1e-9 * reference else 0.0
+        kind = "must" if row < constraints.n_must_link else "cannot"
+        prices.append(ConstraintPrice(kind, i, j, belief, price, reference - price, method))
+    return tuple(sorted(prices, key=lambda own: (-own.price, PRICING.index(own.method))))

@@ -1,4 +1,4 @@
-"""A demonstration on real data, run by ``make demo`` or ``python -m tightcut.demo``.
+"""A demonstration on real data, run by ``make demo`` or ``tightcut demo``.
 
 Handwritten 1s and 2s, which ship with scikit-learn. The smallest normalized cut splits off one way of writing a 1; four
 pairs of images known to show the same digit or different ones bring out the two digits instead.
@@ -8,10 +8,9 @@ pairs of images known to show the same digit or different ones bring out the two
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
-from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -33,7 +32,9 @@ def load() -> tuple[np.ndarray, np.ndarray]:
     return images[chosen], digits[chosen]
 
 
-def draw(images: np.ndarray, digits: np.ndarray, constraints: Constraints, models: dict[str, COSC], path: str) -> None:
+def draw(
+    images: np.ndarray, digits: np.ndarray, constraints: Constraints, models: dict[str, COSC], path: str | Path
+) -> None:
     """One panel per model, side by side."""
     from tightcut.plots import plot_partitions, save_png
 
@@ -44,11 +45,8 @@ def draw(images: np.ndarray, digits: np.ndarray, constraints: Constraints, model
     save_png(plot_partitions(images, partitions, dict.fromkeys(partitions, constraints)), path)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m tightcut.demo", description=__doc__.splitlines()[0])
-    parser.add_argument("--output", default="demo.png", metavar="PNG", help="where to save the picture (demo.png)")
-    output = parser.parse_args(arguments).output
-
+def main(output: str | Path = "demo.png") -> None:
+    """Print a table of the two clusterings, and save the picture."""
     print("Compiling the kernels; this takes up to a minute the first time, a second later on ...", file=sys.stderr)
     warmup()
     images, digits = load()

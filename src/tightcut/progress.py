@@ -9,15 +9,16 @@ from typing import Any, TextIO
 
 from tightcut.utils.compiling import SECONDS_OF_COMPILING
 
-WIDTH = 24
+WIDTH = 24  # characters of a bar
 SECONDS_BETWEEN_LINES = 2.0
-SECONDS_BETWEEN_UPDATES = 0.2
+SECONDS_BETWEEN_UPDATES = 0.2  # of a bar in a notebook
 
 
-class StatusLine:
-    """A line of text that is updated in place; where there is no terminal, printed at most every two seconds.
+class ProgressLine:
+    """Progress as a line that is updated in place; callable with (stage, done, total, best), for `cluster(progress=...)`.
 
-    In a notebook it is a bar that fills, in place, unless a stream is given.
+    Where there is no terminal, lines are printed at most every two seconds. In a notebook it is a bar that fills, unless
+    a stream is given.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -27,21 +28,32 @@ class StatusLine:
         self.started = time.monotonic()
         self._last_line = float("-inf")
 
+    def __call__(self, stage: str, done: int, total: int, best: float) -> None:
+        if stage == "compiling":
+            self.say(f"compiling once, about {SECONDS_OF_COMPILING} s")
+            return
+        seconds = time.monotonic() - self.started
+        cut = f"cut {best:.6g}  " if math.isfinite(best) else ""
+        drawn = "" if self._in_notebook else f"{bar(done, total)} "
+        text = f"tightcut {stage:<10} {drawn}{done}/{total}  {cut}{seconds:.1f} s"
+        self.show(text, finished=done >= total, share=done / max(total, 1))
+
+    def say(self, text: str) -> None:
+        """A sentence on a line of its own, shown at once."""
+        self.show(f"tightcut: {text}", finished=True)
+
     def show(self, text: str, *, finished: bool, share: float | None = None) -> None:
         """Show a text, and the share of the work that is done; None if it is unknown."""
         now = time.monotonic()
-        if self._in_notebook:
-            if finished or now - self._last_line >= SECONDS_BETWEEN_UPDATES:
-                self._last_line = now
-                self._show_bar(text, share)
-            return
-        terminal = self.stream.isatty()
-        if not terminal and not finished and now - self._last_line < SECONDS_BETWEEN_LINES:
+        wait = SECONDS_BETWEEN_UPDATES if self._in_notebook else SECONDS_BETWEEN_LINES
+        in_place = not self._in_notebook and self.stream.isatty()
+        if not (finished or in_place) and now - self._last_line < wait:
             return
         self._last_line = now
-        self.stream.write(f"\r\x1b[K{text}" if terminal else f"{text}\n")
-        if terminal and finished:
-            self.stream.write("\n")
+        if self._in_notebook:
+            self._show_bar(text, share)
+            return
+        self.stream.write((f"\r\x1b[K{text}" + "\n" * finished) if in_place else f"{text}\n")
         self.stream.flush()
 
     def _show_bar(self, text: str, share: float | None) -> None:
@@ -61,24 +73,6 @@ def in_notebook() -> bool:
     """Whether output goes to a notebook, which has no terminal to rewrite lines on."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return shell is not None and getattr(shell, "kernel", None) is not None
-
-
-class ProgressLine(StatusLine):
-    """Callable with (stage, done, total, best); give it to `cluster(progress=...)`."""
-
-    def __call__(self, stage: str, done: int, total: int, best: float) -> None:
-        if stage == "compiling":
-            self.say(f"compiling once, about {SECONDS_OF_COMPILING} s")
-            return
-        seconds = time.monotonic() - self.started
-        cut = f"cut {best:.6g}  " if math.isfinite(best) else ""
-        drawn = "" if self._in_notebook else f"{bar(done, total)} "
-        text = f"tightcut {stage:<10} {drawn}{done}/{total}  {cut}{seconds:.1f} s"
-        self.show(text, finished=done >= total, share=done / max(total, 1))
-
-    def say(self, text: str) -> None:
-        """A sentence on a line of its own, shown at once."""
-        self.show(f"tightcut: {text}", finished=True)
 
 
 def bar(done: int, total: int) -> str:

@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_iris
 
+from tightcut.ask import Session
+
 
 def _answer_truly(session, y, n, kind="pair"):
     """Answer n questions truly; returns the questions that were asked."""
@@ -30,6 +32,16 @@ def blobs():
     centres = np.array([[0, 0], [8, 0], [0, 8], [8, 8]])
     y = np.repeat(np.arange(4), 30)
     return centres[y] + rng.normal(size=(120, 2)), y
+
+
+@pytest.fixture
+def session(blobs):
+    return Session(blobs[0], random_state=0)
+
+
+@pytest.fixture(scope="session")
+def truth(blobs):
+    return blobs[1]
 
 
 @pytest.fixture(scope="session")

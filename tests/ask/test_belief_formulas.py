@@ -74,7 +74,7 @@ def test_what_a_regression_without_a_row_says_of_it(seed):
     group = np.arange(12) % 3
     z = (X - X.mean(axis=0)) / X.std(axis=0)
     similar = 1 + np.exp(-NEARNESS * np.square(z[:, None] - z).sum(axis=2) / 3)
-    inside = Regression(Kernel(X), rows, group).inside
+    inside = Regression(Kernel(X), rows, group).held_out
     for i in range(len(rows)):
         others = np.delete(rows, i)
         alpha = np.linalg.solve(

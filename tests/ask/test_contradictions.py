@@ -2,7 +2,7 @@
 
 import pytest
 
-from tightcut.ask import Question, Session
+from tightcut.ask import Question
 from tightcut.ask.contradictions import find_contradictions
 from tightcut.ask.records import Answer
 
@@ -34,10 +34,8 @@ def test_no_chain_no_contradiction():
 
 
 @pytest.mark.parametrize("choice", ["same", "different"])
-def test_a_contradicting_answer_is_kept_and_named(blobs, choice, answer_truly):
-    X, y = blobs
-    session = Session(X, random_state=0)
-    answer_truly(session, y, 30)
+def test_a_contradicting_answer_is_kept_and_named(session, truth, choice, answer_truly):
+    answer_truly(session, truth, 30)
     labels, groups = session.labels_, {g.id: g.members for g in session.groups}
     ids = sorted(g for g in groups if len(groups[g]) > 1)
     first, second = (groups[ids[0]][:2]) if choice == "different" else (groups[ids[0]][0], groups[ids[1]][0])

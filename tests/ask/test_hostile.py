@@ -6,11 +6,6 @@ import pytest
 from tightcut.ask import Question, Session, simulate
 
 
-@pytest.fixture
-def session(blobs):
-    return Session(blobs[0], random_state=0)
-
-
 @pytest.mark.parametrize("choice", ["yes", "", None, 1, True, ["same"], "Same", b"same", float("nan")])
 def test_choices_about_a_pair(session, choice):
     with pytest.raises(ValueError, match='"same", "different" or "unsure"'):

@@ -7,7 +7,8 @@ import pytest
 
 from tightcut import Constraints
 from tightcut.ask import Group, Progress, Question, Session, read_constraints
-from tightcut.ask.questions.choose import CHECK, EXPLORE
+from tightcut.ask.questions.choose import CHECK
+from tightcut.ask.questions.placing import EXPLORE
 
 
 def test_a_pair_question(blobs):
@@ -24,30 +25,24 @@ def test_a_pair_question(blobs):
         question.first = 3
 
 
-def test_a_pick_offers_the_groups(blobs, answer_truly):
-    X, y = blobs
-    session = Session(X, random_state=0)
-    answer_truly(session, y, 6, "pick")
+def test_a_pick_offers_the_groups(session, truth, answer_truly):
+    answer_truly(session, truth, 6, "pick")
     question = session.question("pick")
     assert question.second is None
     assert {g.id for g in question.groups} == {g.id for g in session.groups}
     assert all(isinstance(g, Group) and g.members for g in question.groups)
 
 
-def test_asking_twice_asks_the_same(blobs):
-    X, _ = blobs
-    session = Session(X, random_state=0)
+def test_asking_twice_asks_the_same(session):
     assert session.question() == session.question()
 
 
 @pytest.mark.parametrize("kind", ["pair", "pick"])
-def test_true_answers_lead_to_the_truth(blobs, kind, answer_truly):
-    X, y = blobs
-    session = Session(X, random_state=0)
-    answer_truly(session, y, 25, kind)
+def test_true_answers_lead_to_the_truth(session, truth, kind, answer_truly):
+    answer_truly(session, truth, 25, kind)
     labels = session.labels_
     assert len(np.unique(labels)) == 4
-    assert all(len(np.unique(labels[y == c])) == 1 for c in range(4))
+    assert all(len(np.unique(labels[truth == c])) == 1 for c in range(4))
 
 
 def test_the_labels_begin_as_the_plain_cut(blobs):
@@ -81,9 +76,7 @@ def test_numbers_stay_unique_while_questions_wait(digits, answer_truly, true_cho
     assert session.n_answers_ == 32
 
 
-def test_unsure_is_no_evidence_and_is_not_asked_again(blobs):
-    X, _ = blobs
-    session = Session(X, random_state=0)
+def test_unsure_is_no_evidence_and_is_not_asked_again(session):
     before = session.labels_
     question = session.question()
     session.answer(question, "unsure")
@@ -93,10 +86,8 @@ def test_unsure_is_no_evidence_and_is_not_asked_again(blobs):
     assert (session.labels_ == before).mean() > 0.9
 
 
-def test_undo_returns_to_the_state_before(blobs, answer_truly):
-    X, y = blobs
-    session = Session(X, random_state=0)
-    answer_truly(session, y, 7)
+def test_undo_returns_to_the_state_before(session, truth, answer_truly):
+    answer_truly(session, truth, 7)
     labels, question = session.labels_, session.question()
     session.answer(question, "different")
     event = session.undo()
@@ -112,14 +103,12 @@ def test_undo_without_answers(blobs):
         Session(blobs[0], random_state=0).undo()
 
 
-def test_revise_changes_an_answer(blobs, true_choice):
-    X, y = blobs
-    session = Session(X, random_state=0)
+def test_revise_changes_an_answer(session, truth, true_choice):
     question = session.question()
-    wrong = "different" if y[question.first] == y[question.second] else "same"
+    wrong = "different" if truth[question.first] == truth[question.second] else "same"
     session.answer(question, wrong)
-    session.revise(question.number, true_choice(question, y))
-    assert [a.choice for a in session.answers] == [true_choice(question, y)]
+    session.revise(question.number, true_choice(question, truth))
+    assert [a.choice for a in session.answers] == [true_choice(question, truth)]
     assert session.n_answers_ == 1
     assert session.n_actions_ == 2
     session.undo()
@@ -128,9 +117,7 @@ def test_revise_changes_an_answer(blobs, true_choice):
         session.revise(99, "same")
 
 
-def test_names(blobs):
-    X, _ = blobs
-    session = Session(X, random_state=0)
+def test_names(session):
     session.name(0, "Anna")
     question = session.question("pick")
     session.answer(question, "Berta")
@@ -146,10 +133,8 @@ def test_names(blobs):
     assert session.n_answers_ == 1
 
 
-def test_a_move_is_an_answer(blobs, answer_truly):
-    X, y = blobs
-    session = Session(X, random_state=0)
-    answer_truly(session, y, 20)
+def test_a_move_is_an_answer(session, truth, answer_truly):
+    answer_truly(session, truth, 20)
     other = next(g.id for g in session.groups if g.id != session.labels_[5])
     session.move(5, other)
     assert session.n_answers_ == 21
@@ -204,21 +189,17 @@ def test_groups_of_one_name_are_one(blobs, answer_truly, kind, tmp_path):
 
 
 @pytest.mark.parametrize("n_answers", [0, 12])
-def test_the_first_thing_of_a_group_can_be_moved(blobs, answer_truly, n_answers):
+def test_the_first_thing_of_a_group_can_be_moved(session, truth, answer_truly, n_answers):
     """Nobody was asked about the very first one; it is where it is only until somebody says otherwise."""
-    X, y = blobs
-    session = Session(X, random_state=0)
     first = session.groups[0].members[0]
-    answer_truly(session, y, n_answers)
+    answer_truly(session, truth, n_answers)
     session.move(first, "nine")
     (named,) = [group for group in session.groups if group.name == "nine"]
     assert session.labels_[first] == named.id
     assert session.answers[-1].believed
 
 
-def test_groups_that_were_undone_do_not_count(blobs):
-    X, _ = blobs
-    session = Session(X, random_state=0)
+def test_groups_that_were_undone_do_not_count(session):
     for choice in ("none", "unsure", "none"):
         session.answer(session.question("pick"), choice)
     for _ in range(3):
@@ -227,10 +208,8 @@ def test_groups_that_were_undone_do_not_count(blobs):
     assert session.progress().low <= session.progress().expected_accuracy <= session.progress().high <= 1
 
 
-def test_typical_and_doubtful(blobs, answer_truly):
-    X, y = blobs
-    session = Session(X, random_state=0)
-    answer_truly(session, y, 25)
+def test_typical_and_doubtful(session, truth, answer_truly):
+    answer_truly(session, truth, 25)
     for group in session.groups:
         rows = session.typical(group.id, 5)
         assert len(rows) == 5

@@ -215,7 +215,7 @@ WORKER = textwrap.dedent("""
     print("ready", flush=True)
     sys.stdin.readline()
     session = Session(X, answers=path, random_state=seed)
-    print(session._landscape.hub, session._journal.header["seed"], flush=True)
+    print(session._setup.hub, session._journal.header["seed"], flush=True)
     rng = np.random.default_rng(seed)
     for _ in range(n):
         row = int(rng.integers(60))
@@ -286,17 +286,6 @@ def test_a_disk_that_is_full_from_the_start(begin, path, limited):
     limited(10_000)
     begin().move(3, "none")
     assert len(path.read_text().splitlines()) == 2
-
-
-def test_an_interrupted_answer_leaves_no_half_line(session, path, monkeypatch):
-    text, question = path.read_bytes(), session.question()
-    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
-    with pytest.raises(KeyboardInterrupt):
-        session.answer(question, "same")
-    monkeypatch.undo()
-    assert path.read_bytes() == text
-    session.answer(question, "same")
-    assert session.n_answers_ == 5
 
 
 # A journal that is lost

@@ -46,10 +46,8 @@ def test_an_answer_and_its_view_compute_everything_once(blobs, counts, true_choi
     assert counts == dict.fromkeys(COMPUTED, 1)
 
 
-def test_a_name_changes_no_belief(blobs, counts):
-    X, y = blobs
-    session = Session(X, random_state=0)
-    simulate(session, y, 8)
+def test_a_name_changes_no_belief(session, truth, counts):
+    simulate(session, truth, 8)
     labels, groups = session.labels_, session.groups
     counts.clear()
     session.name(groups[0].id, "Anna")
@@ -59,13 +57,11 @@ def test_a_name_changes_no_belief(blobs, counts):
     assert counts == {"effective_answers": 1, "named_groups": 1, "measure": 1}
 
 
-def test_the_beliefs_that_decide_whether_an_answer_founds_a_group_are_kept(blobs, counts):
-    X, y = blobs
-    session = Session(X, random_state=0)
-    simulate(session, y, 12)
+def test_the_beliefs_that_decide_whether_an_answer_founds_a_group_are_kept(session, truth, counts):
+    simulate(session, truth, 12)
     question = session.question()
     counts.clear()
-    session.answer(question, "different" if y[question.first] != y[question.second] else "same")
+    session.answer(question, "different" if truth[question.first] != truth[question.second] else "same")
     session.question()
     founded = session.answers[-1].founds is not None
     assert counts["believe"] == 1 + founded

@@ -39,6 +39,20 @@ def run(folder, capsys):  # noqa: ARG001
 
 
 @pytest.fixture
+def fails(run):
+    """Check that a command line prints no result, that the error has these texts, and its exit code; returns the error."""
+
+    def check(line, *texts, code=1):
+        found, out, err = run(line)
+        assert (found, out) == (code, ""), err
+        for text in texts:
+            assert text in err
+        return err
+
+    return check
+
+
+@pytest.fixture
 def child_environment():
     """Where another interpreter finds the package that is tested here."""
     return os.environ | {"PYTHONPATH": str(Path(tightcut.__file__).parents[1])}

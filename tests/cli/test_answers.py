@@ -78,11 +78,8 @@ def test_in_python_with_the_data(answered):
 
 @pytest.mark.usefixtures("answered")
 @pytest.mark.parametrize("command", ["check answers.jsonl moons.csv", "evaluate answers.jsonl moons.csv"])
-def test_where_a_table_is_needed_a_journal_is_named_as_what_it_is(run, command):
-    code, _, err = run(command)
-    assert code == 1
-    assert "answers.jsonl holds the answers of tightcut ask" in err
-    assert "--constraints" in err
+def test_where_a_table_is_needed_a_journal_is_named_as_what_it_is(fails, command):
+    fails(command, "answers.jsonl holds the answers of tightcut ask", "--constraints")
 
 
 FLOWERS = "length,width,{}\n" + "".join(f"{i / 7:.3f},{(i * i % 31) / 5:.1f},{i // 20}\n" for i in range(60))

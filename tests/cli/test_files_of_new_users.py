@@ -58,19 +58,27 @@ def test_files_that_work(run, folder, content):
     ],
     ids=["text", "missing", "names", "same id", "empty", "ragged", "unknown column", "mixed separators", "one row"],
 )
-def test_files_that_do_not(run, folder, content, options, message):
+def test_files_that_do_not(fails, folder, content, options, message):
     (folder / "data.csv").write_text(content)
-    code, out, err = run(f"cluster data.csv -k 2 {options}")
-    assert code == 1
-    assert out == ""
-    assert message in err
+    err = fails(f"cluster data.csv -k 2 {options}", message)
     assert err.splitlines()[-1].startswith("Error: ")
 
 
-def test_a_directory(run):
-    code, _, err = run("cluster . -k 2")
-    assert code == 1
-    assert ". is a directory, not a file. Name one of the files in it." in err
+@pytest.mark.parametrize(
+    ("line", "message", "code"),
+    [
+        ("cluster . -k 2", ". is a directory, not a file. Name one of the files in it.", 1),
+        ("cluster mons.csv -k 2", "mons.csv does not exist. Did you mean 'moons.csv'?", 1),
+        ("cluster moons.csv -k 2 --decimal=", "'' is not one character", 2),
+        (
+            "cluster moons.npy -k 2 --constraints pairs.csv",
+            "'m00' is not a row of moons.npy, which are numbered 0 to 59.",
+            1,
+        ),
+    ],
+)
+def test_names_of_nothing(fails, line, message, code):
+    fails(line, message, code=code)
 
 
 @pytest.mark.parametrize(
@@ -80,33 +88,28 @@ def test_a_directory(run):
         ("--answers .", "--answers . is a directory; name a file in it, such as answers.jsonl."),
     ],
 )
-def test_questions_that_cannot_be_asked(run, options, message):
+def test_questions_that_cannot_be_asked(fails, options, message):
     pytest.importorskip("uvicorn")
-    code, _, err = run(f"ask moons.csv --id name --no-browser {options}")
-    assert code == 1
-    assert message in err
+    fails(f"ask moons.csv --id name --no-browser {options}", message)
 
 
-def test_questions_about_a_folder_of_pictures(run, folder):
+def test_questions_about_a_folder_of_pictures(fails, folder):
     (folder / "pictures").mkdir()
-    code, _, err = run("ask pictures --console")
-    assert code == 1
-    assert "pictures is a directory. DATA holds numbers to cluster by" in err
-    assert "tightcut ask DATA --images pictures" in err
+    fails(
+        "ask pictures --console",
+        "pictures is a directory. DATA holds numbers to cluster by",
+        "tightcut ask DATA --images pictures",
+    )
 
 
-def test_questions_about_texts_alone(run, folder):
+def test_questions_about_texts_alone(fails, folder):
     (folder / "mails.csv").write_text("id,text\na,hello\nb,good bye\n")
-    code, _, err = run("ask mails.csv --console")
-    assert code == 1
-    assert "mails.csv has no column of numbers to cluster by; its columns are 'id', 'text'." in err
+    fails("ask mails.csv --console", "mails.csv has no column of numbers to cluster by; its columns are 'id', 'text'.")
 
 
-def test_questions_about_a_table_with_a_hole(run, folder, monkeypatch):
+def test_questions_about_a_table_with_a_hole(run, fails, folder, monkeypatch):
     (folder / "data.csv").write_text(GOOD.replace("3.5,9", "3.5,"))
-    code, _, err = run("ask data.csv --console")
-    assert code == 1
-    assert "--missing mean" in err
+    err = fails("ask data.csv --console", "--missing mean")
     assert "--missing drop" not in err
     monkeypatch.setattr("builtins.input", lambda _: "q")
     code, out, err = run("ask data.csv --console --missing mean")
@@ -115,11 +118,9 @@ def test_questions_about_a_table_with_a_hole(run, folder, monkeypatch):
     assert "Question 1." in out
 
 
-def test_a_folder_without_parquet_files(run, folder):
+def test_a_folder_without_parquet_files(fails, folder):
     (folder / "points").mkdir()
-    code, _, err = run("cluster-graph --points points -k 2")
-    assert code == 2
-    assert "points holds no Parquet files" in err
+    fails("cluster-graph --points points -k 2", "points holds no Parquet files", code=2)
 
 
 def test_classes_as_pandas_writes_floats(run, folder):
@@ -139,64 +140,38 @@ def test_classes_as_pandas_writes_floats(run, folder):
     assert "1 must-link and 1 cannot-link" in run("check pairs.csv")[1]
 
 
-def test_decimal_commas_of_beliefs(run, folder):
+def test_decimal_commas_of_beliefs(run, fails, folder):
     (folder / "pairs.csv").write_text("a;b;type;belief\nm00;m10;must;0,5\n")
     (folder / "moons.csv").write_text((folder / "moons.csv").read_text().replace(",", ";").replace(".", ","))
     for line in ("cluster moons.csv -k 2 --id name --drop class --constraints pairs.csv", "check pairs.csv"):
-        code, _, err = run(f"{line} --decimal .")
-        assert code == 1
-        assert """'0,5' has a decimal comma. If all numbers do, use --decimal ",".""" in err
+        fails(f"{line} --decimal .", """'0,5' has a decimal comma. If all numbers do, use --decimal ",".""")
         assert run(f"{line} --decimal ,")[0] == 0
 
 
-def test_no_option_is_suggested_that_the_command_does_not_have(run, folder):
+def test_no_option_is_suggested_that_the_command_does_not_have(run, fails, folder):
     (folder / "edges.csv").write_text("id_l;id_r;match_probability\na;b;0,9\n")
-    code, _, err = run("resolve edges.csv")
-    assert code == 1
-    assert "'0,9' has a decimal comma. Write it with a decimal point." in err
+    fails("resolve edges.csv", "'0,9' has a decimal comma. Write it with a decimal point.")
     assert run("cluster moons.csv -k 2 --id name --drop class --save model.tcut -q")[0] == 0
     (folder / "new.csv").write_text("name,x,y\nnew,1,2\nnew,3,4\n")
-    code, _, err = run("predict model.tcut new.csv")
-    assert code == 1
-    assert "Identifiers must differ: remove one of the rows, or use another column: --id.\n" in err
+    fails(
+        "predict model.tcut new.csv", "Identifiers must differ: remove one of the rows, or use another column: --id.\n"
+    )
 
 
-def test_a_decimal_point_of_no_character(run):
-    code, _, err = run("cluster moons.csv -k 2 --decimal=")
-    assert code == 2
-    assert "'' is not one character" in err
-
-
-def test_a_missing_file(run):
-    code, _, err = run("cluster mons.csv -k 2")
-    assert code == 1
-    assert "mons.csv does not exist. Did you mean 'moons.csv'?" in err
-
-
-def test_a_file_without_permission(run, folder):
+def test_a_file_without_permission(fails, folder):
     (folder / "data.csv").write_text(GOOD)
     (folder / "data.csv").chmod(0)
     if os.access(folder / "data.csv", os.R_OK):
         pytest.skip("root may read everything")
-    code, _, err = run("cluster data.csv -k 2")
-    assert code == 1
-    assert "permission denied. Try: chmod u+r data.csv" in err
+    fails("cluster data.csv -k 2", "permission denied. Try: chmod u+r data.csv")
 
 
-def test_pairs_with_an_unknown_name(run, folder):
+def test_pairs_with_an_unknown_name(fails, folder):
     (folder / "pairs.csv").write_text("a,b,type\nm00,m99,must\n")
-    code, _, err = run("cluster moons.csv -k 2 --id name --drop class --constraints pairs.csv")
-    assert code == 1
-    assert (
-        "pairs.csv, line 2, column 'b': 'm99' is not an identifier of moons.csv (they look like 'm00', 'm01')." in err
+    fails(
+        "cluster moons.csv -k 2 --id name --drop class --constraints pairs.csv",
+        "pairs.csv, line 2, column 'b': 'm99' is not an identifier of moons.csv (they look like 'm00', 'm01').",
     )
-
-
-def test_pairs_of_names_for_data_without(run):
-    code, _, err = run("cluster moons.npy -k 2 --constraints pairs.csv")
-    assert code == 1
-    assert "'m00' is not a row of moons.npy, which are numbered 0 to 59." in err
-    assert "--id COLUMN" in err
 
 
 def test_pairs_of_row_numbers(run, folder):
@@ -204,7 +179,7 @@ def test_pairs_of_row_numbers(run, folder):
     assert run("cluster moons.npy -k 2 --constraints rows.csv --effort 0.1")[0] == 0
 
 
-def test_rows_without_values_stay_in_the_output_without_a_label(run, folder):
+def test_rows_without_values_stay_in_the_output_without_a_label(run, fails, folder):
     lines = (folder / "moons.csv").read_text().splitlines()
     for row in (3, 7):
         name, _, y, kind = lines[row].split(",")
@@ -212,9 +187,7 @@ def test_rows_without_values_stay_in_the_output_without_a_label(run, folder):
     (folder / "moons.csv").write_text("\n".join(lines))
     (folder / "pairs.csv").write_text("a,b,type\nm00,m10,must\nm02,m45,cannot\n")
     command = "cluster moons.csv -k 2 --id name --drop class --constraints pairs.csv --effort 0.1 -o labels.csv"
-    code, _, err = run(command)
-    assert code == 1
-    assert "Missing in all: 2 values (2 in 'x'), in 2 of 60 rows" in err
+    fails(command, "Missing in all: 2 values (2 in 'x'), in 2 of 60 rows")
     code, out, err = run(f"{command} --missing drop")
     assert code == 0
     assert "58, 2 without a label" in out
@@ -239,18 +212,7 @@ def test_categories(run, folder):
 def test_standard_input(folder, child_environment):
     command = [
         sys.executable,
-        "-m",
-        "tightcut",
-        "cluster",
-        "-",
-        "-k",
-        "2",
-        "--id",
-        "name",
-        "--drop",
-        "class",
-        "-o",
-        "-",
+        *["-m", "tightcut", "cluster", "-", "-k", "2", "--id", "name", "--drop", "class", "-o", "-"],
     ]
     with (folder / "moons.csv").open() as stream:
         done = subprocess.run(command, stdin=stream, capture_output=True, text=True, env=child_environment)

@@ -5,8 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import tightcut
 from tightcut import Constraints, demo
 
@@ -60,16 +58,14 @@ print("late:", *sorted(late))
 """
 
 
-@pytest.mark.slow
 def test_nothing_is_compiled_after_the_warm_up():
     environment = os.environ | {"PYTHONPATH": str(Path(tightcut.__file__).parents[1])}
     run = subprocess.run([sys.executable, "-c", SIGNATURES], capture_output=True, text=True, env=environment)
     assert run.stdout == "late:\n", run.stdout + run.stderr
 
 
-@pytest.mark.slow
 def test_the_demo_shows_what_constraints_do(tmp_path, capsys):
-    demo.main(["--output", str(tmp_path / "demo.png")])
+    demo.main(tmp_path / "demo.png")
     shown = capsys.readouterr()
     assert "Compiling" in shown.err
     rows = {line.split()[0]: line.split() for line in shown.out.splitlines() if "constrained" in line}

@@ -61,6 +61,9 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch, capsys):
             assert printed == text
         elif page != README:  # whose commands are about files of the reader
             run_commands(text, capsys)
+    if page == README:
+        assert namespace["model"].n_violations_ == 1
+        assert namespace["path"][0].n_violations < namespace["path"][-1].n_violations
 
 
 @pytest.mark.parametrize("page", [README, *PAGES], ids=name)
@@ -124,6 +127,18 @@ def resolve(dotted):
             names.insert(0, last)
     for attribute in names:
         value = getattr(value, attribute)
+
+
+def test_the_readme_begins_with_little_code_and_commands_that_exist():
+    text, makefile = README.read_text(encoding="utf-8"), (ROOT / "Makefile").read_text(encoding="utf-8")
+    code = [block for language, block in blocks(README) if language == "python"]
+    assert len(code[0].splitlines()) <= 11
+    assert text.index("make demo") < text.index("make test") < text.index("```python")
+    for target in re.findall(r"^\$ make (\w+)", text, flags=re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE)
+    pictures = re.findall(r"!\[[^\]]*\]\((.*?)\)", text)
+    assert len(pictures) == 2
+    assert all((ROOT / picture).stat().st_size < 200_000 for picture in pictures)
 
 
 def test_every_lemma_is_tested_on_the_page_of_tests():

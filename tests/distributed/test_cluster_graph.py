@@ -19,6 +19,8 @@ distributed = pytest.importorskip("distributed")
 
 QUICK = {"effort": 0.3, "random_state": 0}
 SMALL = QUICK | {"n_units": 150, "partition_size": 4000}
+PATH = pd.DataFrame({"i": [0, 1, 2, 3, 4], "j": [1, 2, 3, 4, 5], "weight": 1.0})
+RING = pd.DataFrame({"i": np.arange(6), "j": (np.arange(6) + 1) % 6, "weight": 1.0})
 
 
 def planted(n, k, seed=0, inside=8, between=1):
@@ -217,7 +219,7 @@ def test_vertices_without_an_edge_weigh_what_they_do_in_memory():
     ],
 )
 def test_bad_edges_are_refused(change, message):
-    edges = pd.DataFrame({"i": [0, 1, 2, 3, 4], "j": [1, 2, 3, 4, 5], "weight": 1.0})
+    edges = PATH.copy()
     for column, value in change.items():
         edges.loc[3, column] = value
     with pytest.raises(ValueError, match=message):
@@ -244,7 +246,7 @@ def test_tables_that_are_no_edges(edges, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_clusters": 1}, "n_clusters must be a whole number of at least 2; got 1"),
+        ({"n_clusters": 1}, "n_clusters must be at least 2; got 1"),
         ({"n_clusters": 7}, "7 non-empty clusters need at least that many points; there are 6"),
         ({"n_units": 1}, "n_units must be"),
         ({"n_clusters": 3, "n_units": 2}, "n_units=2 units cannot make 3 clusters"),
@@ -254,21 +256,23 @@ def test_tables_that_are_no_edges(edges, message):
     ],
 )
 def test_settings_that_make_no_sense(options, message):
-    edges = pd.DataFrame({"i": [0, 1, 2, 3, 4], "j": [1, 2, 3, 4, 5], "weight": 1.0})
     with pytest.raises(ValueError, match=message):
+        cluster_graph(PATH, **options)
+
+
+@pytest.mark.parametrize(
+    ("edges", "options", "error", "message"),
+    [
+        (PATH.to_numpy(), {}, TypeError, "edges must be a Dask data frame or the path"),
+        (PATH, {"constraints": [(0, 1)]}, TypeError, "Constraints or a data frame of pairs, not list"),
+        (PATH, {"client": "tcp://nowhere"}, TypeError, "client must be a distributed.Client, not str"),
+        (PATH, {"n_clusters": 2.5}, TypeError, "n_clusters must be an integer; got 2.5"),
+        ("no such folder", {}, FileNotFoundError, "no such folder"),
+    ],
+)
+def test_arguments_of_other_types(edges, options, error, message):
+    with pytest.raises(error, match=message):
         cluster_graph(edges, **options)
-
-
-def test_arguments_of_other_types():
-    edges = pd.DataFrame({"i": [0, 1], "j": [1, 2], "weight": 1.0})
-    with pytest.raises(TypeError, match="edges must be a Dask data frame or the path"):
-        cluster_graph(edges.to_numpy(), None, 2)
-    with pytest.raises(TypeError, match="constraints must be Constraints or a data frame of pairs, not list"):
-        cluster_graph(edges, [(0, 1)], 2)
-    with pytest.raises(TypeError, match="client must be a distributed.Client, not str"):
-        cluster_graph(edges, None, 2, client="tcp://nowhere")
-    with pytest.raises(FileNotFoundError):
-        cluster_graph("no such folder", None, 2)
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -282,9 +286,6 @@ def test_contradictions_are_told_in_the_names_of_vertices(k):
     with pytest.raises(InconsistentConstraintsError) as caught:
         cluster_graph(edges, Constraints.from_pairs(10, cannot_link=clique), k)
     assert len(caught.value.witness) == len(clique)
-
-
-RING = pd.DataFrame({"i": np.arange(6), "j": (np.arange(6) + 1) % 6, "weight": 1.0})
 
 
 @pytest.mark.parametrize("edges", [RING.assign(weight=0.0), RING.assign(weight=0), RING.assign(j=RING["i"])])

@@ -15,7 +15,6 @@ from experiments.studies import STUDIES
 from tightcut import __version__, datasets
 
 
-@pytest.mark.slow
 def test_a_miniature_of_pccc(tmp_path):
     table = reproduce("pccc", tmp_path, quick=True, trials=1)
     assert table["status"].tolist() == ["ok", "ok"]
@@ -37,7 +36,6 @@ def test_a_miniature_of_pccc(tmp_path):
     assert "the one that did the work" in (tmp_path / "index.md").read_text()
 
 
-@pytest.mark.slow
 def test_a_miniature_of_binary_with_its_figure_and_its_statement(tmp_path, monkeypatch):
     from dataclasses import replace
 
@@ -52,7 +50,6 @@ def test_a_miniature_of_binary_with_its_figure_and_its_statement(tmp_path, monke
     assert "| SL | " in page
 
 
-@pytest.mark.slow
 def test_a_miniature_of_the_toy(tmp_path):
     table = reproduce("toy", tmp_path, quick=True).set_index("clustering")
     assert table.loc["truth", "error"] == 0
@@ -78,7 +75,6 @@ def test_an_unknown_study(tmp_path):
         reproduce("binery", tmp_path)
 
 
-@pytest.mark.slow
 def test_the_command(tmp_path):
     def command(*arguments):
         line = [sys.executable, "-m", "experiments", *arguments, "--quick", "-o", str(tmp_path)]

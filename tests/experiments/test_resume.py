@@ -43,7 +43,6 @@ def wait_until(condition, seconds=300):
         time.sleep(0.02)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 def test_a_killed_run_resumes_and_leaves_no_process_behind(tmp_path):
     path, folder, cache = tmp_path / "cells.csv", tmp_path / "fits", str(tmp_path / "cache")
@@ -77,7 +76,6 @@ def test_a_killed_run_resumes_and_leaves_no_process_behind(tmp_path):
     assert len(read_table(path)) == len(before | set(range(trials)))
 
 
-@pytest.mark.slow
 def test_what_is_done_again(blobs, tmp_path):
     path, folder = tmp_path / "cells.csv", tmp_path
     arguments = {"blobs": blobs}, [5]
@@ -101,7 +99,6 @@ def test_what_is_done_again(blobs, tmp_path):
     assert fits(endless, trials=1, time_limit=limit, retry=True) == 1
 
 
-@pytest.mark.slow
 def test_rows_of_two_graphs_are_never_mixed(blobs, tmp_path):
     path, (X, y) = tmp_path / "cells.csv", blobs
     run({"a": Median(), "b": Median()}, {"blobs": blobs, "other": blobs}, [5], trials=2, path=path)
@@ -121,7 +118,6 @@ def test_rows_of_two_graphs_are_never_mixed(blobs, tmp_path):
     assert set(n_neighbors["graph"]) & set(before["graph"]) == set()
 
 
-@pytest.mark.slow
 def test_other_classes_are_another_problem(blobs, tmp_path):
     path, (X, y) = tmp_path / "cells.csv", blobs
     first, second = (run({"a": Median()}, {"d": (X, own)}, [5], trials=1, path=path) for own in (y, y[::-1] ** 2))
@@ -130,7 +126,6 @@ def test_other_classes_are_another_problem(blobs, tmp_path):
     assert third["error"].item() > first["error"].item()
 
 
-@pytest.mark.slow
 def test_rows_of_two_versions_are_never_mixed(blobs, tmp_path, monkeypatch, capsys):
     path = tmp_path / "cells.csv"
     arguments = {"a": Median()}, {"blobs": blobs}, [5]
@@ -146,7 +141,6 @@ def test_rows_of_two_versions_are_never_mixed(blobs, tmp_path, monkeypatch, caps
     assert set(read_table(path)["version"]) == {"99.0"}
 
 
-@pytest.mark.slow
 def test_a_table_without_a_stamp_is_done_again(blobs, tmp_path):
     path = tmp_path / "cells.csv"
     arguments = {"a": Median()}, {"blobs": blobs}, [5]
@@ -172,7 +166,6 @@ def test_a_line_that_was_cut_short_does_not_count(tmp_path):
     assert Record(path).rows == {}
 
 
-@pytest.mark.slow
 def test_several_runs_share_a_record(blobs, tmp_path):
     path = tmp_path / "new" / "cells.csv"
     run({"a": Median()}, {"blobs": blobs}, [5], trials=1, path=path)

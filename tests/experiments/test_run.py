@@ -24,7 +24,6 @@ from tightcut.rivals import PCKMeans
 QUICK = COSC(effort=0.3)
 
 
-@pytest.mark.slow
 def test_rows_say_what_the_same_fit_says():
     iris = datasets.load_iris()
     table = run({"COSC": QUICK, "PCKMeans": PCKMeans()}, {"iris": "iris"}, [30], trials=1)
@@ -72,7 +71,6 @@ def test_every_method_sees_the_same_pairs_and_the_same_graph(blobs, tmp_path):
     assert len(seen) == 4  # every trial and number of pairs draws its own
 
 
-@pytest.mark.slow
 def test_methods_that_raise_hang_or_crash_are_recorded(blobs):
     hangs = run({"Sleeps": Sleeps(3600)}, {"blobs": blobs}, [5], trials=1, time_limit=1)
     others = run({"Raises": Raises(), "Crashes": Crashes(), "Median": Median()}, {"blobs": blobs}, [5], trials=1)
@@ -95,7 +93,6 @@ def test_a_method_that_cannot_be_sent_is_a_failed_cell(blobs, monkeypatch):
     assert "no_such_module_there" in table["message"][0]
 
 
-@pytest.mark.slow
 def test_the_number_of_jobs_changes_nothing_but_the_time(blobs):
     methods = {"COSC": QUICK, "PCKMeans": PCKMeans(), "Raises": Raises()}
     one, two = (run(methods, {"blobs": blobs}, [5, 40], trials=2, n_jobs=n_jobs, noise=[0, 0.2]) for n_jobs in (1, 2))
@@ -193,7 +190,6 @@ def test_no_process_is_left(blobs, monkeypatch):
     assert set(active_children()) <= before
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits what a process allocates")
 def test_a_fit_that_allocates_too_much_is_recorded(blobs):
     methods = {"Hoards": Hoards(gigabytes=3.0), "Modest": Hoards(gigabytes=0.1)}

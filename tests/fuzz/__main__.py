@@ -21,7 +21,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CACHE = HERE.parents[1] / ".fuzz"
-PATIENCE = 300  # seconds for a problem and for compiling what it needs
+PATIENCE = 1200  # seconds for a problem and for compiling what it needs, on a machine that has other things to do
 
 
 def parsed(arguments=None):

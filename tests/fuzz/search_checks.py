@@ -13,7 +13,6 @@ from tightcut import Constraints, Graph, cluster, tradeoff_path
 from tightcut.audit import audit
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem.objective import normalized_cut
-from tightcut.search.partition import refine_labels
 from tightcut.search.spectral_k import choose_n_clusters
 
 CHECKS = {}
@@ -119,21 +118,6 @@ def prices(rng):
 
 
 @check
-def refinement(rng):
-    made = problem(rng)
-    if made is None:
-        return
-    graph, known = made
-    n = graph.n_vertices
-    k = clusters(rng, n)
-    present = np.append(np.arange(k), rng.integers(k, size=n - k))
-    held = known.select(*(_holds(known, present)))
-    found = refine_labels(graph, held, present, np.random.default_rng(0))
-    assert_labels(found, k, all_used=True)
-    assert held.violations(found).n_violations == 0
-
-
-@check
 def number_of_clusters(rng):
     made = problem(rng)
     if made is None:
@@ -144,11 +128,6 @@ def number_of_clusters(rng):
         return
     assert 2 <= found.n_clusters <= made[0].n_vertices
     assert found.eigenvalues is None or np.isfinite(found.eigenvalues).all()
-
-
-def _holds(known, labels):
-    must, cannot = known.must_link, known.cannot_link
-    return labels[must[:, 0]] == labels[must[:, 1]], labels[cannot[:, 0]] != labels[cannot[:, 1]]
 
 
 def _progress(stage, done, total, best):

@@ -1,6 +1,7 @@
 """Steps between two of many clusters: against all ways to move the free vertices, and never worse on any graph."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ def problem(n, k, seed, n_pairs=0):
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("limit", [1, 20, 10_000])
 def test_never_worse_and_pairs_stay_where_they_are(k, seed, limit, monkeypatch):
-    monkeypatch.setattr(boundaries, "MOVABLE", limit)
+    monkeypatch.setattr(boundaries, "LIMITS", replace(boundaries.LIMITS, movable=limit))
     graph, own, labels = problem(120, k, seed, n_pairs=8)
     before = labels.copy()
     moved = move_boundaries(own, labels, k)
@@ -62,7 +63,7 @@ def test_boundaries_that_gain_nothing_end_the_sweep(monkeypatch):
     monkeypatch.setattr(boundaries, "_moved_boundary", nothing)
     own = ConstrainedGraph.from_graph(Graph.from_affinity(weights), Constraints.from_pairs(40))
     np.testing.assert_array_equal(move_boundaries(own, labels, 8), labels)
-    assert boundaries.IDLE <= len(tried) < 8
+    assert boundaries.LIMITS.idle <= len(tried) < 8
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -46,7 +46,7 @@ KEPT_APART = Constraints.from_pairs(3, must_link=[(0, 1)], cannot_link=[(0, 2), 
 
 
 def test_a_side_lighter_than_the_rounding_error_of_the_other_has_a_cut():
-    assert bipartition(LIGHT_POINT, KEPT_APART, np.random.default_rng(0), QUICK).cut == 2
+    assert bipartition(LIGHT_POINT, KEPT_APART, np.random.default_rng(0), QUICK).history == (2.0,)
 
 
 @pytest.mark.filterwarnings("ignore:FISTA stopped")

@@ -8,14 +8,15 @@ from toys import k_partition_table, partitions_into
 
 from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError, cluster, knn_affinity
 from tightcut.search import cpsat as exact
-from tightcut.search import soft as within
+from tightcut.search import soft
+from tightcut.search.problem import Partition
 
 pytest.importorskip("ortools", reason="needs OR-Tools: pip install ortools")
 
 
 @pytest.fixture
 def without_solver(monkeypatch):
-    monkeypatch.setattr(within, "solver_installed", lambda: False)
+    monkeypatch.setattr(soft, "solver_installed", lambda: False)
 
 
 def torn_problem(seed, k):
@@ -101,11 +102,11 @@ def test_the_solver_mends_what_the_search_missed(monkeypatch):
     graph, constraints = torn_problem(0, 3)
     least, start = least_belief(graph, constraints, 3), np.arange(graph.n_vertices) % 3
 
-    def lazy(_graph, pairs, _k, _limit, _rng, _options, *, known, **_):
-        return min([start, *known], key=lambda labels: pairs.violations(labels).belief)
+    def lazy(_graph, pairs, _k, _limit, _rng, _options, _influence, known):
+        return Partition(min([start, *known], key=lambda labels: pairs.violations(labels).belief))
 
     assert constraints.violations(start).belief > least
-    monkeypatch.setattr(within, "partition_within", lazy)
+    monkeypatch.setattr(soft, "_within", lazy)
     found = cluster(graph, constraints, 3, max_violations="fewest", random_state=0)
     assert found.violated_belief == pytest.approx(least)
 

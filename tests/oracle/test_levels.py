@@ -279,9 +279,9 @@ def test_batches_end_where_starts_agree_and_gain_nothing(scores, effort, n_batch
 @pytest.mark.parametrize(
     ("last", "effort", "cycles"),
     [
-        (0.9, 1, [1, 1, search.CYCLES]),
+        (0.9, 1, [1, 1, search.STAGES.cycles]),
         (0.9995, 1, [1, 1]),  # a cycle came before, and next to nothing has changed since
-        (0.9995, 2, [search.CYCLES]),  # none came before
+        (0.9995, 2, [search.STAGES.cycles]),  # none came before
     ],
 )
 def test_cycles_end_a_search_unless_one_has_just_been_made(last, effort, cycles, made_up):
@@ -291,7 +291,7 @@ def test_cycles_end_a_search_unless_one_has_just_been_made(last, effort, cycles,
         joins.append(last if len(joins) == 2 else 0.9)
         return [(joins[-1] * min(score for score, _ in population), np.zeros(1))]
 
-    def cycled(_, __, ___, population, most=search.CYCLES):
+    def cycled(_, __, ___, population, most=search.STAGES.cycles):
         made.append(most)
         return population
 
@@ -362,7 +362,7 @@ def test_a_solution_far_from_the_best_is_kept_but_not_joined(graph, monkeypatch)
     rng = np.random.default_rng(0)
     good = [search.improve(problem, problem.start(np.random.default_rng(seed))[1]) for seed in range(3)]
     noise = problem.judge(problem.random_labels(rng))
-    assert noise[0] > search.CLOSE * min(good)[0]
+    assert noise[0] > search.STAGES.close * min(good)[0]
     agreed = []
     agreement = ManyClusters.agreement
     monkeypatch.setattr(

@@ -18,12 +18,10 @@ from toys import (
 )
 
 from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster, kernels, knn_affinity
-from tightcut.problem.objective import normalized_cut
 from tightcut.search import exchange
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.exchange import resplit_pairs, split_and_merge
 from tightcut.search.k_way import Prices
-from tightcut.search.partition import refine_labels
 
 HARD, SOFT, TORN = 80, 25, 50  # problems for each k
 
@@ -402,37 +400,6 @@ def test_agglomeration_takes_the_best_merge_every_time(seed):
         expected[members] = min(members)
     labels = kernels.agglomerate(joint.copy(), joint.sum(axis=1), volume.copy(), relation.copy(), price, k)
     np.testing.assert_array_equal(labels, expected)
-
-
-@pytest.mark.parametrize("k", [2, 3])
-def test_refined_labels_keep_their_numbers_and_constraints_and_never_cut_more(k):
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        labels = rng.permutation(np.arange(30) % k)
-        pairs = rng.integers(30, size=(12, 2))
-        pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-        same = labels[pairs[:, 0]] == labels[pairs[:, 1]]
-        constraints = Constraints.from_pairs(30, pairs[same], pairs[~same])
-        graph = random_graph(rng, 30)
-        found = refine_labels(graph, constraints, labels, rng)
-        assert constraints.violations(found).n_violations == 0
-        assert np.unique(found).tolist() == list(range(k))
-        assert normalized_cut(graph, found) <= normalized_cut(graph, labels) * (1 + 1e-9)
-
-
-def test_refined_labels_stay_near_clusters_that_are_not_the_smallest_cut():
-    """Eight cliques in a ring, in pairs that are cut at the heavier edges: no single point gains by a move."""
-    size, n = 6, 8
-    weights = np.kron(np.eye(n), np.ones((size, size)))
-    for a in range(n):
-        b = (a + 1) % n
-        weights[a * size, b * size + 1] = weights[b * size + 1, a * size] = 2.0 if a % 2 else 0.5
-    graph = Graph.from_affinity(weights - np.diag(np.diag(weights)))
-    labels = np.repeat(np.arange(n) // 2, size)  # four pairs of cliques, cut at the heavier edges
-    best = cluster(graph, None, 4, random_state=0)
-    assert best.cut < normalized_cut(graph, labels)
-    found = refine_labels(graph, Constraints.from_pairs(n * size), labels, np.random.default_rng(0))
-    np.testing.assert_array_equal(found, labels)
 
 
 @pytest.mark.parametrize("seed", range(30))

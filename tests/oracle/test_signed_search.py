@@ -23,7 +23,7 @@ from tightcut.search.evolve import search
 from tightcut.search.multilevel import coarsen, coarsest, uncoarsen
 from tightcut.search.options import SearchOptions
 from tightcut.search.signed_graph import SignedGraph
-from tightcut.search.tradeoff import penalized_graph, satisfied, tighten
+from tightcut.search.tradeoff import penalized_graph, tighten
 from tightcut.search.two_way import TwoClusters
 
 
@@ -213,7 +213,7 @@ def test_tightening_keeps_what_is_satisfied_and_never_raises_the_cut(graph, data
     side = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
     assume(0 < side.sum() < n)
     improved = tighten(graph, constraints, side)
-    assert satisfied(constraints, side).violations(improved).n_violations == 0
+    assert constraints.satisfied_by(side).violations(improved).n_violations == 0
     assert normalized_cut(graph, improved.astype(int)) <= normalized_cut(graph, side.astype(int)) * (1 + 1e-9)
 
 

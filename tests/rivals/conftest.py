@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from strategies import dense_pairs
 
 from tightcut import Constraints, Graph
 from tightcut.datasets import sample_constraints
@@ -28,7 +29,9 @@ def instance(request):
     constraints = Constraints.from_pairs(n, known.must_link, known.cannot_link, beliefs[:split], beliefs[split:])
     A = graph.weights.toarray()
     D = np.diag(A.sum(axis=1))
-    return SimpleNamespace(graph=graph, constraints=constraints, n=n, A=A, D=D, L=D - A, Q=signed_links(constraints))
+    q = dense_pairs(n, constraints.must_link, constraints.must_link_belief)
+    q -= dense_pairs(n, constraints.cannot_link, constraints.cannot_link_belief)
+    return SimpleNamespace(graph=graph, constraints=constraints, n=n, A=A, D=D, L=D - A, Q=q)
 
 
 @pytest.fixture
@@ -46,14 +49,3 @@ def fitted(instance):
         )
 
     return fit
-
-
-def signed_links(constraints):
-    q = np.zeros((constraints.n_points, constraints.n_points))
-    for pairs, values in (
-        (constraints.must_link, constraints.must_link_belief),
-        (constraints.cannot_link, -constraints.cannot_link_belief),
-    ):
-        q[pairs[:, 0], pairs[:, 1]] += values
-        q[pairs[:, 1], pairs[:, 0]] += values
-    return q

@@ -135,6 +135,16 @@ def test_the_estimate_alone_finds_wrong_pairs():
     assert prices[0].price > 0.3 * prices.cut
 
 
+def test_a_price_is_that_of_its_pair_where_the_labels_given_violate_another():
+    """The search satisfies the first pair, too, which then was taken for the second."""
+    squares = np.kron(np.eye(2), 1 - np.eye(4))
+    squares[3, 4] = squares[4, 3] = 0.5
+    known = Constraints.from_pairs(8, must_link=[(0, 1), (2, 5)])
+    prices = audit(Graph.from_affinity(squares), known, [1, 0, 0, 0, 0, 0, 0, 0])
+    assert [(row.first, row.second, row.method) for row in prices] == [(2, 5, "solved"), (0, 1, "violated")]
+    assert prices[0].price > 0.1
+
+
 @pytest.mark.parametrize("settings", [{"n_solved": -1}, {"max_pairs": -1}])
 def test_fewer_than_none_are_refused(moons, settings):
     graph, y = moons

@@ -9,27 +9,12 @@ import pickle
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.sparse.csgraph import breadth_first_order
+from strategies import any_constraints
 
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem import Constraints
 from tightcut.problem import two_colouring as colouring_module
-
-
-@st.composite
-def constraint_sets(draw, max_points=8, max_pairs=10):
-    n = draw(st.integers(2, max_points))
-    pairs = list(itertools.combinations(range(n), 2))
-    must = draw(st.lists(st.sampled_from(pairs), max_size=max_pairs, unique=True))
-    cannot = draw(st.lists(st.sampled_from(pairs), max_size=max_pairs, unique=True))
-    return Constraints.from_pairs(n, must, cannot)
-
-
-def satisfies(labels, constraints):
-    return all(labels[i] == labels[j] for i, j in constraints.must_link.tolist()) and all(
-        labels[i] != labels[j] for i, j in constraints.cannot_link.tolist()
-    )
 
 
 def assert_contradiction(witness, constraints):
@@ -64,32 +49,31 @@ def shortest_odd_walk(constraints):
     return None
 
 
-@settings(max_examples=150, deadline=None)
-@given(constraint_sets())
+@settings(max_examples=150)
+@given(any_constraints())
 def test_two_colouring_against_all_labellings(constraints):
     result = constraints.two_colouring()
-    labellings = [
-        labels for labels in itertools.product((0, 1), repeat=constraints.n_points) if satisfies(labels, constraints)
-    ]
+    every = itertools.product((0, 1), repeat=constraints.n_points)
+    labellings = [labels for labels in every if not constraints.violations(labels).n_violations]
     assert result.consistent == bool(labellings)
     if result.consistent:
         assert result.witness is None
-        assert satisfies(result.colour.tolist(), constraints)
+        assert tuple(result.colour.tolist()) in labellings
         # Every satisfying labelling is one choice of swap per component.
         assert len(labellings) == 2**result.n_components
     else:
         assert_contradiction(result.witness, constraints)
 
 
-@settings(max_examples=100, deadline=None)
-@given(constraint_sets())
+@settings(max_examples=100)
+@given(any_constraints())
 def test_the_witness_of_a_small_set_is_the_shortest(constraints):
     witness = constraints.two_colouring().witness
     assert shortest_odd_walk(constraints) == (None if witness is None else len(witness))
 
 
-@settings(max_examples=100, deadline=None)
-@given(constraint_sets())
+@settings(max_examples=100)
+@given(any_constraints())
 def test_components_and_reference_colours(constraints):
     result = constraints.two_colouring()
     reach = np.eye(constraints.n_points, dtype=bool)
@@ -103,8 +87,8 @@ def test_components_and_reference_colours(constraints):
         assert result.colour[np.flatnonzero(result.component == component)[0]] == 0
 
 
-@settings(max_examples=100, deadline=None)
-@given(constraint_sets())
+@settings(max_examples=100)
+@given(any_constraints())
 def test_conflict_witness_is_a_shortest_joined_cannot_link(constraints):
     witness = constraints.conflict_witness()
     single = [
@@ -121,20 +105,16 @@ def test_conflict_witness_is_a_shortest_joined_cannot_link(constraints):
         assert len(constraints.conflicts()) == sum(length is not None for length in single)
 
 
-def test_a_tail_is_cut_off_the_witness():
+@pytest.mark.parametrize("budget", [colouring_module.SEARCH_BUDGET, 0])
+def test_a_tail_is_cut_off_the_witness(budget, monkeypatch):
+    """Also where a single search is affordable: it starts from point 1, at the far end of the tail."""
+    monkeypatch.setattr(colouring_module, "SEARCH_BUDGET", budget)
     constraints = Constraints.from_pairs(7, [(0, 1), (2, 3)], [(1, 2), (3, 4), (4, 5), (5, 6), (4, 6)])
     assert constraints.two_colouring().witness == [("cannot", 4, 5), ("cannot", 5, 6), ("cannot", 6, 4)]
 
 
-def test_tails_are_cut_when_only_one_search_is_affordable(monkeypatch):
-    # That search starts from point 1, at the far end of the tail.
-    monkeypatch.setattr(colouring_module, "SEARCH_BUDGET", 0)
-    constraints = Constraints.from_pairs(7, [(0, 1), (2, 3)], [(1, 2), (3, 4), (4, 5), (5, 6), (4, 6)])
-    assert constraints.two_colouring().witness == [("cannot", 4, 5), ("cannot", 5, 6), ("cannot", 6, 4)]
-
-
-@settings(max_examples=60, deadline=None)
-@given(constraint_sets())
+@settings(max_examples=60)
+@given(any_constraints())
 def test_one_search_still_proves_the_contradiction(constraints):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(colouring_module, "MAX_SEARCHES", 1)

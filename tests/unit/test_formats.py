@@ -132,6 +132,16 @@ def test_broken_json_lines(tmp_path, content, message):
         read_table(tmp_path / "a.jsonl")
 
 
+def test_lists_and_dates_are_no_numbers(tmp_path):
+    pyarrow, module = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.feather")
+    (tmp_path / "a.jsonl").write_text('{"x": [1], "y": 1}\n{"x": [2], "y": 2}\n')
+    dates = np.array(["2026-01-31", "2026-02-01"], "M8[s]")  # numpy makes counts from 1970 of them
+    module.write_feather(pyarrow.table({"x": dates, "y": [1.5, 2.5]}), tmp_path / "a.feather")
+    for name, example in (("a.jsonl", r"\[1\]"), ("a.feather", "2026-01-31")):
+        with pytest.raises(InputError, match=f"column 'x' holds text such as '{example}"):
+            read_data(tmp_path / name)
+
+
 def test_names_that_a_record_lacks_are_missing_values(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"x": 1, "y": 2}\n{"y": 3}\n')
     with pytest.raises(InputError, match="line 2, column 'x': the cell is empty"):
@@ -355,7 +365,7 @@ def test_pairs_from_a_workbook(tmp_path):
 
 def test_a_file_without_parts(tmp_path):
     (tmp_path / "a.csv").write_text(CSV)
-    with pytest.raises(InputError, match="a.csv holds nothing that could be named; leave out ::people"):
+    with pytest.raises(InputError, match="a.csv has no named parts; leave out ::people"):
         read_data(f"{tmp_path}/a.csv::people")
 
 

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import make_blobs
+from strategies import random_graph
 
 from tightcut import Constraints, cluster, knn_affinity
 from tightcut.datasets import sample_constraints
@@ -16,12 +17,6 @@ from tightcut.metrics import clustering_error
 from tightcut.problem.graph import HASHED_AT_ONCE, Graph, validate_affinity
 
 PATH = np.array([[0.0, 2.0, 0.0], [2.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
-
-
-def random_affinity(n, seed, density=0.5):
-    rng = np.random.default_rng(seed)
-    upper = np.triu(rng.random((n, n)) * (rng.random((n, n)) < density), 1)
-    return upper + upper.T
 
 
 def cut(graph, mask):
@@ -46,16 +41,7 @@ def test_every_container_gives_the_same_graph(make):
     assert (graph.n_vertices, graph.n_edges, graph.volume) == (3, 2, 6.0)
 
 
-@pytest.mark.parametrize(
-    "dtype",
-    [
-        bool,
-        np.int8,
-        np.uint32,
-        np.float16,
-        np.float32,
-    ],
-)
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint32, np.float16, np.float32])
 def test_every_real_type_is_accepted(dtype):
     weights = Graph.from_affinity((PATH > 0).astype(dtype)).weights
     assert weights.dtype == np.float64
@@ -98,7 +84,7 @@ def test_asymmetry_names_the_entry(make):
 @given(st.integers(2, 30), st.integers(0, 2**32 - 1), st.sampled_from(["value", "missing", "slightly"]))
 def test_any_single_asymmetry_is_found(n, seed, kind):
     rng = np.random.default_rng(seed)
-    matrix = random_affinity(n, seed, 1.0) + (1 - np.eye(n))
+    matrix = random_graph(rng, n, 1.0).weights.toarray() + (1 - np.eye(n))
     i, j = rng.permutation(n)[:2]
     matrix[i, j] = {"value": matrix[i, j] + 0.1, "missing": 0.0, "slightly": matrix[j, i] + 1e-3}[kind]
     with pytest.raises(ValueError, match="not symmetric"):
@@ -236,7 +222,7 @@ def test_contraction_preserves_cuts_and_volumes(n, m, seed, ones):
     m = min(n, m)
     rng = np.random.default_rng(seed)
     labels = rng.permutation(np.concatenate([np.arange(m), rng.integers(0, m, n - m)]))
-    graph = Graph.from_affinity(random_affinity(n, seed), "ones" if ones else "degree")
+    graph = random_graph(rng, n, vertex_weights="ones" if ones else "degree")
     small = graph.contract(labels)
     assert small.n_vertices == m
     assert small.weights.diagonal().sum() == 0
@@ -252,8 +238,8 @@ def test_contraction_preserves_cuts_and_volumes(n, m, seed, ones):
 @given(st.integers(1, 12), st.integers(0, 2**32 - 1))
 def test_a_subgraph_is_the_block_of_the_matrix(n, seed):
     rng = np.random.default_rng(seed)
-    matrix = random_affinity(n, seed)
-    graph = Graph.from_affinity(matrix)
+    graph = random_graph(rng, n)
+    matrix = graph.weights.toarray()
     vertices = rng.permutation(n)[: rng.integers(1, n + 1)]
     part = graph.subgraph(vertices)
     assert part.weights.has_sorted_indices
@@ -319,10 +305,9 @@ def test_the_diagonal_is_ignored_but_must_be_finite(value, kind):
 @pytest.mark.parametrize("vertices", [None, np.array([4, 0, 3])])
 def test_ties_are_sums_over_the_clusters(vertices):
     rng = np.random.default_rng(0)
-    weights = np.triu(rng.random((6, 6)) * (rng.random((6, 6)) < 0.6), 1)
-    graph = Graph.from_affinity(weights + weights.T)
+    graph = random_graph(rng, 6, 0.6)
     labels = np.array([0, 2, -1, 2, 0, 2])
-    expected = (weights + weights.T) @ (labels[:, None] == np.arange(3))
+    expected = graph.weights @ (labels[:, None] == np.arange(3))
     chosen = np.arange(6) if vertices is None else vertices
     np.testing.assert_allclose(graph.ties(labels, 3, vertices), expected[chosen])
     grouped = np.maximum(labels, 0)

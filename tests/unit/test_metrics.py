@@ -6,6 +6,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import random_graph
 
 from tightcut import Constraints, Graph, metrics
 from tightcut.problem import objective
@@ -13,9 +14,7 @@ from tightcut.utils.codes import renumber
 
 
 def random_affinity(n, seed):
-    rng = np.random.default_rng(seed)
-    upper = np.triu(rng.random((n, n)) * (rng.random((n, n)) < 0.5), 1)
-    return upper + upper.T
+    return random_graph(np.random.default_rng(seed), n).weights.toarray()
 
 
 def cut_by_definition(affinity, labels, mass):

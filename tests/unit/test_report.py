@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from tightcut import Constraints, Graph, cluster, datasets, knn_affinity
 from tightcut.audit import audit
 from tightcut.drawing.layout import graph_layout, principal_components, spectral_layout
-from tightcut.report import render, shorten
+from tightcut.report import render
 from tightcut.report.map import DARK, LIGHT, LINES_DRAWN, N_COLOURS, POINTS_DRAWN, SHAPES
 
 VOID = {"meta", "br", "img", "hr", "input", "link"}
@@ -181,10 +181,6 @@ def test_labels_of_the_wrong_length_are_refused():
     graph = Graph.from_affinity(np.ones((3, 3)))
     with pytest.raises(ValueError, match="one entry per vertex, 3"):
         render(graph, [0, 1])
-
-
-def test_long_names_are_shortened():
-    assert shorten("x" * 100, 11) == "xxxxx…xxxxx"
 
 
 def test_a_browser_draws_it(page, tmp_path):

@@ -148,7 +148,7 @@ def test_labels_are_those_of_a_resolution_with_the_answers_as_rules(seed, groupe
     fresh = resolve(edges, must_link=ids[known.must_link], cannot_link=ids[known.cannot_link], **rules)
     assert same_clusters(session.labels_, fresh.labels)
     assert same_clusters(session.resolution().labels, fresh.labels)
-    open_now = sorted(margin for part in session._doubts for margin, *_ in session._open_doubts(part))
+    open_now = sorted(margin for margin, *_ in session._all_doubts())
     np.testing.assert_allclose(open_now, fresh.doubtful["margin"], atol=1e-9)
 
 

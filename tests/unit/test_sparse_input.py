@@ -42,7 +42,7 @@ POINTERS = {
     "decreases": ([0, 2, 4, 2, 8, 10, 12], "decreases from 4 to 2 at place 3"),
     "runs past the end": ([0, 2, 4, 6, 8, 10, 99], "ends with 99, and there are 12 entries"),
     "far below 0": ([0, -(10**6), 4, 6, 8, 10, 12], "decreases from 0 to -1000000 at place 1"),
-    "fractions": ([0, 2, 4, 6, 8, 10, 12.5], "no array of whole numbers"),
+    "fractions": ([0, 2, 4, 6, 8, 10, 12.5], "not an array of integers"),
 }
 
 

@@ -292,12 +292,12 @@ def test_entries_that_share_their_bytes(models, tmp_path):
     assert "larger than the file" in refused(tmp_path / "x.tcut", stream.getvalue())[0]
 
 
-@pytest.mark.parametrize("depth", [150, 2_000, 100_000])
+@pytest.mark.parametrize("depth", [2_000, 100_000])
 def test_deep_nesting(models, tmp_path, depth):
     entries = entries_of(models["plain"][0])
     start, end = entries[MANIFEST].rstrip()[:-1].rstrip()[:-1], b', "x_": ' + b"[" * depth + b"]" * depth + b"}}"
     message, _ = refused(tmp_path / "x.tcut", packed(entries | {MANIFEST: start + end}))
-    assert "nested" in message or "recursion" in message
+    assert "recursion" in message
 
 
 def test_two_entries_of_one_name(models, tmp_path):
@@ -322,7 +322,6 @@ STATES = {
     "_scales": "_scales does not fit",
     "names_": "names_ does not fit",
     "n_clusters_": "n_clusters_ does not fit",
-    "violated_must_link_": "damaged",
     "_rows": "damaged",
 }
 
@@ -341,6 +340,14 @@ def test_parameters_that_predictions_read(name, value, models, tmp_path):
     path.write_bytes(with_manifest(models["plain"][0], lambda manifest: manifest["parameters"].update({name: value})))
     with pytest.raises(ArchiveError, match=f"parameter {name} does not fit"):
         COSC.load(path)
+
+
+def test_violations_are_counted_whatever_a_file_says(models, tmp_path):
+    path = tmp_path / "x.tcut"
+    told = {"n_violations_": 7, "violated_must_link_": "x"}
+    path.write_bytes(with_manifest(models["plain"][0], lambda manifest: manifest["state"].update(told)))
+    model = COSC.load(path)
+    assert model.n_violations_ == len(model.violated_must_link_) == 0
 
 
 def test_rows_added_in_python_have_no_identifiers(models, tmp_path):

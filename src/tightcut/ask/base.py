@@ -17,9 +17,10 @@ import numpy as np
 from tightcut.ask.errors import LostJournalError
 from tightcut.ask.journal.file import Journal, now
 from tightcut.ask.journal.replay import answer_event, check_last, largest, numbered, undoing
-from tightcut.ask.journal.schema import Event, check_kind, check_pair_choice, check_question, check_unanswered
+from tightcut.ask.journal.schema import Event, check_pair_choice, check_question, check_unanswered
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
 from tightcut.problem import Constraints
+from tightcut.utils.validation import check_choice
 
 
 class QuestionSession(ABC):
@@ -72,14 +73,9 @@ class QuestionSession(ABC):
         """
         check_question(question, self._n_rows)
         self._check_kind(question.kind)
-        item = question.kind, question.first, question.second
-        details: dict[str, Any] = {
-            "who": who,
-            "seconds": seconds,
-            "reason": question.reason,
-            "shown": [g.id for g in question.groups],
-        }
-        self._record_answer(lambda: check_unanswered(question, self._journal.events), *item, choice, **details)
+        item, shown = (question.kind, question.first, question.second), [group.id for group in question.groups]
+        draft = answer_event(*item, who=who, seconds=seconds, reason=question.reason, shown=shown)
+        self._record_answer(lambda: check_unanswered(question, self._journal.events), draft, choice)
         self._open.pop(item, None)
 
     def revise(self, number: int, choice: Any, *, who: str | None = None) -> None:
@@ -89,9 +85,9 @@ class QuestionSession(ABC):
             given = self._given
             answer = numbered(given, number)
             others = [a for a in given if a.number != number]
-            details = {"who": who, "reason": answer.reason, "shown": list(answer.shown)}
-            changed = self._event(number, answer.kind, answer.first, answer.second, choice, others, **details)
-            return {"event": "revise", "number": number, "time": now(), "answer": changed}
+            item = answer.kind, answer.first, answer.second
+            draft = answer_event(*item, who=who, reason=answer.reason, shown=list(answer.shown)) | {"number": number}
+            return {"event": "revise", "number": number, "time": now(), "answer": self._chosen(draft, choice, others)}
 
         self._record(event)
 
@@ -196,28 +192,14 @@ class QuestionSession(ABC):
         with suppress(LostJournalError, OSError):
             self.refresh()
 
-    def _record_answer(
-        self, number: Callable[[], int], kind: str, first: int, second: int | None, choice: Any, **details: Any
-    ) -> None:
+    def _record_answer(self, number: Callable[[], int], draft: Event, choice: Any) -> None:
         self._record(
-            lambda: {
-                "event": "answer",
-                **self._event(number(), kind, first, second, choice, self._given, **details),
-            }
+            lambda: {"event": "answer", **self._chosen(draft | {"number": number()}, choice, self._given)},
         )
 
-    def _event(
-        self,
-        number: int,
-        kind: str,
-        first: int,
-        second: int | None,
-        choice: Any,
-        others: list[Answer],  # noqa: ARG002 (for sessions in which an answer founds groups)
-        **details: Any,
-    ) -> Event:
-        """An answer as it goes into the journal, beside the `others` that count."""
-        return answer_event(number, kind, first, second, **details) | {"choice": check_pair_choice(choice)}
+    def _chosen(self, draft: Event, choice: Any, others: list[Answer]) -> Event:  # noqa: ARG002 (what counts beside it)
+        """An answer as it goes into the journal, of which `others` decide whether it founds a group."""
+        return draft | {"choice": check_pair_choice(choice)}
 
     def _record(self, make: Callable[[], Event]) -> None:
         """Write the event that follows from the present state; from a later one where others have written meanwhile."""
@@ -258,5 +240,6 @@ class QuestionSession(ABC):
         return self._issued
 
     def _check_kind(self, kind: str) -> None:
-        if check_kind(kind) not in self.kinds:
+        check_choice("kind", kind, ("pair", "pick"))
+        if kind not in self.kinds:
             raise ValueError('Records are compared in pairs: kind="pair".')

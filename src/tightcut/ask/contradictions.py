@@ -49,12 +49,11 @@ def _shortest(answer: Answer, others: Sequence[Answer]) -> tuple[Answer, ...] | 
 
 
 def _links(answer: Answer) -> list[tuple[Node, Node, bool]]:
-    row = ("row", answer.first)
+    row, *other = [("row", row) for row in answer.rows]
     if answer.choice == "unsure":
         return []
     if answer.kind == "pair":
-        assert answer.second is not None  # noqa: S101
-        return [(row, ("row", answer.second), answer.choice == "same")]
+        return [(row, other[0], answer.choice == "same")]
     if answer.choice == "none":
         return [(row, ("group", group), False) for group in answer.shown]
     return [(row, ("group", int(answer.choice)), True)]

@@ -102,6 +102,11 @@ class Answer:
     shown: tuple[int, ...] = ()
     founds: int | None = None
 
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """The row that was asked about and, of a pair, the other one."""
+        return (self.first,) if self.kind != "pair" or self.second is None else (self.first, self.second)
+
 
 @dataclass(frozen=True)
 class Contradiction:

@@ -15,12 +15,12 @@ import numpy as np
 
 from tightcut.ask.base import QuestionSession
 from tightcut.ask.beliefs.evidence import COMPARE
-from tightcut.ask.beliefs.setup import survey
+from tightcut.ask.beliefs.setup import set_up
 from tightcut.ask.journal.file import Journal, now
 from tightcut.ask.journal.identity import check_data, identify
 from tightcut.ask.journal.replay import answer_event, largest, to_answer
 from tightcut.ask.journal.schema import PICK_WORDS, Event, check_name, check_row
-from tightcut.ask.questions.placing import Item, Planner
+from tightcut.ask.questions.choose import Item, Planner
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
 from tightcut.ask.snapshot import Snapshot, take_snapshot
 from tightcut.problem import Constraints
@@ -94,14 +94,14 @@ class Session(QuestionSession):
         self.affinity, self.n_neighbors, self.n_jobs = affinity, n_neighbors, n_jobs
         journal = Journal(answers, identify(self._X, affinity))
         seed = int(journal.header.get("seed", _read_seed(random_state)))
-        self._landscape = survey(self._X, self.n_clusters, affinity, n_neighbors, seed, n_jobs)
+        self._setup = set_up(self._X, self.n_clusters, affinity, n_neighbors, seed, n_jobs)
         # Group 0 begins with the point of the largest degree.
-        journal.begin({"seed": seed, "anchor": self._landscape.hub})
+        journal.begin({"seed": seed, "anchor": self._setup.hub})
         begun = int(journal.header["seed"])
-        if begun != seed:  # another session began the journal during the survey
-            self._landscape = survey(self._X, self.n_clusters, affinity, n_neighbors, begun, n_jobs)
+        if begun != seed:  # another session began the journal during the preparation
+            self._setup = set_up(self._X, self.n_clusters, affinity, n_neighbors, begun, n_jobs)
         super().__init__(journal)
-        self._taken = self._considered = take_snapshot(self._landscape, journal)
+        self._taken = self._considered = take_snapshot(self._setup, journal)
 
     def __repr__(self) -> str:
         return f"Session({counted(self._n_rows, 'point')}, {counted(self.n_answers_, 'answer')})"
@@ -133,8 +133,9 @@ class Session(QuestionSession):
     def move(self, row: int, group: Any, *, who: str | None = None) -> None:
         """Correct a point by hand: put it into a group (id or name), or into "none" of those there are."""
         row = check_row(row, self._n_rows)
-        details = {"who": who, "reason": "moved by hand", "shown": [g.id for g in self.groups]}
-        self._record_answer(self._next_number, "move", row, None, group, **details)
+        shown = [g.id for g in self.groups]
+        draft = answer_event("move", row, None, who=who, reason="moved by hand", shown=shown)
+        self._record_answer(self._next_number, draft, group)
 
     def name(self, group: int, name: str) -> None:
         """Give a group a name. Two groups of the same name become one; answers that told them apart no longer count."""
@@ -148,7 +149,7 @@ class Session(QuestionSession):
         """What follows from the journal as it is now."""
         if self._taken.n_events != len(self._journal.events):
             known = self._taken, self._considered
-            self._taken = self._considered = take_snapshot(self._landscape, self._journal, *known)
+            self._taken = self._considered = take_snapshot(self._setup, self._journal, *known)
         return self._taken
 
     @property
@@ -205,20 +206,14 @@ class Session(QuestionSession):
 
     # How it works
 
-    def _event(
-        self, number: int, kind: str, first: int, second: int | None, choice: Any, others: list[Answer], **details: Any
-    ) -> Event:
+    def _chosen(self, draft: Event, choice: Any, others: list[Answer]) -> Event:
         """An answer as it goes into the journal, with the group that it founds."""
-        if kind == "pair":
-            event = super()._event(number, kind, first, second, choice, others, **details)
+        if draft["kind"] == "pair":
+            event = super()._chosen(draft, choice, others)
             return event | self._consequences(event, others)
         choice, name = self._picked(choice)
-        event = answer_event(number, kind, first, second, **details) | {"choice": choice}
-        if choice == "none":
-            event["founds"] = self._next_group()
-            if name is not None:
-                event["founds_name"] = name
-        return event
+        founded = {} if choice != "none" else {"founds": self._next_group()}
+        return draft | {"choice": choice} | founded | ({} if name is None else {"founds_name": name})
 
     def _picked(self, choice: Any) -> tuple[int | str, str | None]:
         """A group's id, "none" or "unsure"; and the name of a group to found."""
@@ -236,8 +231,8 @@ class Session(QuestionSession):
         if answer.choice != "different" or answer.reason == COMPARE:
             return {}
         self._considered = self._snapshot.with_answers([*others, answer])
-        step = self._considered.placing.step(answer.first)
-        return {"founds": self._next_group()} if step.open and not step.groups else {}
+        left = self._considered.placing.groups_left(answer.first)
+        return {"founds": self._next_group()} if left == [] else {}
 
     def _next_group(self) -> int:
         return max(0, largest(self._journal.events, "founds")) + 1
@@ -252,14 +247,14 @@ class Session(QuestionSession):
         """Compute, while the person thinks, what answers about some rows will need. Changes no result."""
         if self._n_rows < PREPARED:
             return
-        for view in self._landscape.views:
-            Thread(target=view.spreading.prepare, args=(rows,), daemon=True).start()
+        for view in self._setup.views:
+            Thread(target=view.spreading.inverse.columns, args=(np.array(rows),), daemon=True).start()
 
     def _plan(self, n: int, kind: str) -> list[Item]:
         """Rows to ask about: (first, second, reason)."""
         known = self._snapshot
         seed = (int(self._journal.header["seed"]), known.n_events)
-        planner = Planner(known.placing, known.leading.graph, known.beliefs.coarse, seed)
+        planner = Planner(known.placing, seed)
         return planner.pairs(n) if kind == "pair" else planner.picks(n, known.judged)
 
     def _question(self, kind: str, first: int, second: int | None, reason: str) -> Question:

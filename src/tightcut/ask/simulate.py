@@ -10,6 +10,7 @@ import numpy as np
 
 from tightcut.ask.records import Question
 from tightcut.ask.session import Session
+from tightcut.utils.validation import check_choice
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +101,7 @@ class Person:
             raise ValueError(f"y has {len(self.y)} values for {session._X.shape[0]} rows.")  # noqa: SLF001
         if not 0 <= error_rate <= 1:
             raise ValueError(f"error_rate must be between 0 and 1; got {error_rate!r}.")
-        if errors not in ("random", "alike"):
-            raise ValueError(f'errors must be "random" or "alike"; got {errors!r}.')
+        check_choice("errors", errors, ("random", "alike"))
         self.rng = np.random.default_rng(random_state)
         self.session, self.error_rate, self.errors = session, error_rate, errors
         self.wrong: list[int] = []

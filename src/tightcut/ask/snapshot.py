@@ -11,11 +11,11 @@ from tightcut.ask.beliefs.constraints import believed_constraints
 from tightcut.ask.beliefs.evidence import gather, judge, truth_of
 from tightcut.ask.beliefs.labels import labels_of
 from tightcut.ask.beliefs.mixture import Beliefs, believe
-from tightcut.ask.beliefs.setup import GraphModel, Landscape
+from tightcut.ask.beliefs.setup import Setup
 from tightcut.ask.contradictions import find_contradictions
 from tightcut.ask.journal.file import Journal
 from tightcut.ask.journal.replay import effective_answers, named_groups
-from tightcut.ask.questions.choose import Placing
+from tightcut.ask.questions.placing import Placing
 from tightcut.ask.questions.progress import measure
 from tightcut.ask.records import Answer, Contradiction, Group, Progress
 from tightcut.problem import Constraints
@@ -32,7 +32,7 @@ class Snapshot:
 
     Parameters
     ----------
-    landscape : Landscape
+    setup : Setup
     anchor : int
         The first point of group 0.
     n_events : int
@@ -45,7 +45,7 @@ class Snapshot:
         Of each group that a person has joined to another, the other.
     """
 
-    landscape: Landscape
+    setup: Setup
     anchor: int
     n_events: int
     given: list[Answer]
@@ -54,12 +54,7 @@ class Snapshot:
 
     @cached_property
     def beliefs(self) -> Beliefs:
-        return believe(self.landscape, gather(self.given, self.anchor, self.joined))
-
-    @property
-    def leading(self) -> GraphModel:
-        """The graph that has the largest weight."""
-        return self.landscape.views[self.beliefs.leading]
+        return believe(self.setup, gather(self.given, self.anchor, self.joined))
 
     @cached_property
     def placing(self) -> Placing:
@@ -86,7 +81,7 @@ class Snapshot:
 
     @cached_property
     def constraints(self) -> Constraints:
-        return believed_constraints(self.beliefs.evidence, self.beliefs.answered, self.landscape.n_points)
+        return believed_constraints(self.beliefs.evidence, self.beliefs.answered, self.setup.n_points)
 
     @cached_property
     def contradictions(self) -> tuple[Contradiction, ...]:
@@ -95,18 +90,18 @@ class Snapshot:
 
     @cached_property
     def progress(self) -> Progress:
-        return measure(self.beliefs, self.beliefs.coarse)
+        return measure(self.beliefs)
 
     def with_answers(self, given: list[Answer]) -> Snapshot:
         """What would be believed if other answers counted."""
-        return Snapshot(self.landscape, self.anchor, -1, given, self.names, self.joined)
+        return Snapshot(self.setup, self.anchor, -1, given, self.names, self.joined)
 
 
-def take_snapshot(landscape: Landscape, journal: Journal, *known: Snapshot) -> Snapshot:
+def take_snapshot(setup: Setup, journal: Journal, *known: Snapshot) -> Snapshot:
     """Read a journal; what was computed for the same answers in one of the `known` snapshots is taken from there."""
     names, joined = named_groups(journal.events)
     given = effective_answers(journal.events)
-    found = Snapshot(landscape, int(journal.header["anchor"]), len(journal.events), given, names, joined)
+    found = Snapshot(setup, int(journal.header["anchor"]), len(journal.events), given, names, joined)
     for other in known:
         if (other.given, other.joined) == (given, joined):
             vars(found).update((key, value) for key, value in vars(other).items() if key in WITHOUT_NAMES)

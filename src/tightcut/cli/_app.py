@@ -19,10 +19,12 @@ from tightcut.utils.interruption import interruptible
 
 BAD_INPUT, INCONSISTENT = 1, 3
 
-# The module of each command, in the order of the help.
-COMMANDS = {"cluster": "cluster", "cluster-graph": "cluster_graph", "update": "update", "predict": "update"}
-COMMANDS |= {name: name for name in ("resolve", "ask", "check", "audit", "tradeoff", "evaluate")}
-COMMANDS |= dict.fromkeys(("datasets", "demo", "warmup", "info"), "misc")
+# In the order of the help. Each has a module of its name; those about the package share one.
+MISCELLANEOUS = ("datasets", "demo", "warmup", "info")
+COMMANDS = (
+    "cluster", "cluster-graph", "update", "predict", "resolve", "ask", "check", "audit", "tradeoff", "evaluate",
+    *MISCELLANEOUS,
+)  # fmt: skip
 EPILOG = """\b
 Exit codes:
   0    success
@@ -43,7 +45,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in COMMANDS:
             return None
-        return getattr(import_module(f"tightcut.cli.{COMMANDS[cmd_name]}"), cmd_name.replace("-", "_"))
+        name = cmd_name.replace("-", "_")
+        return getattr(import_module(f"tightcut.cli.{'misc' if name in MISCELLANEOUS else name}"), name)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         name = args[0]

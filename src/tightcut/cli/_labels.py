@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from tightcut.cli._console import printable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,52 +12,27 @@ if TYPE_CHECKING:
 NAMES = "cluster_name"  # the column; one of identifiers may be called name
 
 
-def write_labels(
-    output: Path | None,
-    id_name: str,
-    labelled: Iterable[tuple[str, Any]],
-    names: Mapping[int, str],
-    *,
-    spreadsheet: bool,
-    force: bool,
-) -> None:
-    """Write the table into a file; ``-`` is standard output, and None writes nothing.
+def label_table(
+    id_name: str, labelled: Iterable[tuple[str, Any]], names: Mapping[int, str]
+) -> tuple[list[str], Iterable[tuple[Any, ...]]]:
+    """Header and rows of the table.
 
     Parameters
     ----------
-    output : Path or None
     id_name : str
         Heading of the column of identifiers.
     labelled : iterable of (str, int or "")
         Identifier and cluster of each row; no cluster for rows that were left out.
     names : mapping
         Names of clusters, by number.
-    spreadsheet, force : bool
     """
-    from tightcut.files.write import write_rows
-
-    if output is None:
-        return
-    header = [id_name, "cluster", *([NAMES] if names else [])]
-    rows = [(row, cluster, names.get(cluster, "")) if names else (row, cluster) for row, cluster in labelled]
-    if str(output) == "-":
-        print_table(header, rows, spreadsheet=spreadsheet)
-    else:
-        write_rows(output, header, rows, force=force, spreadsheet=spreadsheet)
-
-
-def print_table(header: Sequence[str], rows: Iterable[Sequence[Any]], *, spreadsheet: bool) -> None:
-    """A table on standard output; where that is a terminal, without characters that it would obey."""
-    from tightcut.files.write import print_rows
-
-    if sys.stdout.isatty():
-        header = list(map(printable, header))
-        rows = ([printable(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
-    print_rows(sys.stdout, header, rows, spreadsheet=spreadsheet)
+    if not names:
+        return [id_name, "cluster"], labelled
+    return [id_name, "cluster", NAMES], ((row, cluster, names.get(cluster, "")) for row, cluster in labelled)
 
 
 def read_labels(path: Path, ids: Sequence[str], source: Path) -> tuple[np.ndarray, dict[int, str]]:
-    """The cluster of each of the rows, and names of clusters, from a table that `write_labels` has written."""
+    """The cluster of each of the rows, and names of clusters, from a table that a command has written."""
     import numpy as np
 
     from tightcut.files import InputError, read_table

@@ -50,19 +50,15 @@ def with_new(rows: Rows, data: Data | None) -> Rows:
 
 
 def read_model(path: Path) -> FittedState:
-    from tightcut.files import InputError
     from tightcut.files.sources import check_readable
     from tightcut.fitted.storage import load
 
     check_readable(path)
-    try:
-        return load(path)
-    except ValueError as error:
-        raise InputError(str(error)) from error
+    return load(path)
 
 
-def read_new(path: Path, model: FittedState, rows: Rows, options: dict[str, Any], console: Console) -> tuple[Data, Any]:
-    """New rows of a model: the file, and what `COSC.update` and `predict` take."""
+def read_new(path: Path, model: FittedState, rows: Rows, options: dict[str, Any], console: Console) -> Data:
+    """New rows of a model, with its columns in its order."""
     from tightcut.files import DataOptions, InputError, read_data
 
     if model.points is None and model.parameters.metric != "precomputed":
@@ -93,7 +89,7 @@ def read_new(path: Path, model: FittedState, rows: Rows, options: dict[str, Any]
     if data.points is None or data.points.shape[1] != model.n_features:
         raise InputError(f"{path} has {len(data.columns)} columns to cluster by; the model has {model.n_features}.")
     console.note(f"Read {counted(data.n_rows, 'row')} of {path.name}.")
-    return data, data.points
+    return data
 
 
 def _encoded(path: Path, wanted: Sequence[str], options: dict[str, Any]) -> dict[str, str]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
+
+from tightcut.cli._console import Console
 
 
 class FilePath(click.Path):
@@ -53,13 +57,27 @@ class Command(click.Command):
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-class Jobs(click.ParamType):
+class Whole(click.IntRange):
+    """A whole number in a range."""
+
+    name = "whole number"
+
+
+class Finite(click.FloatRange):
+    """A finite number in a range."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = super().convert(value, param, ctx)
+        return number if math.isfinite(number) else self.fail(f"{value} is not a finite number.", param, ctx)
+
+
+class Jobs(Whole):
     """A number of threads or processes as joblib counts them: not 0."""
 
-    name = "integer"
-
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        return click.INT.convert(value, param, ctx) or self.fail(
+        return super().convert(value, param, ctx) or self.fail(
             "0 is not a number of threads; -1 means all cores.", param, ctx
         )
 
@@ -67,7 +85,7 @@ class Jobs(click.ParamType):
 class NumberOr(click.ParamType):
     """A number in a range, or one word instead."""
 
-    def __init__(self, word: str, number: click.ParamType) -> None:
+    def __init__(self, word: str, number: Whole | Finite) -> None:
         self.word, self.number, self.name = word, number, number.name
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
@@ -75,21 +93,12 @@ class NumberOr(click.ParamType):
 
         if value == self.word:
             return self.word
-        parse, kind = (int, "whole number") if isinstance(self.number, click.IntRange) else (float, "number")
         try:
-            parse(value)
+            (int if isinstance(self.number, Whole) else float)(value)
         except ValueError:
             hint = did_you_mean_number(value, self.word) or f" It may also be the word {self.word}."
-            self.fail(f"{value!r} is not a {kind}.{hint}", param, ctx)
+            self.fail(f"{value!r} is not a {self.name}.{hint}", param, ctx)
         return self.number.convert(value, param, ctx)
-
-
-class Finite(click.FloatRange):
-    """A finite number >= 0."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        number = super().convert(value, param, ctx)
-        return number if math.isfinite(number) else self.fail(f"{value} is not a finite number.", param, ctx)
 
 
 class Character(click.ParamType):
@@ -112,15 +121,24 @@ def picture_shape(_ctx: click.Context, _param: click.Parameter, value: str | Non
 
 
 def option(*names: str, **settings: Any) -> Decorator:
-    """`click.option` that shows its default, if it has one."""
-    return click.option(
-        *names, **{"show_default": "default" in settings and settings["default"] is not None, **settings}
-    )
+    """`click.option` that shows its default, if it has one, and calls every number NUMBER."""
+    shown: dict[str, Any] = {"show_default": settings.get("default") is not None}
+    if isinstance(settings.get("type"), (Whole, Finite)):
+        shown["metavar"] = "NUMBER"
+    return click.option(*names, **{**shown, **settings})
 
 
 def choice(name: str, words: str, text: str) -> Decorator:
     """An option that is one of a few words; the first is the default."""
     return option(name, type=click.Choice(words.split()), default=words.split(maxsplit=1)[0], help=text)
+
+
+def refuse(names: Collection[str], reason: str) -> None:
+    """An error if one of these options was given; the reason follows its name."""
+    context = click.get_current_context()
+    for param in context.command.params:
+        if param.name in names and context.get_parameter_source(param.name) == ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{param.opts[-1]} {reason}")
 
 
 def together(*options: Decorator) -> Decorator:
@@ -136,34 +154,58 @@ def together(*options: Decorator) -> Decorator:
 
 def n_clusters_option(*, auto: bool = False, **settings: Any) -> Decorator:
     """The number of clusters; with `auto` the word auto is one."""
-    kind = NumberOr("auto", click.IntRange(1)) if auto else click.IntRange(1)
+    kind = NumberOr("auto", Whole(1)) if auto else Whole(1)
     text = "Number of clusters, or auto." if auto else "Number of clusters."
     return option("-k", "--n-clusters", type=kind, metavar="K", help=text, **settings)
 
 
-json_option = option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
-quiet_option = option("-q", "--quiet", is_flag=True, help="Print no notes and no progress.")
-output_options = together(
-    json_option, option("--force", is_flag=True, help="Replace output files that exist."), quiet_option
-)
-spreadsheet_option = option(
-    "--spreadsheet", is_flag=True, help="Put ' before names in the table that a spreadsheet would take for formulas."
-)
+CONSOLE = {
+    "spreadsheet": option(
+        "--spreadsheet",
+        is_flag=True,
+        help="Put ' before names in the table that a spreadsheet would take for formulas.",
+    ),
+    "as_json": option("--json", "as_json", is_flag=True, help="Print the results as JSON."),
+    "force": option("--force", is_flag=True, help="Replace output files that exist."),
+    "quiet": option("-q", "--quiet", is_flag=True, help="Print no notes and no progress."),
+}
 
+
+def console_options(*names: str) -> Decorator:
+    """Those of `CONSOLE`, which reach the command as one argument, its `console`."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def with_console(**given: Any) -> Any:
+            return command(console=Console(**{name: given.pop(name) for name in names}), **given)
+
+        return together(*(CONSOLE[name] for name in names))(with_console)
+
+    return decorate
+
+
+header_option = option(
+    "--header/--no-header", default=None, help="Whether the first row names the columns.  [default: detected]"
+)
 decimal_option = option(
     "--decimal", type=Character(), default=".", metavar="CHAR", help="Decimal point of the numbers."
 )
-data_options = together(
+seed_option = option("--seed", "random_state", type=Whole(0), default=0, help="The same seed gives the same result.")
+column_options = together(
     option("--id", metavar="COL", help="Column of identifiers. Without it rows count from 0."),
     option("--columns", multiple=True, metavar="COL,...", help="Columns to cluster by; repeatable."),
     option("--drop", multiple=True, metavar="COL,...", help="Columns to leave out; repeatable."),
-    option("--header/--no-header", default=None, help="Whether the first row names the columns.  [default: detected]"),
     decimal_option,
-    option(
-        "--graph/--no-graph",
-        default=None,
-        help="Whether DATA is a graph: see tightcut cluster --help.  [default: detected]",
-    ),
+)
+data_options = together(
+    column_options,
+    header_option,
+    option("--graph/--no-graph", default=None, help="Whether DATA is a graph.  [default: detected]"),
+)
+new_rows_options = together(
+    option("--id", metavar="COL", help="Column of identifiers in NEW.  [default: as in the model]"),
+    header_option,
+    decimal_option,
 )
 value_options = together(
     option(
@@ -189,7 +231,7 @@ constraint_options = together(
 )
 n_neighbors_option = option(
     "--n-neighbors",
-    type=NumberOr("auto", click.IntRange(1)),
+    type=NumberOr("auto", Whole(1)),
     metavar="NUMBER|auto",
     default="auto",
     help="Neighbours of each point.",
@@ -219,7 +261,7 @@ graph_options = together(
     ),
     option(
         "--diffusion",
-        type=NumberOr("auto", click.IntRange(0)),
+        type=NumberOr("auto", Whole(0)),
         metavar="NUMBER|auto",
         default="auto",
         help="Steps of a random walk that smooth the graph.",
@@ -235,7 +277,7 @@ limit_option = option(
 )
 effort_options = together(
     option("--effort", type=Finite(0), default=1.0, help="How long to search: 0.3 is quick, 5 is thorough."),
-    option("--seed", "random_state", type=click.IntRange(0), default=0, help="The same seed gives the same result."),
+    seed_option,
     option("--jobs", "n_jobs", type=Jobs(), default=1, help="Threads; -1 for all cores."),
 )
 search_options = together(

@@ -43,13 +43,13 @@ class Outcome:
             return replace(self, free_cut=min(prices.free_cut, self.model.result.cut), prices=prices)
         return replace(self, free_cut=cut_without_constraints(self.model.graph, self.model.labels, seed))
 
-    @property
-    def is_expensive(self) -> bool:
-        return self.free_cut is not None and self.model.result.cut > EXPENSIVE * self.free_cut > 0
-
-    @property
-    def ratio(self) -> float:
-        return self.model.result.cut / self.free_cut if self.free_cut else 1.0
+    def doubt(self) -> str | None:
+        """A note if the pairs make the cut much larger."""
+        ratio = self.model.result.cut / self.free_cut if self.free_cut else 1.0
+        if ratio <= EXPENSIVE:
+            return None
+        size = f"{ratio:.1f} times as large as" if ratio < 100 else "far larger than"
+        return f"Note: the pairs make the cut {size} without them. Some may be wrong: tightcut audit shows what each costs."
 
     def violated(self) -> Iterator[str]:
         """A line for each of the first violated pairs."""
@@ -82,7 +82,7 @@ class Outcome:
             "points": f"{found['n_points']:,}"
             + (f", {found['n_left_out']:,} without a label" if found["n_left_out"] else ""),
             "columns": columns if suspects else None,
-            "clusters": f"{len(found['sizes']):,} of {shown_sizes(found['sizes'], SIZES_SHOWN)} points",
+            "clusters": f"{len(found['sizes']):,}, of {shown_sizes(found['sizes'], SIZES_SHOWN)} points",
             "cut": f"{found['cut']:.6g} ({CRITERIA[found['criterion']]}{free})",
             "violated": violated,
             "seconds": found["seconds"],
@@ -156,8 +156,9 @@ class Outcome:
                 facts["Weight of an edge"] = "mean of its two ends"
             if model.built.recall is not None and model.built.recall < 1:
                 facts["Share of them that are true neighbours"] = f"{model.built.recall:.1%}"
-        if self.inputs.judgements is not None:
-            facts["Pairs"] = f"{self.inputs.judgements.path.name}, {len(self.inputs.judgements):,} lines"
+        pairs = self.inputs.pairs.table
+        if pairs is not None:
+            facts["Pairs"] = f"{pairs.path.name}, {len(pairs):,} lines"
         if self.inputs.labels_column is not None:
             facts["Known classes"] = f"column {self.inputs.labels_column!r}"
         if not model.constraints.is_empty:

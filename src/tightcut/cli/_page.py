@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 page_options = opt.together(
     opt.option("--console", "in_terminal", is_flag=True, help="Ask in the terminal."),
-    opt.option("--port", type=click.IntRange(0, 65535), default=0, help="Port of the page; 0 takes a free one."),
+    opt.option("--port", type=opt.Whole(0, 65535), default=0, help="Port of the page; 0 takes a free one."),
     opt.option("--no-browser", is_flag=True, help="Print the address of the page, and open no browser."),
 )
 

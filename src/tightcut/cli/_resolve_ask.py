@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, printable
@@ -37,19 +36,12 @@ asking_options = opt.together(
 )
 
 
-def refuse_without_asking(context: click.Context) -> None:
+def check_options(options: dict[str, Any]) -> None:
     """An error for options that only --ask, or --records, has a use for."""
-    flag = {option.name: option.opts[-1] for option in context.command.params}
-
-    def refuse(names: tuple[str, ...], reason: str) -> None:
-        for name in names:
-            if context.get_parameter_source(name) == ParameterSource.COMMANDLINE:
-                raise click.UsageError(f"{flag[name]} goes with {reason}.")
-
-    if not context.params["ask"]:
-        refuse(ABOUT, "--ask; add that as well")
-    if context.params["records"] is None:
-        refuse(("id", "show"), "--records; name that table as well")
+    if not options["ask"]:
+        opt.refuse(ABOUT, "goes with --ask; add that as well.")
+    if options["records"] is None:
+        opt.refuse(("id", "show"), "goes with --records; name that table as well.")
 
 
 def check_asking(edges: Path, options: dict[str, Any]) -> None:
@@ -118,8 +110,8 @@ class Records:
         names = list(map(str, found.ids.tolist()))
         if not set(names) & set(ids):
             raise InputError(
-                f"{path}: no record is named in column {column!r}; names there are like {ids[:1]}, and those of the records "
-                f"like {names[:1]}. Name the column of ids with --id."
+                f"{path}: no record is named in column {column!r}; names there are like {ids[0]!r}, and those of the records "
+                f"like {names[0]!r}. Name the column of ids with --id."
             )
         return cls(table, column, ids)
 

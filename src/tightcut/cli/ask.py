@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import is_zipfile
 
 import click
 
@@ -20,12 +21,13 @@ if TYPE_CHECKING:
     from tightcut.ask.page.read_items import QuestionData
     from tightcut.fitted.state import FittedState
 
+FOR_TABLES = ("id", "columns", "drop", "decimal", "missing")
+
 
 @click.command(cls=opt.Command, short_help="Answer a few questions, and get clusters that follow the answers.")
 @click.argument("data", metavar="DATA")
 @opt.option("--answers", type=opt.FILE, metavar="JSONL", help="Journal of the answers, continued if it exists.")
 @opt.n_clusters_option(auto=True, default="auto")
-@opt.option("--id", metavar="COL", help="Column of identifiers. Without it rows count from 0.")
 @opt.option("--show", multiple=True, metavar="COL,...", help="Columns to show; repeatable.  [default: all]")
 @opt.option(
     "--images",
@@ -34,15 +36,13 @@ if TYPE_CHECKING:
     help="Folder of pictures named like the rows; column of file names, in that folder or beside DATA; or the size of the "
     "pictures whose pixels are the rows of DATA.",
 )
-@opt.option("--columns", multiple=True, metavar="COL,...", help="Columns to cluster by; repeatable.")
-@opt.option("--drop", multiple=True, metavar="COL,...", help="Columns to leave out; repeatable.")
-@opt.decimal_option
+@opt.column_options
 @opt.choice("--missing", "error mean", "Where values are missing: stop, or fill in the mean of the column.")
 @opt.choice("--kind", "pick pair", "Ask which group a thing belongs to, or whether two things belong together.")
 @page_options
-@opt.option("--seed", "random_state", type=click.IntRange(0), default=0, help="The same seed asks the same questions.")
-@opt.quiet_option
-def ask(data: str, in_terminal: bool, port: int, no_browser: bool, quiet: bool, **options: Any) -> None:
+@opt.seed_option
+@opt.console_options("quiet")
+def ask(data: str, in_terminal: bool, port: int, no_browser: bool, console: Console, **options: Any) -> None:
     """Ask a person where the rows of DATA belong, and cluster them by the answers.
 
     DATA is a table of numbers (CSV, TSV, Parquet), an array of points or of pictures (NPY, NPZ), a graph as in `tightcut
@@ -58,12 +58,11 @@ def ask(data: str, in_terminal: bool, port: int, no_browser: bool, quiet: bool, 
       tightcut ask features.npy --images photographs
       tightcut ask model.tcut
     """  # noqa: D301 (\b is for click)
-    console = Console(quiet=quiet)
     if not in_terminal:
         check_packages()
     journal = journal_of(data, options["answers"])
     check_journal(journal)
-    model = _model(data, options)
+    model = _model(data)
     source = _source(data, options, console) if model is None else _model_source(model, data, options)
     _check_before_the_page(source, journal, options["n_clusters"])
     note_journal(journal, console)
@@ -93,17 +92,16 @@ def _source(data: str, options: dict[str, Any], console: Console) -> QuestionDat
     return source
 
 
-def _model(data: str, options: dict[str, Any]) -> FittedState | None:
+def _model(data: str) -> FittedState | None:
     """The model that DATA is, if it is one; its rows and columns are not chosen again."""
     from tightcut.cli._models import read_model
     from tightcut.fitted.archive import SUFFIX
 
-    if Path(data).suffix.lower() != SUFFIX:
+    path = Path(data)
+    if path.suffix.lower() != SUFFIX and (path.suffix or not is_zipfile(path)):
         return None
-    for name, unused in {"id": None, "columns": (), "drop": (), "decimal": "."}.items():
-        if options[name] != unused:
-            raise click.UsageError(f"--{name} cannot be used with a model, whose rows and columns are fixed.")
-    return read_model(Path(data))
+    opt.refuse(FOR_TABLES, "cannot be used with a model, whose rows and columns are fixed.")
+    return read_model(path)
 
 
 def _model_source(model: FittedState, data: str, options: dict[str, Any]) -> QuestionData:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tightcut.cli._app import BAD_INPUT, INCONSISTENT
-from tightcut.cli._console import echo, print_facts, print_json
-from tightcut.cli._options import FILE, data_options, json_option, n_clusters_option
+from tightcut.cli._console import Console, in_columns
+from tightcut.cli._options import FILE, console_options, data_options, n_clusters_option
 from tightcut.utils.display import counted
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ SHOWN = 10
 @click.argument("data", type=FILE, required=False)
 @n_clusters_option(default=2)
 @data_options
-@json_option
-def check(pairs: Path, data: Path | None, n_clusters: int, as_json: bool, **options: Any) -> None:
+@console_options("as_json")
+def check(pairs: Path, data: Path | None, n_clusters: int, console: Console, **options: Any) -> None:
     """Say whether K clusters can satisfy PAIRS, and if not, why not.
 
     Also lists repeated pairs, pairs of a point with itself, and, with DATA, names that DATA does not have. Without
@@ -40,10 +40,9 @@ def check(pairs: Path, data: Path | None, n_clusters: int, as_json: bool, **opti
     judgements = read_pairs(pairs, options["decimal"])
     ids = None if data is None else read_data(data, reading_options(options, features=False)).ids
     findings = examine(judgements, ids, n_clusters)
-    if as_json:
-        print_json(findings)
-    else:
-        _print(findings)
+    console.show(findings, _lines(findings))
+    if findings["unknown"] and options["id"] is None:
+        console.note("If a column of DATA holds the names, name it: --id COL")
     if not findings["consistent"]:
         raise click.exceptions.Exit(INCONSISTENT)
     if findings["unknown"] or findings["self_pairs"]:
@@ -118,9 +117,9 @@ def contradiction(constraints: Constraints, n_clusters: int, n_others: int) -> I
     return found
 
 
-def _print(findings: dict[str, Any]) -> None:
-    n_clusters, points = findings["n_clusters"], findings["points"]
-    print_facts(
+def _lines(findings: dict[str, Any]) -> Iterator[str]:
+    points, alone = findings["points"], len(findings["self_pairs"]) == 1
+    yield from in_columns(
         {
             "pairs": f"{counted(findings['pairs'], 'line')}: {counted(findings['n_must_link'], 'must-link')} and "
             f"{counted(findings['n_cannot_link'], 'cannot-link')}",
@@ -130,35 +129,35 @@ def _print(findings: dict[str, Any]) -> None:
             f"{findings['largest_component']:,}",
         }
     )
-    _print_list(
-        "repeated", findings["repeated"], lambda row: f"{row['first']}, {row['second']}: {_joined(row['places'])}"
-    )
-    alone = len(findings["self_pairs"]) == 1
-    _print_list(
-        f"paired with {'itself' if alone else 'themselves'}",
-        findings["self_pairs"],
-        lambda row: f"{row['name']}: {row['place']}",
-    )
-    _print_list("not in the data", findings["unknown"], lambda row: f"{row['name']}: {row['place']}")
+    lists = {
+        "repeated": [f"{row['first']}, {row['second']}: {_joined(row['places'])}" for row in findings["repeated"]],
+        f"paired with {'itself' if alone else 'themselves'}": _placed(findings["self_pairs"]),
+        "not in the data": _placed(findings["unknown"]),
+    }
+    for title, rows in lists.items():
+        yield from _list(title, rows)
+    yield ""
     if findings["consistent"]:
         needed = findings["points_needed"]
         others = f", if the data have at least {counted(needed, 'more point')}" if needed else ""
-        unused = findings["self_pairs"] or findings["unknown"]
-        which = "all others" if unused else "all of them"
-        echo(f"\nConsistent: {counted(n_clusters, 'cluster')} can satisfy {which}{others}.")
+        which = "all others" if findings["self_pairs"] or findings["unknown"] else "all of them"
+        yield f"Consistent: {counted(findings['n_clusters'], 'cluster')} can satisfy {which}{others}."
         return
-    echo(f"\n{'Inconsistent' if findings['proven'] else 'Not shown to be consistent'}: {findings['reason']}.")
+    yield f"{'Inconsistent' if findings['proven'] else 'Not shown to be consistent'}: {findings['reason']}."
     for link in findings["contradiction"]:
-        echo(f"  {link['first']} {link['type']}-link {link['second']}  ({link['place']})")
+        yield f"  {link['first']} {link['type']}-link {link['second']}  ({link['place']})"
 
 
-def _print_list(title: str, rows: list[dict[str, Any]], text: Callable[[dict[str, Any]], str]) -> None:
+def _placed(rows: list[dict[str, str]]) -> list[str]:
+    return [f"{row['name']}: {row['place']}" for row in rows]
+
+
+def _list(title: str, rows: list[str]) -> Iterator[str]:
+    """The first rows below a title; nothing if there are none."""
     if rows:
-        echo(f"\n{len(rows):,} {title}:")
-        for row in rows[:SHOWN]:
-            echo(f"  {text(row)}")
-        if len(rows) > SHOWN:
-            echo(f"  ... and {len(rows) - SHOWN:,} more")
+        yield from ("", f"{len(rows):,} {title}:", *(f"  {row}" for row in rows[:SHOWN]))
+    if len(rows) > SHOWN:
+        yield f"  ... and {len(rows) - SHOWN:,} more"
 
 
 def _joined(places: list[str]) -> str:

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tightcut.cli import _options as opt
-from tightcut.cli._console import Console, echo, print_facts, print_json
+from tightcut.cli._console import Console, in_columns
 from tightcut.cli._inputs import Inputs, read_inputs
-from tightcut.cli._labels import read_labels, write_labels
+from tightcut.cli._labels import label_table, read_labels
 from tightcut.cli._models import write_model
 from tightcut.cli._outcome import Outcome, pictures
-from tightcut.cli._targets import check_targets, is_standard_output, write_page
 
 if TYPE_CHECKING:
     from tightcut.fitted.state import FittedState
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 @opt.n_clusters_option(auto=True, required=True)
 @opt.constraint_options
 @opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write labels; - for standard output.")
-@opt.spreadsheet_option
 @opt.option("--report", type=opt.FILE, metavar="HTML", help="Write a page with a map, typical members and prices.")
 @opt.option("--save", type=opt.FILE, metavar="MODEL", help="Write the model, for tightcut update, predict and ask.")
 @opt.option(
@@ -64,18 +62,15 @@ if TYPE_CHECKING:
 )
 @opt.search_options
 @opt.folder_options_moved
-@opt.output_options
+@opt.console_options("spreadsheet", "as_json", "force", "quiet")
 def cluster(
     data: Path,
     output: Path | None,
-    spreadsheet: bool,
     report: Path | None,
     no_prices: bool,
     save: Path | None,
     init: Path | None,
-    as_json: bool,
-    force: bool,
-    quiet: bool,
+    console: Console,
     **options: Any,
 ) -> None:
     """Cluster the rows of DATA, or the vertices of a graph.
@@ -89,41 +84,31 @@ def cluster(
     PAIRS is a table with a header: two columns of identifiers (or of row numbers from 0, without --id), a column `type`
     that says must or cannot (same, different, 1, 0, ...), and perhaps a column `belief` in (0, 1].
     """
-    to_stdout = is_standard_output(output, as_json=as_json)
     _check_together(options, report)
-    table = None if to_stdout else output
-    check_targets([data, options["constraints"], init], [table], [save], page=report, force=force)
+    console.check_files([data, options["constraints"], init], output, others=[save], page=report)
     started = time.perf_counter()
-    console = Console(quiet=quiet)
     inputs = read_inputs(data, console, options)
     images = pictures(inputs.data, options["images"])
     model = _fitted(inputs, options, init, data)
     labelled = inputs.data.in_file_order(model.labels.tolist())
-    write_labels(output, inputs.data.id_name, labelled, model.names, spreadsheet=spreadsheet, force=force)
+    console.write_rows(output, *label_table(inputs.data.id_name, labelled, model.names))
     if save is not None:
         write_model(model, inputs.data, save)
-    if table is not None and report is not None:
-        console.note(f"Wrote {table}; the report follows.")
+    if output is not None and report is not None:
+        console.note("The labels are written; the report follows.")
     outcome = Outcome(inputs, model, options, images)
     if not (no_prices or model.constraints.is_empty):
         outcome = outcome.priced(each=report is not None)
     if report is not None:
-        write_page(report, outcome.page(time.perf_counter() - started), force=force)
-    files = {"labels": table, "report": report, "model": save}
+        console.write_page(report, outcome.page(time.perf_counter() - started))
+    files = {"labels": output, "report": report, "model": save}
     found = outcome.summary(time.perf_counter() - started)
-    if as_json:
-        print_json({**found, **files})
-    elif not to_stdout:
-        print_facts({**outcome.facts(found), **files})
-        for line in outcome.violated():
-            echo(line)
-        if not any(files.values()):
-            console.note("Nothing was written; to keep the labels, add -o labels.csv")
-    if outcome.is_expensive:
-        size = f"{outcome.ratio:.1f} times as large as" if outcome.ratio < 100 else "far larger than"
-        console.note(
-            f"Note: the pairs make the cut {size} without them. Some may be wrong: tightcut audit shows what each costs."
-        )
+    console.show(found | files, [*in_columns(outcome.facts(found) | files), *outcome.violated()])
+    if not any(files.values()):
+        console.note("Nothing was written; to keep the labels, add -o labels.csv")
+    doubt = outcome.doubt()
+    if doubt is not None:
+        console.note(doubt)
 
 
 def _check_together(options: dict[str, Any], report: Path | None) -> None:
@@ -131,8 +116,8 @@ def _check_together(options: dict[str, Any], report: Path | None) -> None:
     paper = options["method"] == "paper"
     if paper and (options["influence"] not in ("auto", 0) or options["max_violations"] == "fewest"):
         raise click.UsageError("--method paper takes neither --influence nor --max-violations fewest.")
-    if report is None and (options["images"] or options["map"] != "auto"):
-        raise click.UsageError("--images and --map apply to the report; name the file to write: --report report.html")
+    if report is None:
+        opt.refuse(("images", "map"), "is for the report; name the file to write: --report report.html")
 
 
 def _fitted(inputs: Inputs, options: dict[str, Any], init: Path | None, data: Path) -> FittedState:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tightcut.cli import _options as opt
-from tightcut.cli._console import Console, print_facts, print_json
+from tightcut.cli._console import Console, in_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,7 +20,16 @@ if TYPE_CHECKING:
     from tightcut import GraphClustering, NeighborEdges
 
 EXISTING = opt.FilePath(path_type=Path, exists=True)
-OF_POINTS = {"metric": "euclidean", "n_neighbors": "auto", "neighbors": "auto", "symmetrize": "auto"}  # and defaults
+# What a summary calls its values where a person reads it.
+TITLES = {
+    "n_vertices": "vertices",
+    "sizes": "clusters",
+    "n_units": "levels",
+    "n_violations": "violated",
+    "n_edges": "edges",
+    "neighbor_recall": "recall",
+}
+OF_POINTS = ("metric", "n_neighbors", "neighbors", "symmetrize")
 
 
 @click.command("cluster-graph", cls=opt.Command, short_help="Cluster a graph, or points, larger than memory.")
@@ -33,7 +42,7 @@ OF_POINTS = {"metric": "euclidean", "n_neighbors": "auto", "neighbors": "auto", 
     metavar="FOLDER",
     help="In place of --edges: Parquet files of points, whose columns are the features, as they are.",
 )
-@opt.option("-k", "--n-clusters", type=click.IntRange(2), metavar="K", required=True, help="Number of clusters.")
+@opt.option("-k", "--n-clusters", type=opt.Whole(2), metavar="K", required=True, help="Number of clusters.")
 @opt.option("--constraints", type=opt.FILE, metavar="PAIRS", help="Table of pairs: two vertices, or rows, and a type.")
 @opt.choice("--metric", "euclidean cosine", "Of --points: the distance, euclidean or between directions only.")
 @opt.n_neighbors_option
@@ -49,10 +58,12 @@ OF_POINTS = {"metric": "euclidean", "n_neighbors": "auto", "neighbors": "auto", 
     metavar="FOLDER",
     help="A folder that all workers see.",
 )
-@opt.option("--n-units", type=click.IntRange(2), default=2_000_000, help="How many units one worker searches.")
+@opt.option("--n-units", type=opt.Whole(2), default=2_000_000, help="How many units one worker searches.")
 @opt.option("-o", "--output", type=opt.FILE, metavar="FOLDER", help="Where to write labels, as Parquet files.")
-@opt.output_options
-def cluster_graph(edges: Path | None, points: Path | None, output: Path | None, **options: Any) -> None:
+@opt.console_options("as_json", "force", "quiet")
+def cluster_graph(
+    edges: Path | None, points: Path | None, output: Path | None, console: Console, **options: Any
+) -> None:
     """Cluster a graph, or points, that need not fit into memory, on a Dask cluster.
 
     Either --edges or --points names a folder of Parquet files. Vertices are whole numbers; points are the rows of their
@@ -62,9 +73,10 @@ def cluster_graph(edges: Path | None, points: Path | None, output: Path | None, 
       tightcut cluster-graph --edges edges -k 3 -o labels
       tightcut cluster-graph --points points -k 3 --scheduler tcp://head:8786 --shared-folder /shared
     """  # noqa: D301 (\b is for click)
-    _check(edges, points, output, options)
+    folder = _folder(edges, points)
+    if output is not None:
+        _check_output(output, folder, force=console.force)
     started = time.perf_counter()
-    console = Console(quiet=options["quiet"])
     from tightcut import cluster_graph as cluster
     from tightcut.distributed.running import find_client
 
@@ -87,9 +99,10 @@ def cluster_graph(edges: Path | None, points: Path | None, output: Path | None, 
             **{name: options[name] for name in ("n_units", "effort", "n_jobs", "random_state")},
         )
     if output is not None:
-        settings = {"overwrite": options["force"], "compute_kwargs": {"scheduler": "sync"}}
+        settings = {"overwrite": console.force, "compute_kwargs": {"scheduler": "sync"}}
         found.labels.to_parquet(str(output), write_index=False, **settings)
-    _print(found, graph, output, time.perf_counter() - started, as_json=options["as_json"])
+    values = _summary(found, graph, time.perf_counter() - started) | {"labels": output}
+    console.show(values, in_columns({TITLES.get(name, name): value for name, value in values.items()}))
 
 
 def _neighbors(points: Path, options: dict[str, Any], client: Any, folder: Path, console: Console) -> NeighborEdges:
@@ -100,18 +113,17 @@ def _neighbors(points: Path, options: dict[str, Any], client: Any, folder: Path,
     return knn_edges(points, folder, client=client, progress=console.progress(), **given)
 
 
-def _check(edges: Path | None, points: Path | None, output: Path | None, options: dict[str, Any]) -> None:
-    """Refuse what click cannot: options that exclude each other, and folders that cannot be read or written."""
+def _folder(edges: Path | None, points: Path | None) -> Path:
+    """That of the edges or that of the points; an error for both, and for one without data."""
     folder = points if edges is None else edges
     if folder is None or (edges is not None and points is not None):
         raise click.UsageError("Name either a folder of edges, --edges FOLDER, or one of points, --points FOLDER.")
-    for name, default in OF_POINTS.items():
-        if edges is not None and options[name] != default:
-            raise click.UsageError(f"--{name.replace('_', '-')} has no effect on --edges; leave it out.")
-    if folder.is_dir() and not any(folder.rglob("*.parq*")) and not any(folder.rglob("*.pq")):
-        raise click.UsageError(f"{folder} holds no Parquet files.")
-    if output is not None:
-        _check_output(output, folder, force=options["force"])
+    if edges is not None:
+        opt.refuse(OF_POINTS, "has no effect on --edges; leave it out.")
+    files = folder.rglob("*") if folder.is_dir() else [folder]
+    if not any(path.match("*.parq*") or path.match("*.pq") for path in files):
+        raise click.UsageError(f"{folder} {'holds no Parquet files' if folder.is_dir() else 'is not a Parquet file'}.")
+    return folder
 
 
 def _check_output(output: Path, folder: Path, *, force: bool) -> None:
@@ -182,22 +194,12 @@ def _named_pairs(path: Path) -> pd.DataFrame:
     return pd.DataFrame({"a": ids[pairs.ends[:, 0]], "b": ids[pairs.ends[:, 1]], "type": kinds})
 
 
-def _print(
-    found: GraphClustering, graph: NeighborEdges | None, output: Path | None, seconds: float, *, as_json: bool
-) -> None:
+def _summary(found: GraphClustering, graph: NeighborEdges | None, seconds: float) -> dict[str, Any]:
     sizes = found.labels["cluster"].compute(scheduler="sync").value_counts().sort_index().tolist()
-    facts: dict[str, Any] = {"n_vertices": found.n_vertices, "sizes": sizes, "cut": found.cut}
-    facts |= {"n_units": list(found.n_units), "n_violations": found.violations.n_violations}
-    facts["seconds"] = round(seconds, 3)
-    if graph is not None:
-        facts |= {"n_edges": graph.n_edges, "neighbor_recall": graph.recall}
-    facts["labels"] = output
-    if as_json:
-        print_json(facts)
-        return
-    titles = {"n_vertices": "vertices", "sizes": "clusters", "n_units": "levels", "n_violations": "violated"}
-    titles |= {"n_edges": "edges", "neighbor_recall": "recall"}
-    print_facts({titles.get(name, name): value for name, value in facts.items()})
+    values: dict[str, Any] = {"n_vertices": found.n_vertices, "sizes": sizes, "cut": found.cut}
+    values |= {"n_units": list(found.n_units), "n_violations": found.violations.n_violations}
+    values["seconds"] = round(seconds, 3)
+    return values if graph is None else values | {"n_edges": graph.n_edges, "neighbor_recall": graph.recall}
 
 
 def _is_id(name: str) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from tightcut.cli._console import Console, echo, print_facts, print_json
-from tightcut.cli._options import FILE, json_option, option, quiet_option
+from tightcut.cli._console import Console, in_columns
+from tightcut.cli._options import FILE, console_options, option
 from tightcut.utils.display import counted
 
 if TYPE_CHECKING:
@@ -26,16 +27,9 @@ TABLE_LIMIT = 12
 @option("--id", "id_", metavar="COL", help="Column of identifiers in both files.")
 @option("--labels-column", metavar="COL", help="Column of LABELS.  [default: cluster, label, or the last]")
 @option("--truth-column", metavar="COL", help="Column of TRUTH.  [default: class, truth, label, ..., or the last]")
-@json_option
-@quiet_option
+@console_options("as_json", "quiet")
 def evaluate(
-    labels: Path,
-    truth: Path,
-    id_: str | None,
-    labels_column: str | None,
-    truth_column: str | None,
-    as_json: bool,
-    quiet: bool,
+    labels: Path, truth: Path, id_: str | None, labels_column: str | None, truth_column: str | None, console: Console
 ) -> None:
     """Compare LABELS, as written by tightcut cluster, with the classes in TRUTH.
 
@@ -47,7 +41,6 @@ def evaluate(
     from tightcut.files import read_table
     from tightcut.metrics import clustering_error
 
-    console = Console(quiet=quiet)
     found, known = read_table(labels), read_table(truth)
     label_name = _column(found, labels_column, LABEL_NAMES, "--labels-column")
     truth_name = _column(known, truth_column, TRUTH_NAMES, "--truth-column")
@@ -63,17 +56,11 @@ def evaluate(
         "adjusted_rand": float(adjusted_rand_score(classes, clusters)),
         "normalized_mutual_info": float(normalized_mutual_info_score(classes, clusters)),
     }
-    if as_json:
-        print_json(measures)
-        return
-    print_facts(
-        {
-            name.replace("_", " "): f"{value:.4f}" if isinstance(value, float) else f"{value:,}"
-            for name, value in measures.items()
-        }
-    )
-    if max(measures["clusters"], measures["classes"]) <= TABLE_LIMIT:
-        _print_contingency(pairs)
+    facts = {
+        name.replace("_", " "): f"{value:.4f}" if isinstance(value, float) else value
+        for name, value in measures.items()
+    }
+    console.show(measures, [*in_columns(facts), *_contingency(pairs)])
 
 
 def matched(
@@ -116,7 +103,7 @@ def matched(
 
 def _column(table: Table, given: str | None, usual: tuple[str, ...], option: str) -> str:
     if given is not None:
-        return table.names[table.find(given, option)]
+        return table.find(given, option)
     lower = {name.lower(): name for name in table.names}
     return next((lower[name] for name in usual if name in lower), table.names[-1])
 
@@ -140,13 +127,15 @@ def _shared_id(found: Table, known: Table, taken: set[str]) -> str | None:
     return name if found.has_header and known.has_header and name in known.names and name not in taken else None
 
 
-def _print_contingency(pairs: list[tuple[str, str]]) -> None:
+def _contingency(pairs: list[tuple[str, str]]) -> Iterator[str]:
+    """How many rows of each class each cluster has, unless there are many of either."""
     counts = Counter(pairs)
-    clusters, classes = sorted({pair[0] for pair in pairs}), sorted({pair[1] for pair in pairs})
-    width = max(7, *(len(name) for name in clusters))
+    clusters, classes = (sorted(set(names)) for names in zip(*pairs, strict=True))
+    if max(len(clusters), len(classes)) > TABLE_LIMIT:
+        return
+    width = max(7, *map(len, clusters))
     widths = [max(5, len(name)) for name in classes]
-    header = "  ".join(f"{name:>{size}}" for name, size in zip(classes, widths, strict=True))
-    echo(f"\n{'cluster':<{width}}  {header}")
-    for cluster in clusters:
-        row = "  ".join(f"{counts[cluster, name]:>{size}}" for name, size in zip(classes, widths, strict=True))
-        echo(f"{cluster:<{width}}  {row}")
+    rows = {"cluster": classes} | {own: [counts[own, name] for name in classes] for own in clusters}
+    yield ""
+    for title, cells in rows.items():
+        yield f"{title:<{width}}  " + "  ".join(f"{cell:>{size}}" for cell, size in zip(cells, widths, strict=True))

@@ -7,6 +7,7 @@ import platform
 import shutil
 import sys
 import time
+from collections.abc import Iterator
 from importlib import metadata, util
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,8 @@ from typing import Any
 import click
 
 from tightcut import __version__
-from tightcut.cli._console import echo, print_facts, print_json
-from tightcut.cli._options import FILE, json_option, option
+from tightcut.cli._console import Console, echo, in_columns
+from tightcut.cli._options import FILE, console_options, option
 from tightcut.utils.extras import missing_package
 
 PACKAGES = (
@@ -26,9 +27,8 @@ PACKAGES = (
 @click.command(short_help="List the built-in datasets, or write one as a table.")
 @click.argument("name", required=False)
 @option("-o", "--output", type=FILE, metavar="CSV", help="Write the points of NAME, one per row, with their class.")
-@option("--force", is_flag=True, help="Replace the table if it exists.")
-@json_option
-def datasets(name: str | None, output: Path | None, force: bool, as_json: bool) -> None:
+@console_options("as_json", "force", "quiet")
+def datasets(name: str | None, output: Path | None, console: Console) -> None:
     """List the datasets that tightcut.datasets.load knows, describe the one called NAME, or write it as a table.
 
     \b
@@ -39,18 +39,16 @@ def datasets(name: str | None, output: Path | None, force: bool, as_json: bool) 
     """  # noqa: D301 (\b is for click)
     rows = [_described(known) for known in _known_datasets(name)]
     if output is not None:
-        _write_dataset(name, output, force=force)
+        _write_dataset(name, output, console)
         rows[0]["table"] = str(output)
-    if as_json:
-        print_json(rows)
-    elif name is not None:
-        print_facts(rows[0])
-    else:
-        echo(f"{'name':<16}{'points':>9}{'features':>10}{'classes':>9}  source")
-        for row in rows:
-            sizes = f"{row.get('points', ''):>9}{row.get('features', ''):>10}{row.get('classes', ''):>9}"
-            echo(f"{row['name']:<16}{sizes}  {row['source']}")
-        echo("\nIn Python: tightcut.datasets.load(name). Files in the folder TIGHTCUT_DATA are found first.")
+    console.show(rows, _catalogue(rows) if name is None else in_columns(rows[0]))
+
+
+def _catalogue(rows: list[dict[str, Any]]) -> Iterator[str]:
+    columns = ("name", "points", "features", "classes", "source")
+    for row in (dict(zip(columns, columns, strict=True)), *rows):
+        yield "{:<16}{:>9}{:>10}{:>9}  {}".format(*(row.get(name, "") for name in columns))
+    yield "\nIn Python: tightcut.datasets.load(name). Files in the folder TIGHTCUT_DATA are found first."
 
 
 def _known_datasets(name: str | None) -> tuple[str, ...]:
@@ -80,38 +78,36 @@ def _described(name: str) -> dict[str, Any]:
     }
 
 
-def _write_dataset(name: str | None, output: Path, *, force: bool) -> None:
+def _write_dataset(name: str | None, output: Path, console: Console) -> None:
     import numpy as np
 
     from tightcut.datasets import load
-    from tightcut.files.write import check_table_writable, write_rows
 
     if name is None:
         raise click.UsageError("-o writes one dataset; say which: tightcut datasets NAME -o FILE.")
-    check_table_writable(output, force=force)
-    data = load(name)
+    console.check_files([], tables=[output])
+    with console.warnings_as_notes():
+        data = load(name)
     header = [*(f"x{column}" for column in range(1, data.X.shape[1] + 1)), "class"]
     # Many were stored with 32 bits, in which 5.1 is 5.1; in 64 it would be 5.099999904632568.
     single = data.X.astype(np.float32)
     points = single if np.array_equal(single, data.X) else data.X
-    write_rows(output, header, ([*map(str, row), own] for row, own in zip(points, data.y, strict=True)), force=force)
+    console.write_rows(output, header, ([*map(str, row), own] for row, own in zip(points, data.y, strict=True)))
 
 
 @click.command(short_help="Cluster handwritten digits, and save a picture.")
 @option("-o", "--output", type=FILE, default="demo.png", metavar="PNG", help="The picture.")
-@option("--force", is_flag=True, help="Replace the picture if it exists.")
-def demo(output: Path, force: bool) -> None:
+@console_options("force")
+def demo(output: Path, console: Console) -> None:
     """Cluster handwritten digits with and without constraints, and save a picture."""
-    from tightcut.files.write import check_writable
-
     if util.find_spec("matplotlib") is None:
         raise missing_package("The demonstration", "plots", "matplotlib")
     if output.suffix.lower() != ".png":
         raise click.UsageError(f"The picture is written as PNG, not as {output.name}; name it {output.stem}.png.")
-    check_writable(output, force=force)
+    console.check_files([], others=[output])
     from tightcut.demo import main
 
-    main(["--output", str(output)])
+    main(output)
 
 
 @click.command(short_help="Compile everything now.")
@@ -132,8 +128,8 @@ def warmup() -> None:
 
 
 @click.command()
-@json_option
-def info(as_json: bool) -> None:
+@console_options("as_json")
+def info(console: Console) -> None:
     """Versions, threads and GPU: what to put into a bug report."""
     facts: dict[str, Any] = {
         "tightcut": __version__,
@@ -145,11 +141,10 @@ def info(as_json: bool) -> None:
         "TIGHTCUT_DATA": os.environ.get("TIGHTCUT_DATA"),
         "GPU": _gpu(),
     }
-    if as_json:
-        print_json(facts)
-    else:
-        absent = {name: "not installed" if name in PACKAGES else "not set" for name in facts}
-        print_facts({name: absent[name] if value is None else value for name, value in facts.items()})
+    absent = {
+        name: "not installed" if name in PACKAGES else "not set" for name, value in facts.items() if value is None
+    }
+    console.show(facts, in_columns(facts | absent))
 
 
 def _version(package: str) -> str | None:

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tightcut.cli import _options as opt
-from tightcut.cli._console import Console, print_facts, print_json
-from tightcut.cli._labels import print_table
-from tightcut.cli._resolve_ask import Records, ask_about, asking_options, check_asking, refuse_without_asking
-from tightcut.cli._targets import check_targets, is_standard_output
+from tightcut.cli._console import Console, in_columns
+from tightcut.cli._resolve_ask import Records, ask_about, asking_options, check_asking, check_options
 from tightcut.utils.display import counted
 
 if TYPE_CHECKING:
@@ -26,7 +24,9 @@ REASONS = {"cannot_link": "a cannot-link", "groups": "a group", "labels": "known
 @click.command(cls=opt.Command, short_help="Find the records that are the same, from scored pairs.")
 @click.argument("edges", type=opt.FILE)
 @opt.option(
-    "--columns", metavar="ID,ID,PROBABILITY", help="Names of the three columns.  [default: the usual names are known]"
+    "--columns",
+    metavar="ID,ID,PROBABILITY",
+    help="Names of the three columns.  [default: the usual names are known]",
 )
 @opt.option(
     "--groups",
@@ -37,7 +37,7 @@ REASONS = {"cannot_link": "a cannot-link", "groups": "a group", "labels": "known
 @opt.option("--labels", type=opt.FILE, metavar="FILE", help="Table of ids and known identities.")
 @opt.option(
     "--prior",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=opt.Finite(0, 1, min_open=True, max_open=True),
     default=0.5,
     help="The probability that is evidence neither for nor against a match; raise it for fewer and safer joins.",
 )
@@ -46,21 +46,14 @@ REASONS = {"cannot_link": "a cannot-link", "groups": "a group", "labels": "known
 )
 @opt.option("--cut-edges", type=opt.FILE, metavar="TABLE", help="Where to write the matches that were cut, and why.")
 @opt.option("--doubtful", type=opt.FILE, metavar="TABLE", help="Where to write what a person should check.")
-@opt.spreadsheet_option
 @asking_options
-@opt.output_options
-@click.pass_context
+@opt.console_options("spreadsheet", "as_json", "force", "quiet")
 def resolve(
-    context: click.Context,
     edges: Path,
-    columns: str | None,
     output: Path | None,
     cut_edges: Path | None,
     doubtful: Path | None,
-    spreadsheet: bool,
-    as_json: bool,
-    force: bool,
-    quiet: bool,
+    console: Console,
     **options: Any,
 ) -> None:
     """Find the records that are the same, from EDGES: two ids and the probability that they match.
@@ -83,16 +76,14 @@ def resolve(
     """  # noqa: D301 (\b is for click)
     from tightcut.files.write import check_columns_writable, write_columns
 
-    refuse_without_asking(context)
-    to_stdout = is_standard_output(output, as_json=as_json)
-    targets = {"clusters": None if to_stdout else output, "cut_edges": cut_edges, "doubtful": doubtful}
+    check_options(options)
+    targets = {"clusters": output, "cut_edges": cut_edges, "doubtful": doubtful}
     inputs = [edges, *(options[name] for name in ("constraints", "labels", "records", "answers"))]
-    check_targets(inputs, targets.values(), force=force, check_table=check_columns_writable)
+    console.check_files(inputs, output, tables=[cut_edges, doubtful], check_table=check_columns_writable)
     if options["ask"]:
         check_asking(edges, options)
     started = time.perf_counter()
-    console = Console(quiet=quiet)
-    found = _resolved(edges, columns, options, console)
+    found = _resolved(edges, options, console)
     records = None if options["records"] is None else Records.read(options["records"], options["id"], found)
     if options["ask"]:
         found = ask_about(found, records, edges, options, console)
@@ -100,20 +91,17 @@ def resolve(
         found = records.added_to(found, console)
     results = _summary(found, time.perf_counter() - started)
     for name, path in targets.items():
-        if path is not None:
-            write_columns(path, getattr(found, name), force=force, spreadsheet=spreadsheet)
-    if to_stdout:
-        print_table(list(found.clusters), found.clusters.rows(), spreadsheet=spreadsheet)
-    elif as_json:
-        print_json({**results, **targets})
-    else:
-        files = ", ".join(str(path) for path in targets.values() if path)
-        print_facts({**_facts(results), "written": files or None})
-        if not files:
-            console.note("Nothing was written; to keep the clusters, add -o clusters.csv")
+        if str(path) == "-":
+            console.write_rows(path, list(found.clusters), found.clusters.rows())
+        elif path is not None:
+            write_columns(path, getattr(found, name), force=console.force, spreadsheet=console.spreadsheet)
+    files = ", ".join(str(path) for path in targets.values() if path)
+    console.show(results | targets, in_columns(_facts(results) | {"written": files or None}))
+    if not files:
+        console.note("Nothing was written; to keep the clusters, add -o clusters.csv")
 
 
-def _resolved(edges: Path, columns: str | None, rules: dict[str, Any], console: Console) -> Resolution:
+def _resolved(edges: Path, rules: dict[str, Any], console: Console) -> Resolution:
     from tightcut import resolve as solve
     from tightcut.files import read_pairs
     from tightcut.utils.compiling import compiling_reported
@@ -129,7 +117,7 @@ def _resolved(edges: Path, columns: str | None, rules: dict[str, Any], console: 
             groups=rules["groups"],
             labels=rules["labels"],
             prior=rules["prior"],
-            columns=None if columns is None else [name.strip() for name in columns.split(",")],
+            columns=rules["columns"] and [name.strip() for name in rules["columns"].split(",")],
         )
 
 

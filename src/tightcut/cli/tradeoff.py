@@ -9,9 +9,8 @@ from typing import Any
 import click
 
 from tightcut.cli import _options as opt
-from tightcut.cli._console import Console, echo, print_json
+from tightcut.cli._console import Console
 from tightcut.cli._inputs import read_inputs
-from tightcut.cli._targets import check_targets
 from tightcut.utils.extras import missing_package
 
 HEADER = ("n_violations", "violated_belief", "cut")
@@ -27,10 +26,8 @@ PICTURES = (".png", ".svg", ".pdf")
 @opt.value_options
 @opt.graph_options
 @opt.search_options
-@opt.output_options
-def tradeoff(
-    data: Path, output: Path | None, plot: Path | None, as_json: bool, force: bool, quiet: bool, **options: Any
-) -> None:
+@opt.console_options("as_json", "force", "quiet")
+def tradeoff(data: Path, output: Path | None, plot: Path | None, console: Console, **options: Any) -> None:
     """Find every trade-off between the cut of two clusters and the violated constraints.
 
     The first line violates as little as possible, the last is the cut without constraints. A steep fall says that the
@@ -38,31 +35,25 @@ def tradeoff(
     """
     if options["constraints"] is None and options["labels"] is None:
         raise click.UsageError("There is nothing to trade: give --constraints PAIRS or --labels COL.")
-    check_targets([data, options["constraints"]], [output], [plot], force=force)
+    console.check_files([data, options["constraints"]], tables=[output], others=[plot])
     if plot is not None:
         _check_picture(plot)
     from tightcut import tradeoff_path
-    from tightcut.files import write_rows
 
-    console = Console(quiet=quiet)
     # One cluster takes no search: this builds the graph and gathers the constraints.
     model = read_inputs(data, console, options).fit({**options, "n_clusters": 1, "max_violations": "fewest"})
     settings = {name: options[name] for name in ("effort", "n_jobs", "random_state", "device")}
     points = tradeoff_path(model.graph, model.constraints, progress=console.progress(), **settings)
     rows = [(point.n_violations, point.violated_belief, point.cut) for point in points]
-    if output is not None:
-        write_rows(output, HEADER, rows, force=force)
+    console.write_rows(output, HEADER, rows)
     if plot is not None:
-        _draw(points, plot, force=force)
-    for path in (output, plot):
-        if path is not None:
-            console.note(f"Wrote {path}.")
-    if as_json:
-        print_json([dict(zip(HEADER, row, strict=True)) for row in rows])
-        return
-    echo(f"{'violated':>8}  {'belief':>8}  cut")
-    for count, belief, cut in rows:
-        echo(f"{count:8,}  {belief:8g}  {cut:.6g}")
+        _draw(points, plot, force=console.force)
+    for path in filter(None, (output, plot)):
+        console.note(f"Wrote {path}.")
+    lines = [f"{count:8,}  {belief:8g}  {cut:.6g}" for count, belief, cut in rows]
+    console.show(
+        [dict(zip(HEADER, row, strict=True)) for row in rows], [f"{'violated':>8}  {'belief':>8}  cut", *lines]
+    )
 
 
 def _check_picture(path: Path) -> None:
@@ -76,12 +67,10 @@ def _check_picture(path: Path) -> None:
 
 
 def _draw(points: Any, path: Path, *, force: bool) -> None:
-    from matplotlib.figure import Figure
-
     from tightcut.files import atomic_writer
-    from tightcut.plots import plot_tradeoff
+    from tightcut.plots import new_figure, plot_tradeoff
 
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    figure = new_figure(figsize=(7, 4.5))
     plot_tradeoff(points, ax=figure.subplots())
     with atomic_writer(path, "wb", force=force) as stream:
         figure.savefig(stream, format=path.suffix.lower().lstrip("."), dpi=150)

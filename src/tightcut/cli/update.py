@@ -1,4 +1,4 @@
-"""`tightcut update` and `tightcut predict`: new rows, and new constraints, for a saved model."""
+"""`tightcut update`: new rows, and new constraints, for a saved model."""
 
 from __future__ import annotations
 
@@ -11,22 +11,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tightcut.cli import _options as opt
-from tightcut.cli._console import Console, print_facts, print_json
-from tightcut.cli._labels import write_labels
+from tightcut.cli._console import Console, in_columns
+from tightcut.cli._known import KnownPairs, answered, contradictions_explained
+from tightcut.cli._labels import label_table
 from tightcut.cli._models import read_model, read_new, rows_of, with_new
 from tightcut.cli._outcome import model_page, violated_pairs
-from tightcut.cli._targets import check_targets, is_standard_output, write_page
 
 if TYPE_CHECKING:
     from tightcut import Constraints
-    from tightcut.files import Judgements
     from tightcut.fitted.state import FittedState, Rows
 
 ADVICE = (
     "The model is as it was. Correct or remove new pairs, or cluster all rows again: tightcut cluster has -k and "
     "--max-violations."
 )
-
 PHRASES = {
     "born": "in new clusters",
     "split": "split off into new clusters",
@@ -34,14 +32,7 @@ PHRASES = {
     "moved": "moved",
     "joined": "joined",
 }
-
-new_options = opt.together(
-    opt.option("--id", metavar="COL", help="Column of identifiers in NEW.  [default: as in the model]"),
-    opt.option(
-        "--header/--no-header", default=None, help="Whether the first row names the columns.  [default: detected]"
-    ),
-    opt.decimal_option,
-)
+CHANGES = ("change", "row", "cluster", "source", "name", "reason")  # columns of --changes
 
 
 @click.command(cls=opt.Command, short_help="Add new rows and new pairs to a saved MODEL.")
@@ -65,23 +56,16 @@ new_options = opt.together(
 @opt.option("--changes", type=opt.FILE, metavar="CSV", help="Where to write what changed, and why.")
 @opt.option("--report", type=opt.FILE, metavar="HTML", help="Write a page with a map, typical members and the changes.")
 @opt.option("--save", type=opt.FILE, metavar="MODEL", help="Write the updated model here, and leave MODEL as it is.")
-@opt.spreadsheet_option
-@new_options
-@opt.output_options
+@opt.new_rows_options
+@opt.console_options("spreadsheet", "as_json", "force", "quiet")
 def update(
     model: Path,
     new: Path | None,
-    constraints: Path | None,
-    keep: str,
-    full: bool,
     output: Path | None,
     changes: Path | None,
     report: Path | None,
     save: Path | None,
-    spreadsheet: bool,
-    as_json: bool,
-    force: bool,
-    quiet: bool,
+    console: Console,
     **options: Any,
 ) -> None:
     """Add new rows and new pairs to a MODEL that tightcut cluster --save has written.
@@ -97,138 +81,86 @@ def update(
     from tightcut.files.write import check_writable
     from tightcut.fitted.storage import save as write
 
-    to_stdout = is_standard_output(output, as_json=as_json)
-    if new is None and constraints is None:
+    if new is None and options["constraints"] is None:
         raise click.UsageError("There is nothing to do: name a file of new rows, or --constraints.")
-    table = None if to_stdout else output
-    check_targets([model, new, constraints], [table, changes], [save], page=report, force=force)
-    console = Console(quiet=quiet)
-    fitted = read_model(model)
+    inputs = [model, new, options["constraints"]]
+    console.check_files(inputs, output, tables=[changes], others=[save], page=report)
     if save is None:
         check_writable(model, force=True)
+    before = read_model(model)
     started = time.perf_counter()
-    fitted, named = _updated(fitted, new, constraints, keep, full, options, console)
+    fitted = _updated(before, new, options, console)
     seconds, rows = time.perf_counter() - started, rows_of(fitted)
-    facts = {"Model": model.name}
     shown = {"columns": rows.columns or (), "changes": fitted.changes}
-    page = "" if report is None else model_page(fitted, rows.ids, model.stem, facts, **shown)
+    page = "" if report is None else model_page(fitted, rows.ids, model.stem, {"Model": model.name}, **shown)
     labelled = zip(rows.ids, fitted.labels.tolist(), strict=True)
-    write_labels(output, rows.id_name, labelled, fitted.names, spreadsheet=spreadsheet, force=force)
-    if changes is not None:
-        _write_changes(changes, fitted, rows, spreadsheet=spreadsheet, force=force)
+    console.write_rows(output, *label_table(rows.id_name, labelled, fitted.names))
+    console.write_rows(changes, CHANGES, _change_lines(fitted, rows))
     if report is not None:
-        write_page(report, page, force=force)
+        console.write_page(report, page)
     write(fitted, save or model)
     found = _summary(fitted, rows, seconds)
-    files = {"labels": table, "changes_file": changes, "report": report, "model": save or model}
-    if as_json:
-        print_json(found | files)
-    elif not to_stdout:
-        print_facts(_facts(found, fitted, named) | {name.replace("_", " "): path for name, path in files.items()})
+    named = [name for cluster, name in fitted.names.items() if cluster not in before.names]
+    files = {"labels": output, "changes_file": changes, "report": report, "model": save or model}
+    facts = _facts(found, fitted, named) | {name.replace("_", " "): path for name, path in files.items()}
+    console.show(found | files, in_columns(facts))
 
 
-def _updated(
-    model: FittedState,
-    new: Path | None,
-    pairs: Path | None,
-    keep: str,
-    full: bool,
-    options: dict[str, Any],
-    console: Console,
-) -> tuple[FittedState, list[str]]:
-    """The updated model, and the names that answers have given to clusters."""
-    from tightcut.exceptions import InconsistentConstraintsError
-    from tightcut.files import read_pairs
+def _updated(model: FittedState, new: Path | None, options: dict[str, Any], console: Console) -> FittedState:
     from tightcut.fitted.update import update as updated
-    from tightcut.utils.contradictions import explain
 
     old = rows_of(model)
-    answers = pairs if pairs is not None and pairs.suffix == ".jsonl" else None
-    judgements = None if pairs is None or answers is not None else read_pairs(pairs, options["decimal"])
-    data, points = (None, None) if new is None else read_new(new, model, old, options, console)
+    pairs = KnownPairs.read(options["constraints"], options["decimal"])
+    data = None if new is None else read_new(new, model, old, options, console)
     rows = with_new(old, data)
-    known = _constraints(judgements, answers, rows, model)
-    try:
-        with console.warnings_as_notes():
-            model = updated(model, points, constraints=known, keep=keep, full=full)
-    except InconsistentConstraintsError as error:
-        places = None if judgements is None else judgements.places(rows.ids)
-
-        def place(kind: str, i: int, j: int) -> str:
-            return (places and places(kind, i, j)) or str(answers or "the model")
-
-        error.n_clusters = model.n_clusters
-        error.args = (explain(error, rows.ids.__getitem__, place, advice=ADVICE),)
-        raise
+    known = _constraints(pairs, rows, model, "the model" if data is None else "the model and the new rows")
+    with (
+        contradictions_explained(rows.ids, lambda: pairs.places(rows.ids, "the model"), model.n_clusters, ADVICE),
+        console.warnings_as_notes(),
+    ):
+        points = None if data is None else data.points
+        model = updated(model, points, constraints=known, keep=options["keep"], full=options["full"])
     model = replace(model, rows=rows)
-    return (model, []) if answers is None else _with_names(model, answers, console)
+    return model if pairs.answers is None else _with_names(model, pairs.answers, console)
 
 
-def _constraints(
-    judgements: Judgements | None, answers: Path | None, rows: Rows, model: FittedState
-) -> Constraints | None:
+def _constraints(pairs: KnownPairs, rows: Rows, model: FittedState, source: str) -> Constraints | None:
     from tightcut import Constraints
-    from tightcut.ask import read_constraints
-    from tightcut.files import InputError
 
-    if judgements is not None:
-        return judgements.constraints(rows.ids, "the model and the new rows")
-    if answers is None:
+    if pairs.table is not None:
+        return pairs.table.constraints(rows.ids, source)
+    if pairs.answers is None:
         return None
-    try:
-        X, affinity = (model.graph.weights, "precomputed") if model.points is None else (model.points, "knn")
-        known = read_constraints(answers, X.shape[0], X=X, affinity=affinity)
-    except (OSError, ValueError) as error:
-        raise InputError(str(error)) from error
+    X, affinity = (model.graph.weights, "precomputed") if model.points is None else (model.points, "knn")
+    known = answered(pairs.answers, X, affinity)
     return Constraints.from_pairs(
         len(rows.ids), known.must_link, known.cannot_link, known.must_link_belief, known.cannot_link_belief
     )
 
 
-def _with_names(model: FittedState, answers: Path, console: Console) -> tuple[FittedState, list[str]]:
+def _with_names(model: FittedState, answers: Path, console: Console) -> FittedState:
     """Name clusters as the answers name groups, where neither has a name yet."""
     import numpy as np
 
     from tightcut.ask.journal.replay import read_named_rows
 
-    given = []
     for name, members in read_named_rows(answers).items():
         ids, counts = np.unique(model.labels[members], return_counts=True)
         cluster = int(ids[counts.argmax()])
         if cluster not in model.names and name not in model.names.values():
             model = model.named(cluster, name)
-            given.append(name)
         elif model.names.get(cluster) != name:
             console.note(f"Note: group {name!r} of {answers} is in cluster {cluster}, which keeps its name.")
-    return model, given
+    return model
 
 
-def _write_changes(path: Path, model: FittedState, rows: Rows, *, spreadsheet: bool, force: bool) -> None:
-    from tightcut.files.write import write_rows
-
-    header = ["change", "row", "cluster", "source", "name", "reason"]
-    lines = [
+def _change_lines(model: FittedState, rows: Rows) -> list[tuple[Any, ...]]:
+    """A line for each point that has changed."""
+    return [
         (kind, point, cluster, "" if source is None else source, name or "", reason)
         for kind, cluster, source, name, _, points, reason in model.changes.table(rows.ids)
         for point in points
     ]
-    write_rows(path, header, lines, force=force, spreadsheet=spreadsheet)
-
-
-def _facts(found: dict[str, Any], model: FittedState, named: list[str]) -> dict[str, Any]:
-    """What a person is shown of a summary."""
-    counts = Counter[str]()
-    for change in found["changes"]:
-        counts[change["kind"]] += len(change["rows"])
-    return {
-        "points": found["n_points"],
-        "clusters": found["n_clusters"],
-        "changes": ", ".join(f"{counts[kind]:,} {text}" for kind, text in PHRASES.items() if counts[kind]) or "none",
-        "violated": violated_pairs(model),
-        "cut": found["cut"],
-        "named": ", ".join(named) or None,
-        "seconds": found["seconds"],
-    }
 
 
 def _summary(model: FittedState, rows: Rows, seconds: float) -> dict[str, Any]:
@@ -255,29 +187,17 @@ def _summary(model: FittedState, rows: Rows, seconds: float) -> dict[str, Any]:
     }
 
 
-@click.command(cls=opt.Command, short_help="Assign new rows to the clusters of a saved MODEL.")
-@click.argument("model", type=opt.FILE)
-@click.argument("new", type=opt.FILE)
-@opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write labels.  [default: standard output]")
-@opt.spreadsheet_option
-@new_options
-@opt.option("--force", is_flag=True, help="Replace output files that exist.")
-@opt.quiet_option
-def predict(
-    model: Path, new: Path, output: Path | None, spreadsheet: bool, force: bool, quiet: bool, **options: Any
-) -> None:
-    """Assign the rows of NEW to the clusters of a saved MODEL, without changing the model.
-
-    Every row gets the cluster that most of its neighbours are in, by weight. To add the rows to the model, use tightcut
-    update.
-    """
-    from tightcut.fitted.predict import predict as predicted
-
-    output = output or Path("-")
-    check_targets([model, new], [] if is_standard_output(output, as_json=False) else [output], force=force)
-    console = Console(quiet=quiet)
-    fitted = read_model(model)
-    rows = rows_of(fitted)
-    data, points = read_new(new, fitted, rows, options, console)
-    labelled = data.in_file_order(predicted(fitted, points).tolist())
-    write_labels(output, data.id_name, labelled, fitted.names, spreadsheet=spreadsheet, force=force)
+def _facts(found: dict[str, Any], model: FittedState, named: list[str]) -> dict[str, Any]:
+    """What a person is shown of a summary."""
+    counts = Counter[str]()
+    for change in found["changes"]:
+        counts[change["kind"]] += len(change["rows"])
+    return {
+        "points": found["n_points"],
+        "clusters": found["n_clusters"],
+        "changes": ", ".join(f"{counts[kind]:,} {text}" for kind, text in PHRASES.items() if counts[kind]) or "none",
+        "violated": violated_pairs(model),
+        "cut": found["cut"],
+        "named": ", ".join(named) or None,
+        "seconds": found["seconds"],
+    }

@@ -23,7 +23,8 @@ from tightcut.search.canonical import in_canonical_order
 from tightcut.search.magnitudes import Scaled
 from tightcut.search.options import Progress, SearchOptions
 from tightcut.search.partition import partition
-from tightcut.search.soft import Within, cluster_within
+from tightcut.search.problem import Partition
+from tightcut.search.soft import soft_partition
 from tightcut.search.tradeoff import tradeoff
 from tightcut.search.two_way import admits_two_clusters, bipartition
 from tightcut.utils.codes import renumber
@@ -175,13 +176,12 @@ def tradeoff_path(
     options = Settings(effort=effort, n_jobs=n_jobs, device=device).options(problem.progress(progress))
     rng = as_generator(random_state)
 
-    def solve(graph: Graph, constraints: Constraints, _: list[np.ndarray]) -> list[np.ndarray]:
-        return tradeoff(graph, constraints, rng, options)
+    def solve(graph: Graph, constraints: Constraints, _: list[np.ndarray]) -> list[Partition]:
+        return [Partition(side.astype(np.int64)) for side in tradeoff(graph, constraints, rng, options)]
 
     with compiling_reported(progress):
-        points = problem.graph, problem.constraints
-        sides = in_canonical_order(*points, [], solve, lambda sides, place: [side[place] for side in sides])
-    return [_result(graph, constraints, side.astype(np.int64)) for side in sides]
+        found = in_canonical_order(problem.graph, problem.constraints, [], solve)
+    return [_result(graph, constraints, own.labels) for own in found]
 
 
 def _solve(
@@ -204,7 +204,7 @@ def _solve(
         return _by_the_paper(graph, constraints, problem, n_clusters, settings.limit or 0.0, rng, options)
 
     solve = partial(_search, n_clusters, settings, rng, options)
-    found = in_canonical_order(problem.graph, problem.constraints, known, solve, Within.moved_back)
+    (found,) = in_canonical_order(problem.graph, problem.constraints, known, solve)
     return _result(graph, constraints, found.labels, history=problem.cuts(found.history), bound=found.bound)
 
 
@@ -216,15 +216,15 @@ def _search(
     graph: Graph,
     constraints: Constraints,
     known: list[np.ndarray],
-) -> Within:
+) -> list[Partition]:
     known = [renumber(labels) for labels in known]
     many, limit, influence = n_clusters > 2 or settings.influence > 0, settings.limit, settings.influence
     if not many and (limit == 0 or (limit is None and admits_two_clusters(constraints))):
-        found = bipartition(graph, constraints, rng, options, known=[labels == labels[0] for labels in known])
-        return Within(found.side.astype(np.int64), found.history)
+        sides = [labels == labels[0] for labels in known]
+        return [bipartition(graph, constraints, rng, options, known=sides)]
     if limit == 0:
-        return Within(partition(graph, constraints, n_clusters, rng, options, known=known, influence=influence))
-    return cluster_within(graph, constraints, n_clusters, limit, rng, options, known=known, influence=influence)
+        return [Partition(partition(graph, constraints, n_clusters, rng, options, known=known, influence=influence))]
+    return [soft_partition(graph, constraints, n_clusters, limit, rng, options, known=known, influence=influence)]
 
 
 def check_points(graph: Graph, constraints: Constraints | None) -> Constraints:

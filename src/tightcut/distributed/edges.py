@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tightcut.distributed.levels import Level
-from tightcut.distributed.running import Runner
+from tightcut.distributed.running import Runner, read_parquet
 from tightcut.problem.graph import LARGEST_WEIGHT
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 COLUMNS = ("i", "j", "weight")
 SAMPLED = 1 << 10  # identifiers of a partition from one sample to the next
-IDS_OF_A_RANGE = 1 << 22
+IDS_OF_A_RANGE = 1 << 22  # identifiers merged at a time, and rows in a partition of the labels
 MOST = 2**63 - 1
 MOST_VERTICES = 2**31 - 1  # that 32 bits number
 Survey = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -63,9 +63,7 @@ def read_edges(edges: Any) -> Any:
     import pandas as pd
 
     if isinstance(edges, (str, Path)):
-        if "://" not in str(edges) and not Path(edges).exists():
-            raise FileNotFoundError(2, "No such file or folder", str(edges))
-        frame = dd.read_parquet(str(edges))
+        frame = read_parquet(edges)
     elif isinstance(edges, pd.DataFrame):
         frame = dd.from_pandas(edges, npartitions=1)
     elif isinstance(edges, dd.DataFrame):

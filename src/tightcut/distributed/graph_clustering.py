@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import scipy.sparse as sp
 
 from tightcut.clustering.cluster import as_generator, check_number, cluster
 from tightcut.distributed.coarsening import coarsen, save_units
-from tightcut.distributed.edges import MOST_VERTICES, Vertices, read_edges, runs_of_arcs, survey
+from tightcut.distributed.edges import IDS_OF_A_RANGE, MOST_VERTICES, Vertices, read_edges, runs_of_arcs, survey
 from tightcut.distributed.levels import Level, cut_into_blocks, write_level
 from tightcut.distributed.refinement import free_borders, refine
 from tightcut.distributed.running import LostWorkersError, Progress, Runner, find_client, temporary_folder
@@ -26,8 +25,7 @@ from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.contradiction import explain
 from tightcut.search.feasibility import find_colouring
 from tightcut.utils.codes import renumber
-
-ROWS_OF_LABELS = 1 << 22  # in a partition of the labels
+from tightcut.utils.validation import check_count
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,9 +68,7 @@ class _Settings:
 
     def __post_init__(self) -> None:
         for name, least in (("n_clusters", 2), ("n_units", 2), ("partition_size", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-                raise ValueError(f"{name} must be a whole number of at least {least}; got {value!r}.")
+            check_count(name, getattr(self, name), least)
         if self.n_units < self.n_clusters:
             raise ValueError(f"n_units={self.n_units} units cannot make {self.n_clusters} clusters; raise n_units.")
         check_number("effort", self.effort)
@@ -297,4 +293,4 @@ def _as_frame(ids: np.ndarray, labels: np.ndarray) -> Any:
     import pandas as pd
 
     frame = pd.DataFrame({"vertex": ids, "cluster": labels.astype(np.int32)})
-    return dd.from_pandas(frame, npartitions=-(-len(frame) // ROWS_OF_LABELS), sort=False)
+    return dd.from_pandas(frame, npartitions=-(-len(frame) // IDS_OF_A_RANGE), sort=False)

@@ -141,12 +141,10 @@ def write_level(runner: Runner, stage: str, runs: list[Any], level: Level) -> np
     """
     level.folder.mkdir(parents=True, exist_ok=True)
     runner.compute(f"{stage}, sort", runs)
-    found = runner.map(f"{stage}, add", _write_block, [(level, block, len(runs)) for block in range(level.n_blocks)])
+    found = runner.map(
+        f"{stage}, add", Level.write_block, [(level, block, len(runs)) for block in range(level.n_blocks)]
+    )
     level.delete("run-*")
     sums, counts = (np.concatenate(column) for column in zip(*found, strict=True))
     level.save(n_arcs=counts)
     return sums
-
-
-def _write_block(level: Level, number: int, n_runs: int) -> tuple[np.ndarray, np.ndarray]:
-    return level.write_block(number, n_runs)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.distributed.running import Runner, written_whole
+from tightcut.distributed.running import Runner, read_parquet, written_whole
 from tightcut.neighbors.points import apply_metric, check_points
 
 
@@ -62,9 +62,7 @@ def read_points(points: Any) -> tuple[list[Any], int]:
     import dask.dataframe as dd
 
     if isinstance(points, (str, Path)):
-        if "://" not in str(points) and not Path(points).exists():
-            raise FileNotFoundError(2, "No such file or folder", str(points))
-        points = dd.read_parquet(str(points))
+        points = read_parquet(points)
     if isinstance(points, dd.DataFrame):
         for name, kind in points.dtypes.items():
             if kind.kind not in "iufb":

@@ -21,7 +21,7 @@ from tightcut.exceptions import TightcutError
 from tightcut.utils.extras import required
 
 Progress = Callable[[str, int, int, float], None]
-RETRIES = 3
+RETRIES = 3  # of a task whose worker has died
 ATTEMPTS, PAUSE = 50, 0.1  # to remove a folder, and seconds between them
 
 
@@ -127,6 +127,15 @@ def written_whole(file: Path) -> Iterator[IO[bytes]]:
     with unfinished.open("wb") as stream:
         yield stream
     unfinished.replace(file)
+
+
+def read_parquet(path: str | Path) -> Any:
+    """A file or folder of Parquet as a Dask data frame; a URL is left to Dask."""
+    import dask.dataframe as dd
+
+    if "://" not in str(path) and not Path(path).exists():
+        raise FileNotFoundError(2, "No such file or folder", str(path))
+    return dd.read_parquet(str(path))
 
 
 def find_client(client: Any) -> Any:

@@ -14,11 +14,17 @@ import scipy.sparse as sp
 from tightcut.problem.graph import Graph
 from tightcut.problem.spectral import largest_eigenpairs
 
-EPOCHS, FEWEST_EPOCHS, WORK = 200, 30, 20_000_000
+# Of the graph's layout.
+EPOCHS, FEWEST_EPOCHS = 200, 30
+WORK = 20_000_000  # edges and repelled pairs, over all epochs, from which on there are fewer epochs
 REPELLED = 5  # random vertices that repel each vertex, per epoch
+WIDTH = 10.0  # of half the start; attraction is strongest at distance 1
+STEP = 0.15  # share of the force that a vertex moves by at first; it falls to 0
+LARGEST_FORCE = 4.0  # of one repelling vertex; twice that of all forces together
+
+# Of the layout of points.
 UNEVEN = 50  # times: columns whose deviations differ more are measured in different units
 FEWEST_FOR_TSNE, COMPONENTS = 50, 30  # points; principal components that t-SNE is given
-STEP, LARGEST_FORCE, WIDTH = 0.15, 4.0, 10.0
 
 
 def graph_layout(graph: Graph) -> np.ndarray:

@@ -26,7 +26,7 @@ def read_npy(source: DataFile) -> np.ndarray:
 def read_npz(source: DataFile, wanted: Callable[[str], bool]) -> tuple[np.ndarray, dict[str, np.ndarray | None]]:
     """The array X, or the only one there is, and the others by name: those wanted, and None for the rest.
 
-    What is not wanted is not read: an array may be a thousand times as large as its compressed bytes.
+    Unwanted arrays are not read: one may be a thousand times as large as its compressed bytes.
     """
     with _opened(source, "NPZ") as arrays:
         names = list(_names(source, arrays))
@@ -56,7 +56,7 @@ def _checked(array: np.ndarray | bytes) -> np.ndarray:
     if isinstance(array, bytes):
         raise TypeError("it holds something other than arrays")
     if array.dtype.kind == "U":
-        # numpy keeps any 32 bits as a character; what is none fails here and not far away.
+        # numpy takes any 32 bits for a character; an invalid one fails here rather than later.
         "".join(array.ravel().tolist()).encode()
     return array
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -44,17 +46,44 @@ def is_number(text: str, decimal: str = ".") -> bool:
 
 
 def as_number(cell: Any, decimal: str = ".") -> float:
-    """The value of a cell; NaN if it is not a number. A list is not one, although older numpy converts [1]."""
+    """The value of a cell; NaN if it is not a number.
+
+    Neither 1_2 nor a list is one, although Python reads the first as 12, and older numpy converts [1].
+
+    Examples
+    --------
+    >>> from tightcut.files.cells import as_number
+    >>> as_number("1,5", ","), as_number("1_2"), as_number(None)
+    (1.5, nan, nan)
+    """
     if isinstance(cell, np.ndarray) and cell.ndim > 0:
         return float("nan")
     try:
-        return float(cell.replace(decimal, ".") if isinstance(cell, str) else cell)
+        if isinstance(cell, str):
+            return float("nan" if "_" in cell else cell.replace(decimal, "."))
+        return float(cell)
     except (TypeError, ValueError, OverflowError):
         return float("nan")
 
 
+def as_numbers(cells: Sequence[Any] | np.ndarray, decimal: str = ".") -> np.ndarray:
+    """The values of a column, as of `as_number`: numpy converts all cells at once where it can."""
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
+        return np.asarray(cells, dtype=np.float64)
+    if isinstance(cells, np.ndarray) and cells.dtype.kind in "mM":  # dates, of which numpy would make counts from 1970
+        return np.full(len(cells), np.nan)
+    if decimal != ".":
+        cells = [cell.replace(decimal, ".") if isinstance(cell, str) else cell for cell in cells]
+    with suppress(TypeError, ValueError, OverflowError):
+        if not any("_" in cell for cell in cells if isinstance(cell, str)):
+            return np.fromiter(cells, np.float64, len(cells))
+    return np.array([as_number(cell) for cell in cells])
+
+
 def as_text(cell: Any) -> str:
     """A cell as stripped text: whole numbers without a decimal point, missing values empty."""
+    if isinstance(cell, str):
+        return cell.strip()
     if cell is None or (np.isscalar(cell) and cell != cell):
         return ""
     if isinstance(cell, (float, np.floating)) and float(cell).is_integer():

@@ -16,29 +16,17 @@ taken as points that stay in the file (`tightcut.files.large`).
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import compress
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from tightcut.files import large
 from tightcut.files.arrays import read_npy, read_npz, read_sparse
-from tightcut.files.errors import InputError, listed
-from tightcut.files.features import (
-    DataOptions,
-    Features,
-    chosen_columns,
-    id_column,
-    known_labels,
-    read_features,
-    split_names,
-    suspected_answers,
-)
+from tightcut.files.errors import InputError
+from tightcut.files.features import Data, DataOptions, id_column, read_points, row_numbers
 from tightcut.files.formats import PARQUET, READERS, TABLES, open_parquet, read_parquet
 from tightcut.files.graphs import checked_affinity, names_edges, names_weights, read_edges, read_matrix_market
 from tightcut.files.h5ad import CELL, read_h5ad
@@ -46,61 +34,6 @@ from tightcut.files.sources import DataFile, check_readable
 from tightcut.files.tables import Table, read_table
 
 KINDS = f"NPY, NPZ, MTX, H5AD, {TABLES}"
-
-
-@dataclass(frozen=True, eq=False)
-class Data:
-    """What a file holds: `points` or `affinity`, and a name for each row.
-
-    Parameters
-    ----------
-    path : DataFile
-    ids : list of str
-        Row numbers from 0, where the file has no identifiers.
-    id_name : str
-        Column they come from; "row" for row numbers, "vertex" for the ends of edges.
-    points : ndarray of shape (n, d), optional
-    affinity : csr_array of shape (n, n), optional
-    columns : tuple of str
-        Names of the features.
-    labels : list, optional
-        Known classes, None where unknown.
-    notes : tuple of str
-        How the file was understood, for the user.
-    left_out : dict of int to str
-        Rows of the file that were left out for missing values: position in the file, and identifier.
-    suspects : tuple of str
-        Features that look like the answer, such as a column of classes, and were not asked for by name.
-    """
-
-    path: DataFile
-    ids: list[str]
-    id_name: str = "row"
-    points: np.ndarray | None = None
-    affinity: sp.csr_array | None = None
-    columns: tuple[str, ...] = ()
-    labels: list[str | None] | None = None
-    notes: tuple[str, ...] = ()
-    left_out: dict[int, str] = field(default_factory=dict)
-    suspects: tuple[str, ...] = ()
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.ids)
-
-    @property
-    def is_graph(self) -> bool:
-        return self.affinity is not None
-
-    @property
-    def has_ids(self) -> bool:
-        return self.id_name != "row"
-
-    def in_file_order(self, values: Sequence[Any], absent: Any = "") -> Iterator[tuple[str, Any]]:
-        """Every row of the file with its identifier and value; `absent` for rows that were left out."""
-        rest = zip(self.ids, values, strict=True)
-        for place in range(self.n_rows + len(self.left_out)):
-            yield (self.left_out[place], absent) if place in self.left_out else next(rest)
 
 
 def read_data(path: str | Path | DataFile, options: DataOptions | None = None) -> Data:
@@ -168,7 +101,7 @@ def _from_table(source: DataFile, options: DataOptions) -> Data:
         return _from_parquet(source, options)
     table = read_table(source, options, names_weights if options.graph else None)
     if options.graph is False or not (options.graph or names_edges(table)):
-        return _points(table, options)
+        return read_points(table, options)
     if len(table.names) > 3 and len(table.names) == table.n_rows:
         return _graph(source, checked_affinity(source, table.numbers(table.names, suggest=("decimal",))), options)
     affinity, names = read_edges(table)
@@ -185,7 +118,7 @@ def _from_parquet(source: DataFile, options: DataOptions) -> Data:
     columns = dict.fromkeys(heading.names, _absent(open_parquet(source).metadata.num_rows))
     columns |= dict(zip(names or (), cells, strict=True))
     table = Table(source, heading.names, tuple(columns.values()))
-    return _points(table, options, read=lambda chosen: large.open_points(source, chosen))
+    return read_points(table, options, read=lambda chosen: large.open_points(source, chosen))
 
 
 def _from_npy(source: DataFile, options: DataOptions) -> Data:
@@ -194,7 +127,7 @@ def _from_npy(source: DataFile, options: DataOptions) -> Data:
     _refuse_columns(options, f"{source} is too large to be read whole, and its columns have no names: leave out")
     points = large.open_points(source)
     names = tuple(str(number + 1) for number in range(points.shape[1]))
-    return Data(source, _row_numbers(len(points)), points=points, columns=names)
+    return Data(source, row_numbers(len(points)), points=points, columns=names)
 
 
 def _from_mtx(source: DataFile, options: DataOptions) -> Data:
@@ -210,7 +143,7 @@ def _from_h5ad(source: DataFile, options: DataOptions) -> Data:
 def _from_npz(source: DataFile, options: DataOptions) -> Data:
     matrix = read_sparse(source)
     if matrix is not None and options.distances:
-        return Data(source, _row_numbers(matrix.shape[0]), points=sp.csr_array(matrix))
+        return Data(source, row_numbers(matrix.shape[0]), points=sp.csr_array(matrix))
     if matrix is not None:
         if options.graph is False:
             raise InputError(f"{source} holds a sparse matrix, which tightcut takes as a graph; leave out --no-graph.")
@@ -251,63 +184,7 @@ def _from_array(
     names = tuple(names or (str(number + 1) for number in range(X.shape[1])))
     cells = [_absent(len(X)) if array is None else array for array in others.values()]
     table = Table(source, (*names, *others), (*X.T, *cells), has_header=False)
-    return _points(table, options, features=names)
-
-
-def _points(
-    table: Table,
-    options: DataOptions,
-    features: Sequence[str] | None = None,
-    read: Callable[[list[str]], np.ndarray] | None = None,
-) -> Data:
-    """Identifiers and labels from a table; numbers, too, or from where `read` finds them."""
-    named, taken, notes = id_column(table, options)
-    if options.labels is not None:
-        table.find(options.labels, "--labels")
-    chosen = chosen_columns(table, options, {*taken, options.labels}, features)
-    ids = _row_numbers(table.n_rows) if named is None else table.identifiers(named)
-    labels = None if options.labels is None else known_labels(table, options.labels)
-    data = Data(table.path, ids, "row" if named is None else named, None, None, tuple(chosen), labels, notes)
-    if not options.features:
-        return data
-    if read is not None:
-        return _suspicious(replace(data, points=read(chosen)), options, ())
-    encode = split_names(table, options.encode, "--encode")
-    unused = [name for name in encode if name not in chosen]
-    if unused:
-        raise InputError(
-            f"{table.path}: column {listed(unused)} is not used for clustering, so there is nothing to encode: it is named by "
-            "both --encode and --drop, --id or --labels, or not named by --columns."
-        )
-    found = read_features(table, chosen, encode, options.missing, options.suggest)
-    kept = _kept(replace(data, points=found.points, columns=found.columns, notes=(*notes, *found.notes)), found)
-    return _suspicious(kept, options, encode)
-
-
-def _suspicious(data: Data, options: DataOptions, encode: Sequence[str]) -> Data:
-    """The data with a note on features that look like the answer, unless the features were named one by one."""
-    if options.columns or options.distances or data.points is None:
-        return data
-    suspects = suspected_answers(data.points, data.columns, encode)
-    if not suspects:
-        return data
-    one, drop = len(suspects) == 1, shlex.quote(",".join(suspects))
-    note = (
-        f"{'Column' if one else 'Columns'} {listed(suspects)} {'looks' if one else 'look'} like the answer, and "
-        f"{'is' if one else 'are'} clustered by like any other; to leave {'it' if one else 'them'} out: --drop {drop}"
-    )
-    return replace(data, suspects=tuple(suspects), notes=(*data.notes, note))
-
-
-def _kept(data: Data, found: Features) -> Data:
-    """The data with identifiers and labels of the kept rows alone."""
-    kept = found.kept.tolist()
-    return replace(
-        data,
-        ids=list(compress(data.ids, kept)),
-        labels=None if data.labels is None else list(compress(data.labels, kept)),
-        left_out={row: data.ids[row] for row in np.flatnonzero(~found.kept).tolist()},
-    )
+    return read_points(table, options, features=names)
 
 
 def _graph(
@@ -320,7 +197,7 @@ def _graph(
     _refuse_columns(options, f"{source} is a graph, which has no columns; leave out")
     if affinity.shape[0] == 0:
         raise InputError(f"{source} holds a graph without vertices.")
-    ids = _row_numbers(affinity.shape[0]) if names is None else names
+    ids = row_numbers(affinity.shape[0]) if names is None else names
     return Data(source, ids, "row" if names is None else "vertex", affinity=affinity, notes=notes)
 
 
@@ -335,7 +212,3 @@ def _refuse_columns(options: DataOptions, message: str) -> None:
 def _absent(n_rows: int) -> np.ndarray:
     """In place of a column that stays in its file: missing values, which take no memory."""
     return np.broadcast_to(np.nan, n_rows)
-
-
-def _row_numbers(count: int) -> list[str]:
-    return list(map(str, range(count)))

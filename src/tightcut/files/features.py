@@ -5,13 +5,18 @@ Numbers are taken as they are; categories become columns of 0 and 1.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+import shlex
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import compress
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from tightcut.files.cells import is_missing, is_unknown_class
 from tightcut.files.errors import InputError, listed
+from tightcut.files.sources import DataFile
 from tightcut.files.tables import SUGGESTIONS, Table, TableOptions
 from tightcut.utils.display import counted
 from tightcut.utils.validation import check_choice
@@ -66,65 +71,141 @@ class DataOptions(TableOptions):
 
 
 @dataclass(frozen=True, eq=False)
-class Features:
-    """Points of the rows that are kept, with the names of their columns.
+class Data:
+    """What a file holds: `points` or `affinity`, and a name for each row.
 
     Parameters
     ----------
-    points : ndarray of shape (n_kept, d)
+    path : DataFile
+    ids : list of str
+        Row numbers from 0, where the file has no identifiers.
+    id_name : str
+        Column they come from; "row" for row numbers, "vertex" for the ends of edges.
+    points : ndarray of shape (n, d), optional
+    affinity : csr_array of shape (n, n), optional
     columns : tuple of str
-    kept : ndarray of bool, shape (n_rows,)
+        Names of the features.
+    labels : list, optional
+        Known classes, None where unknown.
     notes : tuple of str
+        How the file was understood, for the user.
+    left_out : dict of int to str
+        Rows of the file that were left out for missing values: position in the file, and identifier.
+    suspects : tuple of str
+        Features that look like the answer, such as a column of classes, and were not asked for by name.
     """
 
-    points: np.ndarray
-    columns: tuple[str, ...]
-    kept: np.ndarray
-    notes: tuple[str, ...]
+    path: DataFile
+    ids: list[str]
+    id_name: str = "row"
+    points: np.ndarray | None = None
+    affinity: sp.csr_array | None = None
+    columns: tuple[str, ...] = ()
+    labels: list[str | None] | None = None
+    notes: tuple[str, ...] = ()
+    left_out: dict[int, str] = field(default_factory=dict)
+    suspects: tuple[str, ...] = ()
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.ids)
+
+    @property
+    def is_graph(self) -> bool:
+        return self.affinity is not None
+
+    @property
+    def has_ids(self) -> bool:
+        return self.id_name != "row"
+
+    def in_file_order(self, values: Sequence[Any], absent: Any = "") -> Iterator[tuple[str, Any]]:
+        """Every row of the file with its identifier and value; `absent` for rows that were left out."""
+        rest = zip(self.ids, values, strict=True)
+        for place in range(self.n_rows + len(self.left_out)):
+            yield (self.left_out[place], absent) if place in self.left_out else next(rest)
 
 
-def read_features(
-    table: Table, names: Sequence[str], encode: Sequence[str], missing: str, suggest: Collection[str] = SUGGESTIONS
-) -> Features:
-    """The columns `names`, of which `encode` hold categories.
+def read_points(
+    table: Table,
+    options: DataOptions,
+    features: Sequence[str] | None = None,
+    read: Callable[[list[str]], np.ndarray] | None = None,
+) -> Data:
+    """Identifiers, known classes and points from the columns of a table.
 
     Parameters
     ----------
-    missing : {"error", "drop", "mean"}
-        Refuse missing values, leave out the rows that have one, or fill in the mean of the column; for categories that is
-        the share of each.
-    suggest : collection of str
-        What messages may suggest; all by default.
+    features : sequence of str, optional
+        Columns that are features unless the options name others; by default all that have no other use.
+    read : callable, optional
+        From the names of the chosen features to the points, where these stay in a file.
     """
-    check_choice("missing", missing, MISSING)
-    plain = [name for name in names if name not in encode]
-    values = table.numbers(plain, suggest=suggest, missing=missing != "error")
+    named, taken, notes = id_column(table, options)
+    if options.labels is not None:
+        table.find(options.labels, "--labels")
+    chosen = _chosen_columns(table, options, {*taken, options.labels}, features)
+    ids = row_numbers(table.n_rows) if named is None else table.identifiers(named)
+    labels = None if options.labels is None else _known_labels(table, options.labels)
+    data = Data(table.path, ids, "row" if named is None else named, None, None, tuple(chosen), labels, notes)
+    if not options.features:
+        return data
+    if read is not None:
+        return _with_suspects(replace(data, points=read(chosen)), options, ())
+    encode = _split_names(table, options.encode, "--encode")
+    unused = [name for name in encode if name not in chosen]
+    if unused:
+        raise InputError(
+            f"{table.path}: column {listed(unused)} is not used for clustering, so there is nothing to encode: it is named by "
+            "both --encode and --drop, --id or --labels, or not named by --columns."
+        )
+    return _with_suspects(_with_points(data, table, encode, options), options, encode)
+
+
+def _with_points(data: Data, table: Table, encode: Sequence[str], options: DataOptions) -> Data:
+    """The data with its columns as points, of which those of categories become several."""
+    check_choice("missing", options.missing, MISSING)
+    may_miss = options.missing != "error"
+    plain = [name for name in data.columns if name not in encode]
+    values = table.numbers(plain, suggest=options.suggest, missing=may_miss)
     parts: dict[str, tuple[tuple[str, ...], np.ndarray]]
     parts = {name: ((name,), values[:, [place]]) for place, name in enumerate(plain)}
-    parts |= {name: _indicators(table, name, suggest, allowed=missing != "error") for name in encode}
-    points = np.column_stack([parts[name][1] for name in names])
-    columns = tuple(column for name in names for column in parts[name][0])
+    parts |= {name: _indicators(table, name, options.suggest, allowed=may_miss) for name in encode}
     notes = [f"Column {name!r} became {len(parts[name][0])} columns of 0 and 1, one for each value." for name in encode]
+    data = replace(
+        data,
+        points=np.column_stack([parts[name][1] for name in data.columns]),
+        columns=tuple(column for name in data.columns for column in parts[name][0]),
+        notes=(*data.notes, *notes),
+    )
+    return _without_missing(data, options.missing)
+
+
+def _without_missing(data: Data, missing: str) -> Data:
+    """The data with missing values filled in by the mean of the column, or without the rows that have one."""
+    points = np.asarray(data.points)
     absent = np.isnan(points)
-    kept = np.ones(len(points), bool)
-    if absent.any():
-        empty = [column for column, gone in zip(columns, absent.all(axis=0), strict=True) if gone]
-        if empty:
-            raise InputError(
-                f"{table.path}: no row has a value in column {listed(empty)}. Leave it out: --drop {empty[0]}"
-            )
-        rows = int(absent.any(axis=1).sum())
-        if missing == "mean":
-            points = np.where(absent, np.nanmean(points, axis=0), points)
-            filled = counted(int(absent.sum()), "missing value")
-            notes.append(f"Filled in the mean of the column for {filled} in {counted(rows, 'row')}.")
-        else:
-            kept = ~absent.any(axis=1)
-            points = points[kept]
-            notes.append(f"Left out {rows:,} of {len(kept):,} rows, which have missing values; they get no label.")
-            if not kept.any():
-                raise InputError(f"{table.path}: every row has a missing value; use --missing mean.")
-    return Features(points, columns, kept, tuple(notes))
+    if not absent.any():
+        return data
+    empty = [column for column, gone in zip(data.columns, absent.all(axis=0), strict=True) if gone]
+    if empty:
+        raise InputError(f"{data.path}: no row has a value in column {listed(empty)}. Leave it out: --drop {empty[0]}")
+    rows = absent.any(axis=1)
+    if missing == "mean":
+        filled = counted(int(absent.sum()), "missing value")
+        note = f"Filled in the mean of the column for {filled} in {counted(int(rows.sum()), 'row')}."
+        return replace(data, points=np.where(absent, np.nanmean(points, axis=0), points), notes=(*data.notes, note))
+    if rows.all():
+        raise InputError(f"{data.path}: every row has a missing value; use --missing mean.")
+    kept = (~rows).tolist()
+    note = f"Left out {rows.sum():,} of {len(rows):,} rows, which have missing values; they get no label."
+    return replace(
+        data,
+        points=points[~rows],
+        ids=list(compress(data.ids, kept)),
+        labels=None if data.labels is None else list(compress(data.labels, kept)),
+        left_out={row: data.ids[row] for row in np.flatnonzero(rows).tolist()},
+        notes=(*data.notes, note),
+    )
 
 
 def _indicators(
@@ -163,18 +244,18 @@ def id_column(table: Table, options: DataOptions) -> tuple[str | None, set[str |
 
 def _implied_id(table: Table) -> str | None:
     """A column that is clearly not a measurement: named id, or an unnamed first one, as pandas writes its index."""
-    named = next((name for name in table.names if name.lower() == "id"), None)
+    named = table.one(["id"])
     if named is None and table.has_header and table.names[0] == "column 1":
         return table.names[0]
     return named
 
 
-def chosen_columns(
+def _chosen_columns(
     table: Table, options: DataOptions, taken: set[str | None], features: Sequence[str] | None
 ) -> list[str]:
-    dropped = set(split_names(table, options.drop, "--drop"))
+    dropped = set(_split_names(table, options.drop, "--drop"))
     if options.columns:
-        chosen = split_names(table, options.columns, "--columns")
+        chosen = _split_names(table, options.columns, "--columns")
     else:
         chosen = [name for name in features or table.names if name not in taken]
     chosen = [name for name in chosen if name not in dropped]
@@ -183,34 +264,48 @@ def chosen_columns(
     return chosen
 
 
-def suspected_answers(points: np.ndarray, columns: Sequence[str], encode: Sequence[str]) -> list[str]:
-    """Columns that look like the answer: named as classes are, and categories, or whole numbers of few values.
+def _with_suspects(data: Data, options: DataOptions, encode: Sequence[str]) -> Data:
+    """The data with a note on features that look like the answer, unless the features were named one by one.
 
-    Examines the first `ROWS_EXAMINED` rows of `points`. Beside an x, y is a coordinate.
+    These are named as classes are, and hold categories, or whole numbers of few values in the first rows. Beside an x, y
+    is a coordinate.
     """
-    some = np.asarray(points[:ROWS_EXAMINED])
-    usual = CLASS_NAMES - ({"y"} if "x" in map(str.lower, columns) else set())
+    if options.columns or options.distances or data.points is None:
+        return data
+    some = np.asarray(data.points[:ROWS_EXAMINED])
+    usual = CLASS_NAMES - ({"y"} if "x" in map(str.lower, data.columns) else set())
     suspects = [name for name in encode if name.lower() in usual]
-    for place, name in enumerate(columns):
+    for place, name in enumerate(data.columns):
         if name.lower() in usual:
             values = np.unique(some[:, place])
             if len(values) <= min(MOST_CLASSES, len(some) / 2) and np.all(values % 1 == 0):
                 suspects.append(name)
-    return suspects
+    if not suspects:
+        return data
+    one, drop = len(suspects) == 1, shlex.quote(",".join(suspects))
+    note = (
+        f"{'Column' if one else 'Columns'} {listed(suspects)} {'looks' if one else 'look'} like the answer, and "
+        f"{'is' if one else 'are'} clustered by like any other; to leave {'it' if one else 'them'} out: --drop {drop}"
+    )
+    return replace(data, suspects=tuple(suspects), notes=(*data.notes, note))
 
 
-def split_names(table: Table, given: tuple[str, ...], option: str) -> list[str]:
+def _split_names(table: Table, given: tuple[str, ...], option: str) -> list[str]:
     """Column names, given one by one or separated by commas."""
     names = []
     for text in given:
         parts = [text] if text in table.names else [part.strip() for part in text.split(",")]
-        names += [table.names[table.find(part, option)] for part in parts]
+        names += [table.find(part, option) for part in parts]
     return list(dict.fromkeys(names))
 
 
-def known_labels(table: Table, name: str) -> list[str | None]:
+def _known_labels(table: Table, name: str) -> list[str | None]:
     texts = table.texts(name)
     labels = [None if is_unknown_class(text) else text for text in texts]
     if all(label is None for label in labels):
         raise InputError(f"{table.path}, column {name!r}: no row has a label; leave out --labels.")
     return labels
+
+
+def row_numbers(count: int) -> list[str]:
+    return list(map(str, range(count)))

@@ -53,18 +53,20 @@ def read_edges(table: Table) -> tuple[sp.csr_array, list[str]]:
 def read_matrix_market(source: DataFile) -> sp.csr_array:
     """A Matrix Market file, dense or sparse, of real numbers.
 
-    Not by scipy: its compiled reader believes an altered file and may crash, and its results differ between versions.
+    Not by scipy: its compiled reader trusts a damaged file and may crash, and its results differ between versions.
     """
     with parsing(source, "a Matrix Market file"), source.lines() as lines:
         layout, field, symmetry = _banner(lines.readline())
-        sizes = next((line for line in lines if line.strip() and not line.startswith("%")), "")
-        rows, columns, *announced = [int(word) for word in sizes.split()]
+        sizes = next((line.split() for line in lines if line.strip() and not line.startswith("%")), [])
+        if not all(map(is_whole, sizes)):
+            raise ValueError(f"{' '.join(sizes)!r} are not sizes")
+        rows, columns, *announced = map(int, sizes)
         entries = np.loadtxt(lines, comments="%", ndmin=2)
         width = 1 if layout == "array" else 2 if field == "pattern" else 3
         if layout == "array":
             announced = [rows * (rows + 1) // 2 if symmetry == "symmetric" else rows * columns]
-        if min(rows, columns) < 0 or [entries.size] != [count * width for count in announced]:
-            raise ValueError(f"{sizes.strip()!r} announces other entries than the {entries.shape[0]} there are")
+        if [entries.size] != [count * width for count in announced]:
+            raise ValueError(f"{' '.join(sizes)!r} announces other entries than the {entries.shape[0]} there are")
         entries = entries.reshape(-1, width)
         if layout == "array":
             # Column by column; of a symmetric matrix only the part on and below the diagonal.
@@ -117,10 +119,10 @@ def _edge_columns(table: Table) -> tuple[str, str, str | None]:
     if len(table.names) < 2:
         raise InputError(f"{table.path}: a list of edges needs two columns of vertices, and this has one.")
     if names_edges(table):
-        lower = [name.lower() for name in table.names]
-        named = next((table.names[lower.index(name)] for name in WEIGHT_NAMES if name in lower), None)
-        return table.names[0], table.names[1], named or (table.names[2] if len(lower) == 3 else None)
-    if len(table.names) > 3:
+        named = table.one(WEIGHT_NAMES)
+        if named is not None:
+            return table.names[0], table.names[1], named
+    elif len(table.names) > 3:
         raise InputError(
             f"{table.path} has {len(table.names)} columns; a list of edges has two columns of vertices and perhaps one "
             "of weights, or a header that begins with source,target."

@@ -192,14 +192,12 @@ def _roles(table: Table) -> tuple[str, str, str, str | None]:
         )
     if not table.has_header:
         return table.names[0], table.names[1], table.names[2], table.names[3] if len(table.names) > 3 else None
-    lower = {name.lower(): name for name in table.names}
-    kind = next((lower[name] for name in TYPE_NAMES if name in lower), None)
+    kind, belief = table.one(TYPE_NAMES), table.one(BELIEF_NAMES)
     if kind is None:
         raise InputError(
             f"{table.path} has no column named type; its columns are {listed(table.names)}. Name the column that says "
             "must or cannot: type"
         )
-    belief = next((lower[name] for name in BELIEF_NAMES if name in lower), None)
     ends = [name for name in table.names if name not in (kind, belief)]
     if len(ends) < 2:
         raise InputError(f"{table.path} needs two columns of names besides {kind!r}; it has {listed(ends)}.")

@@ -112,7 +112,7 @@ class DataFile:
             yield io.TextIOWrapper(stream, encoding="utf-8", errors="replace")
 
     def local_file(self) -> Path:
-        """The file itself, for libraries that read no other; an error if there is none."""
+        """The file itself, for libraries that read from disk only; an error if it is packed or piped."""
         if self.is_plain_file:
             return self.path
         raise InputError(f"{self}: {self.suffix} files are read from disk only; unpack or save it first.")
@@ -140,7 +140,7 @@ def check_readable(given: str | Path | DataFile) -> None:
     if not start:
         raise InputError(f"{path} is empty.")
     if source.part is not None and source.suffix not in WITH_PARTS:
-        raise InputError(f"{path} holds nothing that could be named; leave out ::{source.part}")
+        raise InputError(f"{path} has no named parts; leave out ::{source.part}")
 
 
 @cache

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tightcut.files.cells import as_number, as_text, brief, complaint, is_missing, is_nearly_a_number, is_number
+from tightcut.files.cells import as_numbers, as_text, brief, complaint, is_missing, is_nearly_a_number, is_number
 from tightcut.files.errors import InputError, listed
 from tightcut.files.formats import READERS, TABLES
 from tightcut.files.sources import DataFile, check_readable
@@ -63,6 +63,8 @@ class Table:
         Line of the file that each row ends on; None where there are no lines.
     has_header : bool
     options : TableOptions
+    rows : ndarray of int, optional
+        Which rows of the file the table holds, for messages; all by default.
     """
 
     path: DataFile
@@ -71,6 +73,7 @@ class Table:
     lines: Sequence[int] | None = None
     has_header: bool = True
     options: TableOptions = field(default_factory=TableOptions)
+    rows: np.ndarray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -88,13 +91,19 @@ class Table:
         """The place of a cell, for a message."""
         place = str(self.path)
         if row is not None:
+            row = row if self.rows is None else int(self.rows[row])
             place += f", row {row}" if self.lines is None else f", line {self.lines[row]}"
         return place if name is None else f"{place}, column {name!r}"
 
-    def find(self, name: str, option: str) -> int:
-        """Position of a column, or an error that lists the columns."""
+    def one(self, wanted: Iterable[str]) -> str | None:
+        """The first of the wanted names that is a column, in upper or lower case."""
+        lower = {name.lower(): name for name in self.names}
+        return next((lower[name] for name in wanted if name in lower), None)
+
+    def find(self, name: str, option: str) -> str:
+        """The name, if it is that of a column; else an error that lists the columns."""
         if name in self._position:
-            return self._position[name]
+            return name
         kind = "columns" if self.has_header else "columns, numbered because there is no header,"
         hint = did_you_mean(name, self.names)
         if len(self.names) == 1 and " " in self.names[0]:
@@ -156,9 +165,9 @@ class Table:
 
     def select(self, mask: np.ndarray) -> Table:
         """The rows where a mask is True."""
-        rows = np.flatnonzero(mask).tolist()
-        cells = tuple([column[row] for row in rows] for column in self.cells)
-        return replace(self, cells=cells, lines=None if self.lines is None else [self.lines[row] for row in rows])
+        rows = np.flatnonzero(mask)
+        cells = tuple([column[row] for row in rows.tolist()] for column in self.cells)
+        return replace(self, cells=cells, rows=rows if self.rows is None else self.rows[rows])
 
     def with_header(self) -> Table:
         """The same file with its first row as the names of the columns."""
@@ -198,13 +207,7 @@ class Table:
 
     def _convert(self, name: str, suggest: Collection[str]) -> np.ndarray | None:
         """A column as finite numbers, NaN where missing; None if no cell is a number; an error if only some are."""
-        cells, decimal = self.column(name), self.options.decimal
-        try:
-            if decimal != "." and not isinstance(cells, np.ndarray):
-                cells = [cell.replace(decimal, ".") if isinstance(cell, str) else cell for cell in cells]
-            values = np.asarray(cells, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            values = np.array([as_number(cell, decimal) for cell in cells])
+        values = as_numbers(self.column(name), self.options.decimal)
         bad = ~np.isfinite(values)
         if not bad.any():
             return values

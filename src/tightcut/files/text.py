@@ -19,8 +19,6 @@ from tightcut.files.errors import InputError
 from tightcut.files.sources import DataFile
 from tightcut.utils.display import counted
 
-NEWLINE, SPACE = ord("\n"), ord(" ")
-
 
 def read_columns(source: DataFile) -> tuple[list[list[str]], Sequence[int]]:
     """The columns of a text file, header and all, and the line that each row ends on."""
@@ -99,14 +97,14 @@ def split_plain(text: str, separator: str) -> list[list[str]] | None:
     if separator == " " or not text.isascii() or '"' in text:
         return None
     symbols = np.frombuffer(f"{text}\n".encode(), np.uint8)
-    is_mark = (symbols == ord(separator)) | (symbols == NEWLINE)
-    if ((symbols <= SPACE) & ~is_mark).any():
+    is_mark = (symbols == ord(separator)) | (symbols == ord("\n"))
+    if ((symbols <= ord(" ")) & ~is_mark).any():
         return None
     places = np.flatnonzero(is_mark)
     width = text.partition("\n")[0].count(separator) + 1
     if len(places) % width:
         return None
-    ends_row = (symbols[places] == NEWLINE).reshape(-1, width)
+    ends_row = (symbols[places] == ord("\n")).reshape(-1, width)
     # A row as long as its marks alone has only empty cells: the csv module's way of skipping it decides.
     lengths = np.diff(places[width - 1 :: width], prepend=-1)
     if ends_row[:, :-1].any() or not ends_row[:, -1].all() or lengths.min() <= width:

@@ -41,7 +41,6 @@ from tightcut.utils.sparse import to_csr
 FORMAT, VERSION = "tightcut model", 1
 MANIFEST = "manifest.json"
 SUFFIX = ".tcut"
-DEEPEST = 100  # values within values
 
 
 class ArchiveError(TightcutError, ValueError):
@@ -175,17 +174,8 @@ LINKS = ("n_points", "must_link", "cannot_link", "must_link_belief", "cannot_lin
 class _Reader:
     def __init__(self, container: Container) -> None:
         self._container = container
-        self._depth = 0
 
     def decode(self, value: Any) -> Any:
-        self._depth += 1
-        if self._depth > DEEPEST:
-            raise ValueError("its values are nested too deeply")
-        decoded = self._decoded(value)
-        self._depth -= 1
-        return decoded
-
-    def _decoded(self, value: Any) -> Any:
         if isinstance(value, list):
             return [self.decode(item) for item in value]
         if not isinstance(value, dict):

@@ -1,24 +1,18 @@
 """The zip archive around a model: checked as a whole before anything is built from it.
 
 Entries are stored and not compressed, so that they take no more memory than the file. An array is read only if its header
-announces as many bytes as the entry has; the header is matched, not evaluated.
+announces as many bytes as the entry has.
 """
 
 from __future__ import annotations
 
 import math
-import re
 import zipfile
 from typing import IO
 
 import numpy as np
 
 CHUNK = 1 << 20  # bytes read at a time
-# As numpy writes it for numbers; of the first version, which has two bytes for the length.
-MAGIC = b"\x93NUMPY\x01\x00"
-HEADER = re.compile(
-    rb"\{'descr': '([<>|][biuf][0-9]{1,2})', 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\), \} *\n"
-)
 
 
 class Container:
@@ -50,19 +44,16 @@ class Container:
         """An array of numbers in NPY format."""
         size = self._archive.getinfo(name).file_size
         with self._archive.open(name) as entry:
-            if entry.read(len(MAGIC)) != MAGIC:
-                raise ValueError(f"{name} is not an array")
-            length = int.from_bytes(entry.read(2), "little")
-            header = HEADER.fullmatch(entry.read(length))
-            if header is None:
-                raise ValueError(f"{name} is not an array of numbers")
-            dtype = np.dtype(header[1].decode())
-            shape = tuple(int(part) for part in header[3].split(b",") if part.strip())
+            try:
+                np.lib.format.read_magic(entry)
+                shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(entry)
+            except Exception as error:
+                raise ValueError(f"{name} is not an array of numbers") from error
             n_bytes = math.prod(shape) * dtype.itemsize
-            if n_bytes != size - len(MAGIC) - 2 - length:
-                raise ValueError(f"{name} holds another number of values than its shape {shape} says")
+            if dtype.kind not in "biuf" or min(shape, default=0) < 0 or n_bytes != size - entry.tell():
+                raise ValueError(f"{name} does not hold as many numbers as its shape {shape} says")
             values = _filled(entry, n_bytes).view(dtype)
-        array = values.reshape(shape[::-1]).T if header[2] == b"True" else values.reshape(shape)
+        array = values.reshape(shape[::-1]).T if is_fortran else values.reshape(shape)
         return array.astype(dtype.newbyteorder("="), copy=False)
 
 

@@ -37,7 +37,7 @@ def fit(
         source = graph_source(X, affinity, parameters.knn, progress)
         check_ignored(y, source.n_points)
         known = gather_constraints(source.n_points, **knowledge)
-        chosen = select(
+        built, choice, n_clusters, reason = select(
             TuningProblem(source, known, 0, weights, parameters.max_violations),
             parameters.wanted,
             parameters.n_clusters,
@@ -45,7 +45,6 @@ def fit(
             by_the_paper=parameters.method == "paper",
             n_jobs=parameters.n_jobs,
         )
-    built, choice = chosen.built, chosen.choice
     if parameters.graph.connect:
         warn_if_disconnected(built.graph)
     if progress is not None:
@@ -53,7 +52,7 @@ def fit(
     result = cluster(
         built.graph,
         known,
-        chosen.n_clusters,
+        n_clusters,
         max_violations=parameters.max_violations,
         method=parameters.method,
         effort=parameters.effort,
@@ -67,7 +66,7 @@ def fit(
     warn_if_lopsided(built.graph, result.labels, known)
     n_ids = int(result.labels.max()) + 1
     kept = source.released(parameters.knn)
-    return FittedState(parameters, kept, built, choice, known, result, chosen.n_clusters_reason, n_ids)
+    return FittedState(parameters, kept, built, choice, known, result, reason, n_ids)
 
 
 def check_ignored(y: Any, n_samples: int) -> None:

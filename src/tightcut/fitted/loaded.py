@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tightcut.fitted.changes import Changes
+from tightcut.fitted.parameters import VERTEX_WEIGHTS
 from tightcut.neighbors import METRICS, SYMMETRIZE, check_points
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph, validate_affinity
@@ -26,11 +27,9 @@ REQUIRED = (
 )  # fmt: skip
 MOST_THREADS = 2**31
 LONGEST_WALK, MOST_EFFORT = 10_000, 1e6  # beyond them an update would not end
-WORDS = {
-    "criterion": ("ncut", "rcut"),
-    "affinity": ("knn", "precomputed"),
-    "metric": METRICS,
-}
+WORDS = {"criterion": VERTEX_WEIGHTS, "affinity": ("knn", "precomputed"), "metric": METRICS}
+# Computed from the labels and the constraints, whatever a file says.
+DERIVED = ("n_violations_", "violated_belief_", "violated_must_link_", "violated_cannot_link_")
 
 
 def check_parameters(parameters: Mapping[str, Any]) -> None:
@@ -49,12 +48,10 @@ def checked_state(state: Mapping[str, Any]) -> dict[str, Any]:
 
     The graph and the points are brought into the form that the kernels expect, which is the one they were written in.
     """
-    absent = [name for name in REQUIRED if name not in state]
-    if absent:
+    if absent := [name for name in REQUIRED if name not in state]:
         raise ValueError(f"{absent[0]} is missing")
-    unknown = next((name for name in state if name not in {*REQUIRED, *OPTIONAL}), None)
-    if unknown is not None:
-        raise ValueError(f"a model has no attribute {unknown!r:.40}")
+    if unknown := [name for name in state if name not in {*REQUIRED, *OPTIONAL, *DERIVED}]:
+        raise ValueError(f"a model has no attribute {unknown[0]!r:.40}")
     labels = state["labels_"]
     _require(labels.ndim == 1 and labels.dtype.kind == "i" and labels.min() >= 0, "labels_")
     n, n_features = len(labels), state["n_features_in_"]
@@ -157,11 +154,6 @@ def _are_scales(scales: Any, n: int, _: int) -> bool:
     return scales is None or (_finite(scales, (n,)) and scales.dtype == np.float64 and bool((scales >= 0).all()))
 
 
-def _are_pairs(pairs: Any, n: int, _: int) -> bool:
-    within = pairs.shape == (len(pairs), 2) and pairs.dtype.kind == "i"
-    return bool(within and (len(pairs) == 0 or (pairs.min() >= 0 and pairs.max() < n)))
-
-
 def _are_levels(levels: Any, n: int, _: int) -> bool:
     return isinstance(levels, tuple) and all(level.shape == (n,) and level.dtype.kind == "i" for level in levels)
 
@@ -188,11 +180,7 @@ OPTIONAL: dict[str, Callable[[Any, int, int], bool]] = {
     "changes_": _are_changes,
     "names_": _are_names,
     "cut_": lambda value, *_: _is_number(value),
-    "n_violations_": lambda value, *_: _is_whole(value),
-    "violated_belief_": lambda value, *_: _is_number(value),
     "violated_belief_bound_": lambda value, *_: value is None or _is_number(value),
-    "violated_must_link_": _are_pairs,
-    "violated_cannot_link_": _are_pairs,
     "history_": lambda value, *_: isinstance(value, tuple) and all(map(_is_number, value)),
     "hierarchy_": _are_levels,
     "neighbor_recall_": lambda value, *_: _is_number(value),

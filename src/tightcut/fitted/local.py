@@ -25,18 +25,10 @@ from tightcut.search.influence import neighbour_relations, with_influence
 from tightcut.search.k_way import ManyClusters
 from tightcut.search.magnitudes import scaled_graph
 from tightcut.search.options import SearchOptions
-from tightcut.search.population import improve
+from tightcut.search.problem import improve
 
 INERTIA = 0.1  # share of its edges' weight by which another cluster must outweigh its own before an old point moves
 HOPS = 2  # from a new constraint to points that may move on account of it
-
-
-@dataclass(frozen=True)
-class UpdateOptions:
-    """How to search: locally by default, in everything that may move if `options` are given."""
-
-    influence: float = 0.0
-    options: SearchOptions | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +63,13 @@ class Situation:
         return int(self.before.max()) + 1
 
 
-def settle(situation: Situation, effort: UpdateOptions, rng: np.random.Generator) -> np.ndarray:
+def settle(
+    situation: Situation, influence: float, rng: np.random.Generator, options: SearchOptions | None = None
+) -> np.ndarray:
     """Labels that satisfy every constraint and differ little from those before.
 
-    Numbers from k on are new clusters; some of the numbers below k may no longer occur.
+    Numbers from k on are new clusters; some of the numbers below k may no longer occur. The search is local; with
+    `options` it goes on as these say, in everything that may move.
 
     Raises
     ------
@@ -86,12 +81,12 @@ def settle(situation: Situation, effort: UpdateOptions, rng: np.random.Generator
     placed = place_new(graph, situation.before, k)
     units = make_units(situation.constraints, placed, situation.before >= 0, situation.kept)
     loose = loosened(units, graph, placed, k)
-    active = _active(situation, units, loose, everything=effort.options is not None)
+    active = _active(situation, units, loose, everything=options is not None)
     problem = LocalProblem.build(situation, units, active)
     if not situation.any_gain:
         problem = problem.with_inertia(units)
     labels, n_clusters = problem.feasible(np.where(loose[problem.member], -1, units.labels[problem.member]), rng)
-    labels = problem.improved(labels, n_clusters, effort, rng)
+    labels = problem.improved(labels, n_clusters, influence, rng, options)
     return _returned(labels[problem.local], units, loose)
 
 
@@ -224,20 +219,22 @@ class LocalProblem:
         number[number < 0] = np.setdiff1d(np.arange(k), number)
         return number[found].astype(np.int32)
 
-    def improved(self, labels: np.ndarray, k: int, effort: UpdateOptions, rng: np.random.Generator) -> np.ndarray:
+    def improved(
+        self, labels: np.ndarray, k: int, influence: float, rng: np.random.Generator, options: SearchOptions | None
+    ) -> np.ndarray:
         """The labels after a local search, or a full one, that keeps every constraint."""
         used, labels = np.unique(labels, return_inverse=True)
         labels, k = labels.astype(np.int32), len(used)
         if k == 1:
             return used[labels]
         problem = ManyClusters.of(self.graph, k)
-        if effort.influence > 0:
+        if influence > 0:
             relations = neighbour_relations(self.situation.graph, self.situation.constraints, self.local)
-            problem = with_influence(problem, effort.influence, relations)
+            problem = with_influence(problem, influence, relations)
         problem = problem.at_full_price()
         solutions = [improve(problem, labels)]
-        if effort.options is not None:
-            solutions = [*search(problem, rng, effort.options, [labels]), *solutions]
+        if options is not None:
+            solutions = [*search(problem, rng, options, [labels]), *solutions]
         best = next((found for _, found in solutions if self.graph.violated(found) == 0), labels)
         return used[self._renumbered(best, labels, k)]
 

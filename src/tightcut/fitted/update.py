@@ -11,14 +11,12 @@ from tightcut.clustering.cluster import Settings, as_generator
 from tightcut.clustering.result import ClusteringResult
 from tightcut.fitted.changes import list_changes
 from tightcut.fitted.fit import seed_of
-from tightcut.fitted.local import Situation, UpdateOptions, settle
+from tightcut.fitted.local import Situation, settle
 from tightcut.fitted.state import FittedState
-from tightcut.problem import Constraints
 from tightcut.problem.gather import gather_constraints
 from tightcut.problem.graph import validate_vertex_weights
 from tightcut.problem.objective import normalized_cut
 from tightcut.problem.pairs import as_list
-from tightcut.search.soft_release import satisfied
 from tightcut.selection.built_graph import BuiltGraph
 from tightcut.selection.sources import GraphSource
 from tightcut.utils.interruption import interruptible
@@ -51,7 +49,7 @@ def update(
             cannot_link_groups=_for_all_points(cannot_link_groups, n_old, n, "cannot_link_groups"),
             **pairs,
         )
-        held = _on_more_points(satisfied(state.constraints, state.labels), n) | fresh
+        held = replace(state.constraints.satisfied_by(state.labels), n_points=n) | fresh
         before = np.append(state.labels, np.full(n - n_old, -1))
         ids, codes = np.unique(state.labels, return_inverse=True)
         situation = Situation(
@@ -64,10 +62,10 @@ def update(
         )
         given = state.parameters
         options = Settings(effort=given.effort, n_jobs=given.n_jobs, device=given.device).options(None)
-        effort = UpdateOptions(state.choice.setting.influence, options if full else None)
-        found = settle(situation, effort, as_generator(seed_of(given.random_state)))
+        rng = as_generator(seed_of(given.random_state))
+        found = settle(situation, state.choice.setting.influence, rng, options if full else None)
     labels, n_ids = _identified(found, situation.before, ids, state.n_ids)
-    known = _on_more_points(state.constraints, n) | fresh
+    known = replace(state.constraints, n_points=n) | fresh
     names = {cluster: name for cluster, name in state.names.items() if (labels == cluster).any()}
     kept, codes = np.unique(labels, return_inverse=True)
     reason = state.n_clusters_reason
@@ -113,11 +111,6 @@ def _for_all_points(values: Any, n_old: int, n: int, name: str) -> Any:
         new = f", or one per new point, {n - n_old}" if n > n_old else ""
         raise ValueError(f"{name} must have one entry per point, {n}{new}; got {len(values)}.")
     return values if len(values) == n else [None] * n_old + list(values)
-
-
-def _on_more_points(constraints: Constraints, n: int) -> Constraints:
-    """The same pairs among n points."""
-    return replace(constraints, n_points=n)
 
 
 def _identified(found: np.ndarray, before: np.ndarray, ids: np.ndarray, n_ids: int) -> tuple[np.ndarray, int]:

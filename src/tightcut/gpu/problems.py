@@ -13,11 +13,10 @@ import numpy as np
 import torch
 
 from tightcut.gpu.device import LOCK
-from tightcut.search.contraction import Contraction
 from tightcut.search.k_way import ManyClusters
 from tightcut.search.multilevel import SHRINKS
 from tightcut.search.options import SearchOptions
-from tightcut.search.problem import Problem, Solution
+from tightcut.search.problem import Contraction, Problem, Solution
 from tightcut.search.two_way import TwoClusters
 
 LIMIT = 60_000  # units; smaller problems are searched on the CPU

@@ -13,12 +13,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from tightcut.search.contraction import Contraction
 from tightcut.search.evolve import cycled, join
 from tightcut.search.multilevel import coarsen, coarsest
 from tightcut.search.options import SearchOptions
-from tightcut.search.population import improve, select
-from tightcut.search.problem import Problem, Solution
+from tightcut.search.problem import Contraction, Problem, Solution, improve, select
 from tightcut.search.starts import carry_back
 
 COARSENINGS, STARTS = 0.75, 0.5  # of those of a search on the CPU

@@ -13,12 +13,12 @@ from tightcut.neighbors.exact import BlockedNeighbors
 from tightcut.neighbors.points import row_blocks, unit_scale
 from tightcut.neighbors.threads import STAGE, Progress
 from tightcut.utils.extras import required
+from tightcut.utils.parallel import workers
 
 LISTS_PER_ROOT = 4  # inverted lists, as a multiple of sqrt(n)
 TRAINED_PER_LIST = 40  # points that place a list's centre
 PROBED = 32  # lists that are searched for a point
-BLOCK_ENTRIES = 1 << 22
-RECALL_SAMPLE = 500
+RECALL_SAMPLE = 500  # points whose true neighbours are searched for
 
 
 class ApproximateNeighbors:
@@ -28,10 +28,9 @@ class ApproximateNeighbors:
     """
 
     def __init__(self, points: np.ndarray, *, n_jobs: int | None = None, progress: Progress | None = None) -> None:
-        from joblib import effective_n_jobs
-
         self._faiss = _import_faiss()
-        self._points, self._progress, self._n_jobs = points, progress, effective_n_jobs(n_jobs)
+        self._points, self._progress = points, progress
+        self._n_jobs, _ = workers(n_jobs)
         # float32 tells points apart by their distance from the origin: any point is a better one than 0.
         self._scale, self._centre = unit_scale(points), points[0].astype(np.float64)
         n, n_features = points.shape
@@ -42,7 +41,7 @@ class ApproximateNeighbors:
         chosen = np.random.default_rng(0).choice(n, min(n, TRAINED_PER_LIST * n_lists), replace=False)
         with self._threads():
             self._index.train(self._to_single(points[np.sort(chosen)]))
-            for rows in row_blocks(points, BLOCK_ENTRIES):
+            for rows in row_blocks(points):
                 self._index.add(self._to_single(points[rows]))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -60,7 +59,7 @@ class ApproximateNeighbors:
         shape = len(queries), n_neighbors
         distances, neighbors = np.empty(shape), np.empty(shape, dtype=np.int64)
         with self._threads():
-            for rows in row_blocks(queries, BLOCK_ENTRIES):
+            for rows in row_blocks(queries):
                 found = self._candidates(queries[rows], n_neighbors + (X is None))
                 first = rows.start if X is None else None
                 distances[rows], neighbors[rows] = rank_others(queries[rows], self._points, found, self._scale, first)

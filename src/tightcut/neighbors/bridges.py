@@ -26,11 +26,10 @@ from tightcut.neighbors.points import Points, unit_scale
 if TYPE_CHECKING:
     from tightcut.neighbors.tree import Neighbors
 
-SMALL_COMPONENT = 64
-MOST_LARGE_COMPONENTS = 2000
-INDEX_ROWS = 16384
-QUERY_ROWS = 1024
-BLOCK_ROWS = 4096
+SMALL_COMPONENT = 64  # points of a component that is joined by queries for its neighbours
+MOST_LARGE_COMPONENTS = 2000  # beyond these, half of the components count as small
+INDEX_ROWS = 16384  # queries at a time
+BLOCK_ROWS = 2048  # rows of a block of distances
 EXACT_WORK = 1 << 31  # differences of coordinates, about two seconds
 SAMPLED = 1 << 15  # points of all components together
 ENDS = 8  # from which a bridge is shortened
@@ -208,9 +207,9 @@ def _shortened(
 
 
 def _nearest(points: Points, scale: float, queries: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """See `Nearest`. Memory O(QUERY_ROWS x BLOCK_ROWS)."""
+    """See `Nearest`. Memory O(BLOCK_ROWS^2)."""
     lengths, ends = np.full(len(queries), np.inf), np.full(len(queries), -1)
-    for part, own in _blocks(queries, QUERY_ROWS):
+    for part, own in _blocks(queries, BLOCK_ROWS):
         for _, block in _blocks(rows, BLOCK_ROWS):
             distances = cross_distances(points[own], points[block], scale)
             nearest = distances.argmin(axis=1)

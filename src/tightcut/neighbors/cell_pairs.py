@@ -16,7 +16,6 @@ import numpy as np
 
 from tightcut.neighbors.cells import Cells
 from tightcut.neighbors.distances import EMPTY
-from tightcut.neighbors.projections import Projection
 
 NO_POINTS = np.empty((0, 0))
 
@@ -26,20 +25,23 @@ Side: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class CandidateLists:
-    """The best candidates so far of each row, in the order of its cells; see `tightcut.kernels.neighbors`.
+    """The best candidates so far of some rows; see `tightcut.kernels.neighbors`.
 
     `largest_half_norm` is half the squared distance to the farthest origin from which candidates were measured: the
     rounding error of their distances grows with it.
     """
 
+    rows: np.ndarray
     half_squares: np.ndarray
     neighbors: np.ndarray
     bounds: np.ndarray
     largest_half_norm: np.ndarray
 
     @classmethod
-    def empty(cls, n: int, m: int, dtype: Any) -> CandidateLists:
+    def empty(cls, rows: np.ndarray, m: int, dtype: Any) -> CandidateLists:
+        n = len(rows)
         return cls(
+            rows,
             np.full((n, m), np.inf, dtype=dtype),
             np.full((n, m), EMPTY, dtype=np.int32),
             np.full(n, np.inf, dtype=dtype),
@@ -50,59 +52,52 @@ class CandidateLists:
         self.largest_half_norm[rows] = np.maximum(self.largest_half_norm[rows], half_norms)
 
 
-class QueryCells:
-    """Cells of queries, whose lists are filled from cells of points.
+@dataclass(frozen=True, eq=False)
+class Differences:
+    """Points whose distances are measured by differences, where products of the cells give no more than lower bounds.
 
-    The lists are in the order of the cells. With `own` the queries are rows of the points, none its own neighbour.
+    A half squared distance from half norms times `share` and less `margin` is such a bound. `error` is that of a distance
+    between points of the cells, 0 unless these are projections; `precision` is that of products.
+    """
+
+    queries: np.ndarray
+    points: np.ndarray
+    scale: float
+    share: float
+    margin: float
+    error: float = 0.0
+    precision: type = np.float64
+
+
+class QueryCells:
+    """Cells of queries, whose lists, in the order of the cells, are filled from cells of points.
+
+    With `own` the queries are rows of the points, none its own neighbour. Products give the distances, or rule out pairs
+    before these are measured by `differences`.
     """
 
     def __init__(
         self,
-        points: np.ndarray,
         cells: Cells,
-        scale: float,
-        queries: np.ndarray,
         query_cells: Cells,
         lists: CandidateLists,
         *,
         own: bool,
+        differences: Differences | None = None,
     ) -> None:
-        self._points, self._cells, self._scale = points, cells, scale
-        self._queries, self._query_cells, self._lists = queries, query_cells, lists
-        self._ids, self._own = query_cells.rows, own
-        self._measured = NO_POINTS, NO_POINTS, 1.0  # none: products give the distances
-        self._share, self._margin, self._error = 1.0, 1.0, 0.0
-        self._precision = lists.bounds.dtype  # of products
-        self._slack = (points.shape[1] + 32) * float(np.finfo(np.float32).eps)  # more than the error of a norm
+        self._cells, self._query_cells, self._lists = cells, query_cells, lists
+        self._own, self._differences = own, differences
+        self._error = 0.0 if differences is None else differences.error
+        self._precision = lists.bounds.dtype if differences is None else differences.precision
+        self._slack = (cells.points.shape[1] + 32) * float(np.finfo(np.float32).eps)  # more than the error of a norm
 
-    def measure(self, share: float, margin: float, queries: np.ndarray, points: np.ndarray, scale: float) -> None:
-        """Measure candidates by differences of these points.
-
-        From now on products of the cells only rule out pairs: a half squared distance from half norms times `share` and
-        less `margin` must be a lower bound.
-        """
-        self._share, self._margin, self._measured = share, margin, (queries, points, scale)
-
-    def measure_projected(
-        self, projection: Projection, queries: np.ndarray, points: np.ndarray, scale: float
-    ) -> QueryCells:
-        """As `measure`, where the points of the cells are projections of these, in float32; returns itself.
-
-        Notes
-        -----
-        Let h be the sum of the half norms of two projections and b the error of a projection. Half their squared distance
-        comes out as at most s + e h + (b sqrt(2 s) + b^2 / 2), where s is its true value and e the rounding error of a
-        product. By the inequality of means the bracket is at most r s + b^2 / r, where r is `RELATIVE`, and s is at most
-        4 h + b^2. So what comes out, less (e + 4 r) h and 2 b^2 / r, is no more than s, which is no more than for the
-        points.
-        """
-        self.measure(*projection.lower_bound, queries, points, scale)
-        self._error, self._precision = projection.error, np.dtype(np.float32)
-        return self
+    @property
+    def n_cells(self) -> int:
+        return self._query_cells.n_cells
 
     def compare_near(self, cell: int, count: int) -> np.ndarray:
         """Fill the lists of one cell from the nearest cells of points, which are returned."""
-        near = self._cells.nearest(self._query_cells.centres[cell], count, self._scale)
+        near = self._cells.nearest(self._query_cells.centres[cell], count)
         for other in near.tolist():
             self._compare(cell, other)
         return near
@@ -125,7 +120,7 @@ class QueryCells:
         centre = self._query_cells.centres[cell]
         block = self._query_block(cell, centre, np.float64)
         radii, half_norms = self._search_radii(span), _half_norms(block)
-        shifts = (cells.centres - centre) * self._scale
+        shifts = (cells.centres - centre) * cells.scale
         gaps = np.sqrt(np.einsum("ij,ij->i", shifts, shifts))
         near = np.flatnonzero(gaps * (1 - slack) <= cells.radii + (np.sqrt(2 * half_norms) + radii).max())
         squares = 2 * half_norms[:, None] + gaps[near] ** 2 - 2 * (block @ shifts[near].T)
@@ -144,56 +139,58 @@ class QueryCells:
         i = np.flatnonzero(least <= self._cells.radii[other])
         if len(i):
             useful = self._cells.rows[members][self._cells.offsets[members] >= least.min()]
-            right = _centred(self._points, useful, self._cells.centres[other], self._scale, left.dtype)
+            right = self._cells.block(useful, self._cells.centres[other], left.dtype)
             self._lists.record_norms(i + span.start, half_norms[i])
             rows, no_lists = i + span.start, np.full(len(useful), -1)
             self._update(
-                left[i] @ right.T, (half_norms[i], rows, self._ids[rows]), (_half_norms(right), no_lists, useful)
+                left[i] @ right.T,
+                (half_norms[i], rows, self._query_cells.rows[rows]),
+                (_half_norms(right), no_lists, useful),
             )
 
     def _search_radii(self, part: slice) -> np.ndarray:
         return np.sqrt(2 * self._lists.bounds[part].astype(np.float64)) + self._error
 
     def _query_block(self, cell: int, origin: np.ndarray, dtype: Any = np.float32) -> np.ndarray:
-        rows = self._query_cells.rows[self._query_cells.span(cell)]
-        return _centred(self._queries, rows, origin, self._scale, dtype)
+        return self._query_cells.block(self._query_cells.rows[self._query_cells.span(cell)], origin, dtype)
 
     def _update(self, products: np.ndarray, left: Side, right: Side, *, diagonal: bool = False) -> None:
         from tightcut.kernels.neighbors import update_lists
 
-        if len(self._measured[0]):
-            left, right = (left[0] * self._share - self._margin, *left[1:]), (right[0] * self._share, *right[1:])
+        measured: tuple[np.ndarray, np.ndarray, float] = NO_POINTS, NO_POINTS, 1.0
+        if (by := self._differences) is not None:
+            left, right = (left[0] * by.share - by.margin, *left[1:]), (right[0] * by.share, *right[1:])
+            measured = by.queries, by.points, by.scale
         lists = self._lists.half_squares, self._lists.neighbors, self._lists.bounds
-        update_lists(products, left, right, *self._measured, self._own, diagonal, *lists)
+        update_lists(products, left, right, *measured, self._own, diagonal, *lists)
 
 
 class CellPairs(QueryCells):
     """Cells of points that are the queries. A pair of cells is compared once, for the lists of both, in float32."""
 
-    def __init__(self, points: np.ndarray, cells: Cells, scale: float, lists: CandidateLists) -> None:
-        super().__init__(points, cells, scale, points, cells, lists, own=True)
+    def __init__(self, cells: Cells, lists: CandidateLists, differences: Differences | None = None) -> None:
+        super().__init__(cells, cells, lists, own=True, differences=differences)
         self._radii = cells.radii
         self._locks = [threading.Lock() for _ in range(cells.n_cells)]
 
     def nearest_cells(self, count: int) -> np.ndarray:
         """For each two cells, whether one is among the nearest of the other, or the same."""
-        n_cells = self._cells.n_cells
-        near = np.zeros((n_cells, n_cells), dtype=bool)
+        near = np.zeros((self.n_cells, self.n_cells), dtype=bool)
         for cell, centre in enumerate(self._cells.centres):
-            near[cell, self._cells.nearest(centre, count + 1, self._scale)] = True
+            near[cell, self._cells.nearest(centre, count + 1)] = True
         return near | near.T
 
     def compare_inside(self, cell: int) -> None:
         """Compare the members of a cell with each other."""
         block, span = self._query_block(cell, self._cells.centres[cell]), self._cells.span(cell)
-        side = _half_norms(block), np.arange(span.start, span.stop), self._ids[span]
+        side = _half_norms(block), np.arange(span.start, span.stop), self._cells.rows[span]
         with self._locks[cell]:
             self._lists.record_norms(span, side[0])
             self._update(block @ block.T, side, side, diagonal=True)
 
     def compare_with(self, cell: int, wanted: np.ndarray) -> None:
         """Compare one cell with half of those wanted (a symmetric matrix); the others take the pair as theirs."""
-        n_cells = self._cells.n_cells
+        n_cells = self.n_cells
         # Going round from the next cell on, two threads seldom wait for the same cell.
         others = (cell + np.arange(1, n_cells // 2 + 1)) % n_cells
         if n_cells % 2 == 0 and n_cells // 2 <= cell:
@@ -211,7 +208,7 @@ class CellPairs(QueryCells):
         origin = self._cells.centres[other]
         left, right = self._query_block(cell, origin), self._query_block(other, origin)
         left_half_norms, right_half_norms = _half_norms(left), _half_norms(right)
-        shift = (origin - self._cells.centres[cell]) * self._scale
+        shift = (origin - self._cells.centres[cell]) * self._cells.scale
         from_cell = np.sqrt(2 * _half_norms(right + shift.astype(right.dtype)))
         # The least offset of a candidate for each member; rounding may only make it smaller.
         left_least = np.sqrt(2 * left_half_norms) * (1 - self._slack) - self._search_radii(near)
@@ -224,8 +221,8 @@ class CellPairs(QueryCells):
         for rows, columns in ((left_active, right_useful | right_active), (left_useful & ~left_active, right_active)):
             i, j = np.flatnonzero(rows), np.flatnonzero(columns)
             if len(i) and len(j):
-                left_side = left_half_norms[i], i + near.start, self._ids[near][i]
-                right_side = right_half_norms[j], j + far.start, self._ids[far][j]
+                left_side = left_half_norms[i], i + near.start, self._cells.rows[near][i]
+                right_side = right_half_norms[j], j + far.start, self._cells.rows[far][j]
                 blocks.append((left[i] @ right[j].T, left_side, right_side))
         # Locks in increasing order cannot wait for each other in a circle.
         with self._locks[min(cell, other)], self._locks[max(cell, other)]:
@@ -247,16 +244,6 @@ def rounding_error(half_norm: Any, half_square: np.ndarray, n_features: int, dty
     unit, least = np.finfo(dtype).eps / 2, np.finfo(dtype).tiny
     norms = 3.0 * np.asarray(half_norm, dtype=np.float64) + 2 * half_square
     return (2 * n_features + 32) * (unit * norms + least)
-
-
-def _centred(
-    points: np.ndarray, rows: np.ndarray, centre: np.ndarray, scale: float, dtype: Any = np.float32
-) -> np.ndarray:
-    """Rows relative to a centre and scaled; rounded once, as a centre of single-precision points is one itself."""
-    single = dtype == np.float32 and points.dtype != np.float64
-    block = np.subtract(points[rows], centre, dtype=np.float32 if single else np.float64, casting="same_kind")
-    block *= scale
-    return block.astype(dtype, copy=False)
 
 
 def _half_norms(block: np.ndarray) -> np.ndarray:

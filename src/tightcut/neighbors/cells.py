@@ -7,24 +7,29 @@ from the centre. Often that is none, and where a cell holds a stray, only the st
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
+from tightcut.neighbors.points import BLOCK_ENTRIES
+
 SAMPLE = 500  # members that show in which direction a cell is widest
 SMALLEST_SHARE = 8  # no split leaves less than this fraction on one side
-STEP_ENTRIES = 1 << 20  # coordinates handled at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """A partition of some rows.
+    """A partition of some points.
 
     Parameters
     ----------
+    points : ndarray of shape (n_points, n_features)
+    scale : float
+        Distances are those of coordinates multiplied by this power of two; see `unit_scale`.
     rows : ndarray of int64, shape (n,)
-        Rows, cell after cell.
+        Numbers of the points, cell after cell.
     starts : ndarray of int64, shape (n_cells + 1,)
         Where each cell begins.
     centres : ndarray of float64, shape (n_cells, n_features)
@@ -33,6 +38,8 @@ class Cells:
         Distance of each row from its cell's centre (scaled), increasing within a cell.
     """
 
+    points: np.ndarray
+    scale: float
     rows: np.ndarray
     starts: np.ndarray
     centres: np.ndarray
@@ -47,22 +54,30 @@ class Cells:
         return self.offsets[self.starts[1:] - 1]
 
     def followed_by(self, others: Cells) -> Cells:
-        """These cells, then others of further rows."""
-        return Cells(
-            np.concatenate([self.rows, others.rows]),
-            np.concatenate([self.starts, len(self.rows) + others.starts[1:]]),
-            np.concatenate([self.centres, others.centres]),
-            np.concatenate([self.offsets, others.offsets]),
+        """These cells, then others of further rows of a longer array."""
+        return replace(
+            others,
+            rows=np.concatenate([self.rows, others.rows]),
+            starts=np.concatenate([self.starts, len(self.rows) + others.starts[1:]]),
+            centres=np.concatenate([self.centres, others.centres]),
+            offsets=np.concatenate([self.offsets, others.offsets]),
         )
 
     def span(self, cell: int) -> slice:
         return slice(int(self.starts[cell]), int(self.starts[cell + 1]))
 
-    def nearest(self, place: np.ndarray, count: int, scale: float) -> np.ndarray:
+    def nearest(self, place: np.ndarray, count: int) -> np.ndarray:
         """The cells whose centres are nearest to a place."""
-        difference = (self.centres - place) * scale
+        difference = (self.centres - place) * self.scale
         squares = np.einsum("ij,ij->i", difference, difference)
         return np.argsort(squares, kind="stable")[:count]
+
+    def block(self, rows: np.ndarray, origin: np.ndarray, dtype: Any = np.float32) -> np.ndarray:
+        """Points relative to an origin, scaled; rounded once, as a centre of single-precision points is one itself."""
+        single = dtype == np.float32 and self.points.dtype != np.float64
+        block = np.subtract(self.points[rows], origin, dtype=np.float32 if single else np.float64, casting="same_kind")
+        block *= self.scale
+        return block.astype(dtype, copy=False)
 
 
 def near_cells(points: np.ndarray, rows: np.ndarray, size: int, scale: float) -> Cells:
@@ -107,7 +122,7 @@ def _along_widest_direction(points: np.ndarray, rows: np.ndarray, scale: float, 
         direction = step / length
     direction = (direction * scale).astype(np.float64 if points.dtype == np.float64 else np.float32)
     along = np.empty(len(rows))
-    step = max(1, STEP_ENTRIES // points.shape[1])
+    step = max(1, BLOCK_ENTRIES // points.shape[1])
     for start in range(0, len(rows), step):
         along[start : start + step] = points[rows[start : start + step]] @ direction
     return along
@@ -139,4 +154,4 @@ def _measured(points: np.ndarray, rows: np.ndarray, starts: np.ndarray, scale: f
         order = np.argsort(away, kind="stable")
         rows[start:stop] = rows[start:stop][order]
         offsets[start:stop] = away[order]
-    return Cells(rows, starts, centres, offsets)
+    return Cells(points, scale, rows, starts, centres, offsets)

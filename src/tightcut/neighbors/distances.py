@@ -40,7 +40,7 @@ def cross_distances(queries: Points, points: Points, scale: float) -> np.ndarray
 
 
 def rank_candidates(
-    queries: np.ndarray, rows: np.ndarray, points: np.ndarray, candidates: np.ndarray, scale: float, k: int
+    queries: Points, rows: np.ndarray, points: Points, candidates: np.ndarray, scale: float, k: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Half squared distances and neighbours of the k nearest candidates; the smaller neighbour first among equals."""
     candidates = np.sort(candidates.astype(np.int64), axis=1)
@@ -52,14 +52,14 @@ def rank_candidates(
 
 
 def rank_others(
-    queries: np.ndarray, points: np.ndarray, candidates: np.ndarray, scale: float, first: int | None
+    queries: Points, points: Points, candidates: np.ndarray, scale: float, first: int | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Distances and neighbours from lists of candidates, nearest first.
 
     Where the queries are the points from `first` on, the lists hold one more than is asked for: the point itself is
     left out, or the farthest, where equal points have displaced it.
     """
-    rows = np.arange(len(queries))
+    rows = np.arange(queries.shape[0])
     k = candidates.shape[1]
     if first is not None:
         own = candidates == (first + rows)[:, None]

@@ -22,11 +22,12 @@ Points stay what they are: float64, float32 or uint8, in memory or memory-mapped
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from tightcut.neighbors.cell_pairs import CandidateLists, CellPairs, QueryCells, rounding_error
+from tightcut.neighbors.cell_pairs import CandidateLists, CellPairs, Differences, QueryCells, rounding_error
 from tightcut.neighbors.cells import Cells, consecutive_cells, near_cells
 from tightcut.neighbors.distances import rank_candidates
 from tightcut.neighbors.points import is_memory_mapped, largest_coordinate, unit_scale
@@ -36,13 +37,37 @@ from tightcut.neighbors.threads import Progress, Workers, single_threaded_blas
 EXTRA = 6  # candidates beyond k
 NEAR = 8  # cells that every cell is compared with first
 CELL = 1024  # rows of a cell at most
-SMALL_CELL, FEW_FEATURES = 256, 4  # where distances rule out nearly everything, small cells rule out more
+SMALL_CELL = 256  # rows of a cell of projected queries, and of one in so few features that distances rule out most
+FEW_FEATURES = 4
 MAPPED_CELL = 4096  # of a file, which is read once per cell
-QUERY_CELL = 256  # projected queries
 PROJECTION_SAMPLE = 10_000  # points that tell how many components serve queries best
-RANKED = 1024  # rows ranked at a time
 SAME = 1 + 1e-12  # more than two sums of the same squares can differ by, relatively
 FAR = 2.0**40  # queries so much farther out than the points that float32 might overflow
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """The neighbours of queries: half squared distances, smallest first, and numbers of points."""
+
+    queries: np.ndarray
+    points: np.ndarray
+    scale: float
+    half_squares: np.ndarray
+    neighbors: np.ndarray
+
+    @property
+    def k(self) -> int:
+        return self.neighbors.shape[1]
+
+    def rank(self, lists: CandidateLists, part: slice) -> None:
+        """Write the nearest candidates of a part of the lists."""
+        rows = lists.rows[part]
+        nearest = rank_candidates(self.queries, rows, self.points, lists.neighbors[part], self.scale, self.k)
+        self.half_squares[rows], self.neighbors[rows] = nearest
+
+    def bound(self, lists: CandidateLists, part: slice = slice(None)) -> None:
+        """No candidate is farther away than the last neighbour so far, infinitely far in a list that is not full."""
+        lists.bounds[part] = self.half_squares[lists.rows[part], -1] * SAME
 
 
 class BlockedNeighbors:
@@ -119,110 +144,98 @@ class BlockedNeighbors:
         own = X is None
         queries = self._points if X is None else np.ascontiguousarray(X)
         shape = len(queries), n_neighbors
-        half_squares, neighbors = np.empty(shape), np.empty(shape, dtype=np.int64)
+        found = Ranking(queries, self._points, self._scale, np.empty(shape), np.empty(shape, dtype=np.int64))
         if own and self.projection is None and not self._mapped:
             self.projection = useful_projection(self._points, n_neighbors, self._scale)
         # Coordinates of the points are between 1/4 and 1/2 at most.
         extent = largest_coordinate(queries) * self._scale
         if self.projection is None or extent >= FAR:
-            self._search(queries, half_squares, neighbors, np.float32 if extent < FAR else np.float64, own=own)
+            self._search(found, np.float32 if extent < FAR else np.float64, own=own)
         elif own:
-            self._search_projected(self.projection, half_squares, neighbors)
+            self._search_projected(found, self.projection)
         else:
-            self._answer_projected(self.projection, queries, within, half_squares, neighbors)
-        return np.sqrt(2 * half_squares) / self._scale, neighbors
+            self._answer_projected(found, self.projection, within)
+        return np.sqrt(2 * found.half_squares) / self._scale, found.neighbors
 
-    def _search(
-        self, queries: np.ndarray, half_squares: np.ndarray, neighbors: np.ndarray, precision: type, *, own: bool
-    ) -> None:
+    def _search(self, found: Ranking, precision: type, *, own: bool) -> None:
         """Candidates by products of the points; their order is checked."""
-        n_others = len(self._points) - own
-        m = min(neighbors.shape[1] + EXTRA, n_others)
-        cells = self._cells if own else self._make_cells(queries, np.arange(len(queries)))
-        lists = CandidateLists.empty(len(queries), m, precision)
-        with self._workers.expecting((4 if own else 1) * cells.n_cells + -(-len(queries) // RANKED)):
+        n, n_others = len(found.queries), len(self._points) - own
+        m = min(found.k + EXTRA, n_others)
+        cells = self._cells if own else self._make_cells(found.queries, np.arange(n))
+        lists = CandidateLists.empty(cells.rows, m, precision)
+        with self._workers.expecting((4 if own else 1) * cells.n_cells + -(-n // CELL)):
             if own:
-                pairs = CellPairs(self._points, cells, self._scale, lists)
+                pairs = CellPairs(cells, lists)
                 self._compare_reachable(pairs, self._compare_near(pairs))
             else:
-                search = QueryCells(self._points, self._cells, self._scale, queries, cells, lists, own=False).search
-                self._workers.map(lambda cell: search(cell, NEAR), range(cells.n_cells))
-            self._rank(queries, cells, lists, half_squares, neighbors)
-            last, n_features = half_squares[:, -1], self._points.shape[1]
-            error = rounding_error(lists.largest_half_norm, last[cells.rows], n_features, lists.bounds.dtype)
-            certified = (last[cells.rows] + error < lists.bounds) | (last[cells.rows] == 0) | (m == n_others)
+                self._fill(QueryCells(self._cells, cells, lists, own=False))
+            self._rank(found, lists)
+            last = found.half_squares[cells.rows, -1]
+            error = rounding_error(lists.largest_half_norm, last, self._points.shape[1], lists.bounds.dtype)
+            certified = (last + error < lists.bounds) | (last == 0) | (m == n_others)
             uncertified = cells.rows[~certified]
             self.n_repeated = len(uncertified)
             if self.n_repeated:
-                self._repeat(queries, uncertified, half_squares, neighbors, own=own)
+                self._repeat(found, uncertified, own=own)
 
-    def _repeat(
-        self, queries: np.ndarray, rows: np.ndarray, half_squares: np.ndarray, neighbors: np.ndarray, *, own: bool
-    ) -> None:
+    def _repeat(self, found: Ranking, rows: np.ndarray, *, own: bool) -> None:
         """Search again for some rows, given how far the last neighbour is at most.
 
         Not even products in float64 tell the members of a dense clump apart. They rule out what is farther away than the
         bound by more than their rounding error; the rest is measured by differences.
         """
-        cells = self._make_cells(queries, rows)
-        lists = CandidateLists.empty(len(rows), neighbors.shape[1], np.float64)
-        lists.bounds[:] = half_squares[cells.rows, -1] * SAME
-        search = QueryCells(self._points, self._cells, self._scale, queries, cells, lists, own=own)
+        cells = self._make_cells(found.queries, rows)
+        lists = CandidateLists.empty(cells.rows, found.k, np.float64)
+        found.bound(lists)
         precision, n_roundings = np.finfo(np.float64), 2 * self._points.shape[1] + 32  # see `rounding_error`
         lower = float(1 - n_roundings * precision.eps / 2), float(n_roundings * precision.tiny)
-        search.measure(*lower, queries, self._points, self._scale)
-        self._workers.map(lambda cell: search.search(cell, NEAR), range(cells.n_cells))
-        self._rank(queries, cells, lists, half_squares, neighbors)
+        differences = Differences(found.queries, self._points, self._scale, *lower)
+        self._fill(QueryCells(self._cells, cells, lists, own=own, differences=differences))
+        self._rank(found, lists)
 
-    def _search_projected(self, projection: Projection, half_squares: np.ndarray, neighbors: np.ndarray) -> None:
+    def _search_projected(self, found: Ranking, projection: Projection) -> None:
         """Neighbours of the points themselves: the nearest projections bound the distances, then all are compared."""
-        n, k = neighbors.shape
-        cells = self._projected_cells
-        nearest = CandidateLists.empty(n, k + EXTRA, np.float32)
-        lists = CandidateLists.empty(n, k, np.float64)
-        with self._workers.expecting(5 * cells.n_cells + 2 * -(-n // RANKED)):
-            self._compare_near(CellPairs(projection.points, cells, 1.0, nearest))
-            self._rank(self._points, cells, nearest, half_squares, neighbors)
-            lists.bounds[:] = half_squares[cells.rows, -1] * SAME
-            pairs = CellPairs(projection.points, cells, 1.0, lists)
-            pairs.measure_projected(projection, self._points, self._points, self._scale)
+        cells, n = self._projected_cells, len(self._points)
+        nearest = CandidateLists.empty(cells.rows, found.k + EXTRA, np.float32)
+        lists = CandidateLists.empty(cells.rows, found.k, np.float64)
+        with self._workers.expecting(5 * cells.n_cells + 2 * -(-n // CELL)):
+            self._compare_near(CellPairs(cells, nearest))
+            self._rank(found, nearest)
+            found.bound(lists)
+            pairs = CellPairs(cells, lists, projection.differences(self._points, self._points, self._scale))
             self._workers.map(pairs.compare_inside, range(cells.n_cells))
             self._compare_reachable(pairs, np.eye(cells.n_cells, dtype=bool))
-            self._rank(self._points, cells, lists, half_squares, neighbors)
+            self._rank(found, lists)
         self.n_repeated = 0
 
     @single_threaded_blas()
-    def _answer_projected(
-        self,
-        projection: Projection,
-        queries: np.ndarray,
-        within: np.ndarray | None,
-        half_squares: np.ndarray,
-        neighbors: np.ndarray,
-    ) -> None:
+    def _answer_projected(self, found: Ranking, projection: Projection, within: np.ndarray | None) -> None:
         """The same for queries; `within` saves the search for the nearest projections."""
-        projected = projection.of(queries, self._scale)
-        cells, n, k = near_cells(projected.points, np.arange(len(queries)), QUERY_CELL, 1.0), *neighbors.shape
-        nearest = CandidateLists.empty(n, min(k + EXTRA, len(self._points)), np.float32)
-        lists = CandidateLists.empty(n, k, np.float64)
-        sides = projection.points, self._projected_cells, 1.0, projected.points, cells
-        first, pairs = (QueryCells(*sides, some, own=False) for some in (nearest, lists))
-        pairs.measure_projected(projected, queries, self._points, self._scale)
+        projected = projection.of(found.queries, self._scale)
+        cells = near_cells(projected.points, np.arange(len(found.queries)), SMALL_CELL, 1.0)
+        nearest = CandidateLists.empty(cells.rows, min(found.k + EXTRA, len(self._points)), np.float32)
+        lists = CandidateLists.empty(cells.rows, found.k, np.float64)
+        first = QueryCells(self._projected_cells, cells, nearest, own=False)
+        differences = projected.differences(found.queries, self._points, self._scale)
+        pairs = QueryCells(self._projected_cells, cells, lists, own=False, differences=differences)
 
         def search(cell: int) -> None:
             span = cells.span(cell)
             if within is None:
                 first.compare_near(cell, NEAR)
-                self._rank_part(span, queries, cells, nearest, half_squares, neighbors)
-                # A list that is not full yet has an infinite last distance.
-                lists.bounds[span] = half_squares[cells.rows[span], -1] * SAME
+                found.rank(nearest, span)
+                found.bound(lists, span)
             else:
                 lists.bounds[span] = (within[cells.rows[span]] * self._scale) ** 2 / 2 * SAME
             pairs.compare_reachable(cell)
-            self._rank_part(span, queries, cells, lists, half_squares, neighbors)
+            found.rank(lists, span)
 
         with self._workers.expecting(cells.n_cells):
             self._workers.map(search, range(cells.n_cells))
+
+    def _fill(self, queries: QueryCells) -> None:
+        """Fill the lists of every cell of queries."""
+        self._workers.map(lambda cell: queries.search(cell, NEAR), range(queries.n_cells))
 
     def _compare_near(self, pairs: CellPairs) -> np.ndarray:
         """Compare every cell with itself and the nearest ones; returns which pairs have been compared."""
@@ -245,33 +258,9 @@ class BlockedNeighbors:
         wanted &= ~compared
         self._workers.map(lambda cell: pairs.compare_with(cell, wanted), range(len(wanted)))
 
-    def _rank(
-        self,
-        queries: np.ndarray,
-        cells: Cells,
-        lists: CandidateLists,
-        half_squares: np.ndarray,
-        neighbors: np.ndarray,
-    ) -> None:
-        """Write the neighbours of all rows in `cells`."""
-
-        def rank(start: int) -> None:
-            self._rank_part(slice(start, start + RANKED), queries, cells, lists, half_squares, neighbors)
-
-        self._workers.map(rank, range(0, len(cells.rows), RANKED))
-
-    def _rank_part(
-        self,
-        part: slice,
-        queries: np.ndarray,
-        cells: Cells,
-        lists: CandidateLists,
-        half_squares: np.ndarray,
-        neighbors: np.ndarray,
-    ) -> None:
-        rows, candidates = cells.rows[part], lists.neighbors[part]
-        ranked = rank_candidates(queries, rows, self._points, candidates, self._scale, neighbors.shape[1])
-        half_squares[rows], neighbors[rows] = ranked
+    def _rank(self, found: Ranking, lists: CandidateLists) -> None:
+        """Write the neighbours of all rows of the lists."""
+        self._workers.map(lambda start: found.rank(lists, slice(start, start + CELL)), range(0, len(lists.rows), CELL))
 
     def _make_cells(self, some: np.ndarray, rows: np.ndarray) -> Cells:
         if self._mapped:

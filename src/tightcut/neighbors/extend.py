@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from tightcut.neighbors.distances import pair_half_squares, rank_others
 from tightcut.neighbors.exact import BlockedNeighbors
-from tightcut.neighbors.knn import KnnSettings, bridged, gaussian_similarity, symmetrized
+from tightcut.neighbors.knn import KnnSettings, connect_components, gaussian_similarity, symmetrized
 from tightcut.neighbors.points import Points, apply_metric, unit_scale
 from tightcut.neighbors.tree import make_index
 from tightcut.problem.graph import enlarged
@@ -85,8 +85,7 @@ def extended_affinity(
     new, index = points[n_old:], _projected_index(points, settings, known.index)
     search = index or make_index(points, settings.neighbors, n_jobs=settings.n_jobs)
     found = search.kneighbors(new, n_neighbors=min(REACH * k, n - 1) + 1)[1]
-    rank = _rank_sparse if sp.issparse(points) else rank_others
-    distances, neighbors = rank(new, points, found, scale, n_old)
+    distances, neighbors = rank_others(new, points, found, scale, n_old)
     sigma = np.append(known.scales, distances[:, k - 1])
     rows = np.broadcast_to(np.arange(n_old, n)[:, None], neighbors.shape)
     own = gaussian_similarity(distances, distances[:, k - 1 : k])[:, :k]
@@ -95,8 +94,8 @@ def extended_affinity(
     ends = np.append(rows[:, :k], neighbors[back]), np.append(neighbors[:, :k], rows[back])
     added = sp.csr_array((np.append(own, weights), ends), shape=(n, n))
     grown = sp.csr_array(enlarged(affinity, n) + symmetrized(added, settings.symmetrize))
-    if settings.connect:
-        grown = _connect(grown, points, n_old, sigma, settings)
+    if settings.connect and _falls_apart(grown, n_old):
+        grown = connect_components(grown, points, sigma, search)
     grown.sort_indices()
     return grown, Neighbourhoods(sigma, index)
 
@@ -106,16 +105,6 @@ def _projected_index(points: Points, settings: KnnSettings, index: BlockedNeighb
         return None
     grown = None if index is None else index.grown(points)
     return grown or BlockedNeighbors.with_projection(points, settings.n_neighbors, settings.n_jobs)
-
-
-def _rank_sparse(
-    new: Points, points: Points, found: np.ndarray, scale: float, n_old: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """`rank_others` for sparse rows, whose kernel takes all of them."""
-    own = found == (n_old + np.arange(new.shape[0]))[:, None]
-    own[~own.any(axis=1), -1] = True
-    neighbors = found[~own].reshape(len(found), -1)
-    return np.sqrt(2 * pair_half_squares(new, np.arange(len(found)), points, neighbors, scale)) / scale, neighbors
 
 
 def _scales(affinity: sp.csr_array, points: Points, k: int, scale: float) -> np.ndarray:
@@ -133,18 +122,9 @@ def _scales(affinity: sp.csr_array, points: Points, k: int, scale: float) -> np.
     return sigma
 
 
-def _connect(grown: sp.csr_array, points: Points, n_old: int, sigma: np.ndarray, settings: KnnSettings) -> sp.csr_array:
-    """Join each component of new points to the old points by its shortest link."""
-    n = grown.shape[0]
-    vertex = np.maximum(np.arange(n) - n_old + 1, 0)  # 0 stands for all old points
-    arcs = grown[n_old:].tocoo()
-    joined = sp.coo_array((arcs.data, (arcs.row + 1, vertex[arcs.col])), shape=(n - n_old + 1,) * 2)
-    count, component = sp.csgraph.connected_components(joined, directed=False)
-    apart = np.flatnonzero(component[1:] != component[0])
-    if len(apart) == 0:
-        return grown
-    index = make_index(points[:n_old], settings.neighbors, n_jobs=settings.n_jobs)
-    lengths, nearest = (found.ravel() for found in index.kneighbors(points[n_old + apart], n_neighbors=1))
-    order = np.lexsort((lengths, component[1:][apart]))
-    first = order[np.unique(component[1:][apart][order], return_index=True)[1]]
-    return bridged(grown, np.stack([n_old + apart[first], nearest[first]]), lengths[first], sigma, int(count))
+def _falls_apart(grown: sp.csr_array, n_old: int) -> bool:
+    """Whether some new point is not connected to the old ones, which are one vertex here. O(arcs of the new points)."""
+    arcs, n_new = grown[n_old:].tocoo(), grown.shape[0] - n_old
+    ends = arcs.row + 1, np.maximum(arcs.col - n_old + 1, 0)
+    joined = sp.coo_array((arcs.data, ends), shape=(n_new + 1, n_new + 1))
+    return int(sp.csgraph.connected_components(joined, directed=False)[0]) > 1

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tightcut.neighbors.tree import Neighbors
 
 SEARCHES = ("auto", "tree", "blocked", "approximate")
-SMALLEST_BRIDGE = float(np.exp(-16.0))
+SMALLEST_BRIDGE = float(np.exp(-16.0))  # weight of the longest bridges
 WEAKEST = float(np.exp(-6.0))  # where two neighbours have very different scales
 SYMMETRIZE = ("maximum", "mean")
 
@@ -206,7 +206,7 @@ def knn_graph(points: Points, settings: KnnSettings, progress: Progress | None =
     points = apply_metric(points, settings.metric)
     affinity, scales, index, connected = device_affinity(points, k, settings.symmetrize)
     if settings.connect and not connected:
-        affinity = _connect(affinity, points, scales, index)
+        affinity = connect_components(affinity, points, scales, index)
     affinity.sort_indices()
     return KnnGraph(diffused(affinity, settings.diffusion), index, scales[:, None], affinity)
 
@@ -236,7 +236,7 @@ class NeighborLists:
         distances, neighbors = self.distances[:, :k], self.neighbors[:, :k]
         affinity = symmetrized(_directed(distances, neighbors, n), settings.symmetrize)
         if settings.connect and n > 1:
-            affinity = _connect(affinity, self.points, distances[:, -1], self.index)
+            affinity = connect_components(affinity, self.points, distances[:, -1], self.index)
         affinity.sort_indices()
         return KnnGraph(diffused(affinity, settings.diffusion), self.index, distances, affinity)
 
@@ -251,7 +251,7 @@ class NeighborLists:
         both = roots[:, None] * roots[self.neighbors]
         weights = np.maximum(gaussian_similarity(self.distances, both), WEAKEST)
         affinity = symmetrized(_arcs(weights, self.neighbors, len(scales)), "mean")
-        affinity = _connect(affinity, self.points, scales, self.index)
+        affinity = connect_components(affinity, self.points, scales, self.index)
         affinity.sort_indices()
         return affinity
 
@@ -314,22 +314,18 @@ def known_affinity(distances: Any, n_neighbors: int) -> sp.csr_array:
     return _directed(*nearest_known(distances, min(n_neighbors, n), own=False), n)
 
 
-def _connect(affinity: sp.csr_array, points: Points, scales: np.ndarray, index: Neighbors | None) -> sp.csr_array:
+def connect_components(
+    affinity: sp.csr_array, points: Points, scales: np.ndarray, index: Neighbors | None
+) -> sp.csr_array:
     """The same graph, joined by its shortest bridges if it is in pieces."""
     count, labels = sp.csgraph.connected_components(affinity, directed=False)
     if count == 1:
         return affinity
     from tightcut.neighbors.bridges import shortest_bridges
 
-    bridges = shortest_known_bridges(points, labels) if index is None else shortest_bridges(points, labels, index)
-    return bridged(affinity, *bridges, scales, int(count))
-
-
-def bridged(
-    affinity: sp.csr_array, ends: np.ndarray, lengths: np.ndarray, scales: np.ndarray, n_components: int
-) -> sp.csr_array:
-    """The same graph with links between its components."""
-    weights = bridge_weights(ends, lengths, scales, n_components)
+    found = shortest_known_bridges(points, labels) if index is None else shortest_bridges(points, labels, index)
+    ends, lengths = found
+    weights = bridge_weights(ends, lengths, scales, int(count))
     bridges = sp.csr_array((weights, tuple(ends)), shape=affinity.shape)
     return sp.csr_array(affinity + bridges + bridges.T)
 

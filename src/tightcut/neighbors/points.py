@@ -16,6 +16,7 @@ Points: TypeAlias = Any  # an ndarray or a csr_array, which has no type of its o
 GIVEN = "precomputed"  # the metric of distances that are given
 METRICS = ("euclidean", "cosine", GIVEN)
 POINT_TYPES = (np.float64, np.float32, np.uint8)
+BLOCK_ENTRIES = 1 << 20  # coordinates handled at a time
 LARGEST_COORDINATE = {np.dtype(np.float64): 1e150, np.dtype(np.float32): 1e37, np.dtype(np.uint8): 255}
 
 
@@ -125,7 +126,7 @@ def unit_scale(points: Points) -> float:
     return float(2.0 ** min(-np.ceil(np.log2(2 * largest)), 1000 if points.dtype == np.float64 else 120))
 
 
-def row_blocks(points: np.ndarray, n_entries: int) -> Iterator[slice]:
+def row_blocks(points: np.ndarray, n_entries: int = BLOCK_ENTRIES) -> Iterator[slice]:
     """Consecutive rows, in blocks of about a given number of coordinates."""
     step = max(1, n_entries // points.shape[1])
     return (slice(start, start + step) for start in range(0, len(points), step))

@@ -14,7 +14,6 @@ import scipy.sparse as sp
 from tightcut.neighbors.points import canonical, row_blocks
 from tightcut.utils.arrays import read_matrix
 
-BLOCK_ENTRIES = 1 << 22
 UNKNOWN = "leave a distance that is not known out of a sparse matrix"
 
 
@@ -76,7 +75,7 @@ def nearest_known(distances: Any, k: int, *, own: bool) -> tuple[np.ndarray, np.
         return _nearest_stored(distances, k)
     n = len(distances)
     lengths, columns = np.empty((n, k)), np.empty((n, k), dtype=np.int64)
-    for rows in row_blocks(distances, BLOCK_ENTRIES):
+    for rows in row_blocks(distances):
         block = np.array(distances[rows], dtype=np.float64)
         if own:
             place = np.arange(len(block))
@@ -135,7 +134,7 @@ def _nearest_member(distances: np.ndarray, members: np.ndarray) -> tuple[np.ndar
 
 
 def _symmetric(distances: np.ndarray, tolerance: float) -> np.ndarray:
-    for rows in row_blocks(distances, BLOCK_ENTRIES):
+    for rows in row_blocks(distances):
         difference = np.abs(distances[rows] - distances[:, rows].T)
         if difference.max() > tolerance:
             i, j = np.unravel_index(int(difference.argmax()), difference.shape)

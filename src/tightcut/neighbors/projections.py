@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from tightcut.neighbors.cell_pairs import Differences
 from tightcut.neighbors.points import row_blocks
 from tightcut.neighbors.threads import single_threaded_blas
 
-MIN_POINTS, MIN_FEATURES = 5000, 64
+MIN_POINTS, MIN_FEATURES = 5000, 64  # with fewer there is little to save
 SAMPLE, QUERIES = 500, 64  # points that give the components, and those whose neighbours are searched for
 STEP, MAX_COMPONENTS = 16, 256  # numbers of components that are tried
 # Cost of a pair in units of a feature of a matrix product: a look at its bound, and a feature of an exact distance.
 BOUND_COST, DIFFERENCE_COST = 10, 8
-BLOCK_ENTRIES = 1 << 19  # coordinates handled at a time
-RELATIVE = 1e-5  # share of a squared distance given away for rounding; see `QueryCells.measure_projected`
+RELATIVE = 1e-5  # share of a squared distance given away for rounding; see `Projection.differences`
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,11 +38,20 @@ class Projection:
     centre: np.ndarray | None = None
     components: np.ndarray | None = None
 
-    @property
-    def lower_bound(self) -> tuple[float, float]:
-        """The share and the margin of `QueryCells.measure`; see `QueryCells.measure_projected`."""
+    def differences(self, queries: np.ndarray, points: np.ndarray, scale: float) -> Differences:
+        """How distances between these points, of which both sides have been projected, are measured.
+
+        Notes
+        -----
+        Let h be the sum of the half norms of two projections and b the error of a projection. Half their squared distance
+        comes out as at most s + e h + (b sqrt(2 s) + b^2 / 2), where s is its true value and e the rounding error of a
+        product. By the inequality of means the bracket is at most r s + b^2 / r, where r is `RELATIVE`, and s is at most
+        4 h + b^2. So what comes out, less (e + 4 r) h and 2 b^2 / r, is no more than s, which is no more than for the
+        points.
+        """
         rounding = (2 * self.points.shape[1] + 32) * float(np.finfo(np.float32).eps) / 2
-        return 1 - rounding - 4 * RELATIVE, 2 * self.error**2 / RELATIVE
+        share, margin = 1 - rounding - 4 * RELATIVE, 2 * self.error**2 / RELATIVE
+        return Differences(queries, points, scale, share, margin, self.error, np.float32)
 
     def grown(self, others: np.ndarray, scale: float) -> Projection:
         """The projection of these points and others."""
@@ -98,7 +107,7 @@ def _principal_components(centred: np.ndarray, count: int) -> np.ndarray:
 
 def _project(points: np.ndarray, centre: Any, components: Any, scale: float) -> np.ndarray:
     projected = np.empty((len(points), components.shape[1]), np.float32)
-    for part in row_blocks(points, BLOCK_ENTRIES):
+    for part in row_blocks(points):
         projected[part] = _centred(points[part], scale, centre) @ components
     return projected
 
@@ -108,7 +117,7 @@ def _neighbor_half_squares(
 ) -> np.ndarray:
     """About half the squared distance from each query, itself a point, to its k-th neighbour."""
     nearest = np.full((len(queries), k + 1), np.inf)
-    for part in row_blocks(points, BLOCK_ENTRIES):
+    for part in row_blocks(points):
         half_squares = _half_squares(queries, _centred(points[part], scale, centre))
         nearest = np.partition(np.concatenate([nearest, half_squares], axis=1), k, axis=1)[:, : k + 1]
     return nearest[:, k]

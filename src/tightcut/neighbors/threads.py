@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from tightcut.utils.parallel import in_threads, runs_in_turn
+from tightcut.utils.parallel import in_threads, workers
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 STAGE = "neighbours"
 
@@ -16,26 +20,23 @@ Progress = Callable[[str, int, int, float], None]
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
     """Inside, BLAS runs on the calling thread alone."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, user_api="blas"):
+    with _libraries().limit(limits=1, user_api="blas"):
         yield
 
 
-def n_threads(n_jobs: int | None) -> int:
-    """The number of threads that joblib takes for `n_jobs`."""
-    if runs_in_turn(n_jobs):
-        return 1
-    from joblib import effective_n_jobs
+@cache
+def _libraries() -> ThreadpoolController:
+    """Those that are loaded; looking for them takes as long as a search among two hundred points."""
+    from threadpoolctl import ThreadpoolController
 
-    return int(effective_n_jobs(n_jobs))
+    return ThreadpoolController()
 
 
 class Workers:
-    """Threads that share the tasks of a search; `progress` is called with (stage, done, total, nan) after each."""
+    """Threads that share the tasks of a search; `progress` is called with (stage, done, total, nan) after each task."""
 
     def __init__(self, n_jobs: int | None = None, progress: Progress | None = None) -> None:
-        self.n_jobs = n_threads(n_jobs)
+        self.n_jobs, _ = workers(n_jobs)
         self._progress = progress
         self._done = self._total = 0
 

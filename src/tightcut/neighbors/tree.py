@@ -13,7 +13,8 @@ from tightcut.neighbors.distances import rank_others
 from tightcut.neighbors.exact import BlockedNeighbors
 from tightcut.neighbors.points import Points, is_memory_mapped, unit_scale
 from tightcut.neighbors.sparse import SparseNeighbors
-from tightcut.neighbors.threads import STAGE, Progress, n_threads
+from tightcut.neighbors.threads import STAGE, Progress
+from tightcut.utils.parallel import workers
 
 # Measured by `benchmarks.neighbours --crossover`: from 5,000 points on blocks are 1.5 to 5 times as fast as trees with ten
 # features and more, and trees as much faster with five features or fewer. Below, both take a fraction of a second.
@@ -52,7 +53,8 @@ class TreeNeighbors:
     def __init__(self, points: np.ndarray, *, n_jobs: int | None = None, progress: Progress | None = None) -> None:
         from scipy.spatial import KDTree
 
-        self._points, self._progress, self._n_jobs = points, progress, n_threads(n_jobs)
+        self._points, self._progress = points, progress
+        self._n_jobs, _ = workers(n_jobs)
         # A power of two changes no digit of a coordinate, and keeps squares from over- and underflowing.
         self._scale = unit_scale(points)
         self._index = KDTree(self._scaled(points))

@@ -228,6 +228,11 @@ class Constraints:
             self.cannot_link_belief[cannot],
         )
 
+    def satisfied_by(self, labels: np.ndarray) -> Constraints:
+        """The pairs that a clustering satisfies."""
+        must, cannot = self.must_link, self.cannot_link
+        return self.select(labels[must[:, 0]] == labels[must[:, 1]], labels[cannot[:, 0]] != labels[cannot[:, 1]])
+
     def subset(self, points: Any) -> Constraints:
         """The constraints among some points, renumbered by their place in `points`; all other pairs are dropped.
 

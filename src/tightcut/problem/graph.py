@@ -19,8 +19,8 @@ from tightcut.utils.codes import renumber
 from tightcut.utils.display import html_view
 from tightcut.utils.sparse import to_csr
 
-CACHED_LIMIT = 50_000  # vertices
-SYMMETRY_TOLERANCE = 1e-6
+CACHED_LIMIT = 50_000  # vertices of a graph that fits the processor's cache
+SYMMETRY_TOLERANCE = 1e-6  # of the largest similarity
 LARGEST_WEIGHT = 1e100  # and one over it: products of sums of weights stay finite and above 0
 HASHED_AT_ONCE = 1 << 15  # entries; what a check works on fits the cache
 

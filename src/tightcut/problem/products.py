@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-MAX_PAIRS = 50_000_000
+MAX_PAIRS = 50_000_000  # 800 MB
 
 
 def check_pair_count(count: int, what: str, advice: str) -> None:
-    """Refuse to spell out more than `MAX_PAIRS` pairs, which would fill gigabytes."""
+    """Refuse to spell out more than `MAX_PAIRS` pairs."""
     if count > MAX_PAIRS:
         raise ValueError(f"{what} takes {count:,} pairs, more than the limit of {MAX_PAIRS:,}. {advice}")
 

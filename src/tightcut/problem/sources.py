@@ -75,10 +75,8 @@ def pairs_from_frame(
     if not (hasattr(frame, "columns") and hasattr(frame, "__getitem__")):
         raise ValueError(f"frame must be a data frame with columns, of pandas or polars; got {type(frame).__name__}.")
     columns = list(frame.columns)
-    kind = _column_name(columns, kind, "kind")
-    belief = None if belief is None else _column_name(columns, belief, "belief")
-    first = None if first is None else _column_name(columns, first, "first")
-    second = None if second is None else _column_name(columns, second, "second")
+    roles = {"kind": kind, "belief": belief, "first": first, "second": second}
+    kind, belief, first, second = (_column_name(columns, name, role) for role, name in roles.items())
     free = [column for column in columns if column not in (kind, belief, first, second)]
     if (first is None) + (second is None) > len(free):
         raise ValueError(f"frame must have two columns of identifiers beside {kind!r}; it has the columns {columns}.")
@@ -212,12 +210,12 @@ def _members(groups: Iterable[Any], n_points: int) -> tuple[np.ndarray, np.ndarr
     repeated = keys[1:] == keys[:-1]
     if repeated.any():
         group, point = divmod(int(keys[np.argmax(repeated)]), n_points)
-        raise ValueError(f"groups[{group}] lists point {point} twice; a point cannot be kept apart from itself.")
+        raise ValueError(f"groups[{group}] lists point {point} twice; list it once.")
     return members, sizes
 
 
 def _column_name(columns: list[Any], name: Any, role: str) -> Any:
-    if name in columns:
+    if name in columns or (name is None and role != "kind"):
         return name
     if isinstance(name, int) and -len(columns) <= name < len(columns):
         return columns[name]
@@ -239,7 +237,7 @@ def _positions(ids: Any) -> dict[Any, int]:
             raise ValueError(f"ids row {row}: {identifier!r} cannot identify a point; use a number or a string.")  # noqa: TRY004
         if position.setdefault(identifier, row) != row:
             raise ValueError(
-                f"ids row {row}: {identifier!r} already stands in row {position[identifier]}; every id must be unique."
+                f"ids row {row}: {identifier!r} duplicates row {position[identifier]}; ids must be unique."
             )
     return position
 

@@ -22,8 +22,8 @@ from tightcut.exceptions import Link
 from tightcut.problem.pairs import pair_keys
 from tightcut.utils.codes import first_places
 
-MAX_SEARCHES = 32
-SEARCH_BUDGET = 15_000_000
+MAX_SEARCHES = 32  # for a shorter witness
+SEARCH_BUDGET = 15_000_000  # vertices and arcs that all searches visit together
 
 
 @dataclass(frozen=True, eq=False)

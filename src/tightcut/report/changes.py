@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from html import escape
 
 from tightcut.fitted.changes import Change, Changes
-from tightcut.report.html import Row, Subject, section, shorten, table
+from tightcut.report.html import Cell, Row, Subject, number, section, shorten, table
 from tightcut.utils.contradictions import spell
 
 ROWS_SHOWN, POINTS_SHOWN = 40, 8
@@ -41,7 +41,7 @@ def _row(change: Change, subject: Subject, names: Mapping[int, str]) -> Row:
         why = spell(change.constraint, lambda point: shorten(ids[point]))
     source = "" if change.source is None else names.get(change.source, str(change.source))
     cluster = change.name or str(change.cluster)
+    ends = (Cell(escape(shorten(name))) for name in (source, cluster))
     return Row(
-        f"<td>{TOLD[change.kind]}</td><td>{escape(shorten(source))}</td><td>{escape(shorten(cluster))}</td>"
-        f'<td class="n">{len(change.points):,}</td><td>{chips}{more}</td><td>{escape(why)}</td>'
+        [Cell(TOLD[change.kind]), *ends, number(f"{len(change.points):,}"), Cell(chips + more), Cell(escape(why))]
     )

@@ -10,7 +10,7 @@ import numpy as np
 from tightcut.audit import own_share
 from tightcut.drawing.png import png
 from tightcut.problem.objective import cluster_cuts
-from tightcut.report.html import Row, Subject, section, table
+from tightcut.report.html import Cell, Row, Subject, heading, number, section, table
 from tightcut.report.map import key
 
 TYPICAL, BORDERLINE = 5, 3  # members named per cluster
@@ -40,18 +40,20 @@ def cluster_section(subject: Subject) -> str:
     for cluster, cut in enumerate((leaving / volume)[:CLUSTERS_SHOWN].tolist()):
         members = order[labels[order] == cluster]
         border = [point for point in members[::-1][:BORDERLINE].tolist() if share[point] < 1]
-        cells = (
-            f'<th scope="row">{key(cluster)} {subject.title(cluster)}</th><td class="n">{len(members):,} '
-            f'<small>{len(members) / len(labels):.0%}</small></td><td class="n">{cut:.3g}</td>'
-            + (f"<td>{distinguished[cluster] or NONE}</td>" if distinguished else "")
-            + f"<td>{_members(subject, members[:TYPICAL].tolist())}</td><td>{_members(subject, border) or NONE}</td>"
-        )
+        cells = [
+            heading(f"{key(cluster)} {subject.title(cluster)}"),
+            number(f"{len(members):,} <small>{len(members) / len(labels):.0%}</small>"),
+            number(f"{cut:.3g}"),
+            *([Cell(distinguished[cluster] or NONE)] if distinguished else []),
+            Cell(_members(subject, members[:TYPICAL].tolist())),
+            Cell(_members(subject, border) or NONE),
+        ]
         rows.append(Row(cells, f'data-cluster="{cluster}"'))
     described = ["What distinguishes it"] * bool(distinguished)
     headings = ["Cluster", "Points#", "Cut#", *described, "Typical members", "At the border"]
     if len(leaving) > CLUSTERS_SHOWN:
         more = f"and {len(leaving) - CLUSTERS_SHOWN:,} more clusters"
-        rows.append(Row(f'<td colspan="{len(headings)}" class="quiet">{more}</td>'))
+        rows.append(Row([Cell(more, f'colspan="{len(headings)}" class="quiet"')]))
     return section("clusters", "Clusters", table(ABOUT + DISTINGUISHED * bool(distinguished), headings, rows))
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from typing import NamedTuple
 
 import numpy as np
 
@@ -50,24 +50,44 @@ class Subject:
             f'<span class="id" data-point="{point}">{escape(shorten(self.ids[point]))}</span>' for point in points
         )
 
-    def place(self, kind: str, i: int, j: int) -> str:
+    def place(self, kind: str, i: int, j: int) -> Cell:
         """A cell that says where a pair comes from; empty if that is unknown."""
-        return f'<td class="quiet">{escape((self.places and self.places(kind, i, j)) or "")}</td>'
+        return Cell(escape((self.places and self.places(kind, i, j)) or ""), 'class="quiet"')
 
 
-@dataclass(frozen=True)
-class Row:
+class Cell(NamedTuple):
+    """A cell of a table: its content and its attributes as HTML."""
+
+    content: str
+    attributes: str = ""
+    tag: str = "td"
+
+    def under(self, heading: str) -> str:
+        """As HTML. A cell knows its heading, which is next to it where the screen is narrow."""
+        label = heading and f'data-label="{heading}"'
+        return f"<{' '.join(filter(None, (self.tag, label, self.attributes)))}>{self.content}</{self.tag}>"
+
+
+def number(text: str) -> Cell:
+    return Cell(text, 'class="n"')
+
+
+def heading(text: str) -> Cell:
+    """What the row is about."""
+    return Cell(text, 'scope="row"', "th")
+
+
+class Row(NamedTuple):
     """Cells of a table, and what a click on the row shows: attributes of the element."""
 
-    cells: str
+    cells: Sequence[Cell]
     shows: str = ""
 
     def under(self, headings: Sequence[str]) -> str:
-        """The row as HTML. Each cell knows its heading, which is next to it where the screen is narrow."""
+        """The row as HTML, without headings if it has not a cell for each."""
         clickable = f' {self.shows} tabindex="0"' if self.shows else ""
-        cells = re.split(r"(?=<t[dh][ >])", self.cells)[1:]  # texts are escaped: only cells begin like this
-        if len(cells) == len(headings):
-            cells = [f'{cell[:3]} data-label="{label}"{cell[3:]}' for cell, label in zip(cells, headings, strict=True)]
+        titles = headings if len(headings) == len(self.cells) else [""] * len(self.cells)
+        cells = (cell.under(title) for cell, title in zip(self.cells, titles, strict=True))
         return f"<tr{clickable}>{''.join(cells)}</tr>"
 
 

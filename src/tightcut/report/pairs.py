@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tightcut.audit import Audit, ConstraintPrice
-from tightcut.report.html import Row, Subject, line, section, table
+from tightcut.report.html import Cell, Row, Subject, line, number, section, table
+from tightcut.utils.contradictions import Link
 from tightcut.utils.display import counted
 
 PRICES_SHOWN = 20
@@ -30,18 +33,13 @@ def violation_section(subject: Subject) -> str:
     violations = subject.violations
     if not violations.n_violations:
         return ""
-    pairs = [("must", pair) for pair in violations.must_link.tolist()]
-    pairs += [("cannot", pair) for pair in violations.cannot_link.tolist()]
+    links = [("must", i, j) for i, j in violations.must_link.tolist()]
+    links += [("cannot", i, j) for i, j in violations.cannot_link.tolist()]
     rows = [
-        Row(
-            f'<td>{line(f"{kind} violated")} {kind}-link</td><td class="pair">{subject.chips(pair)}</td>'
-            + "".join(f'<td class="n">{subject.title(subject.labels[point])}</td>' for point in pair)
-            + subject.place(kind, *pair),
-            f'data-pair="{pair[0]} {pair[1]}"',
-        )
-        for kind, pair in pairs[:VIOLATIONS_SHOWN]
+        _row(subject, link, f"{link[0]} violated", [number(subject.title(subject.labels[end])) for end in link[1:]])
+        for link in links[:VIOLATIONS_SHOWN]
     ]
-    hidden = len(pairs) - len(rows)
+    hidden = len(links) - len(rows)
     caption = f"{CLICK} Total belief violated: {violations.belief:g}." + (
         f" {hidden:,} more are not shown." if hidden else ""
     )
@@ -54,17 +52,10 @@ def price_section(subject: Subject, prices: Audit | None) -> str:
         return ""
     shown = [row for row in prices[:PRICES_SHOWN] if row.price > 0]
     largest = max((row.price for row in shown), default=1.0)
-    rows = [
-        Row(
-            f'<td>{line(row.kind)} {row.kind}-link</td><td class="pair">{subject.chips((row.first, row.second))}</td>'
-            f'<td class="n bar">{row.price:.4g} <small>{row.price / prices.cut:.1%}</small>'
-            f'<i style="width:{100 * row.price / largest:.1f}%"></i></td>'
-            f'<td class="n">{row.belief:g}</td><td>{METHODS[row.method]}</td>'
-            + subject.place(row.kind, row.first, row.second),
-            f'data-pair="{row.first} {row.second}"',
-        )
-        for row in shown
-    ]
+    rows = []
+    for row in shown:
+        cells = [_bar(row, prices.cut, largest), number(f"{row.belief:g}"), Cell(METHODS[row.method])]
+        rows.append(_row(subject, (row.kind, row.first, row.second), row.kind, cells))
     counts = {method: sum(row.method == method for row in prices) for method in METHODS}
     tally = ", ".join(f"{count:,} {METHODS[method]}" for method, count in counts.items() if count)
     free = sum(row.price == 0 and row.method != "skipped" for row in prices)
@@ -76,6 +67,19 @@ def price_section(subject: Subject, prices: Audit | None) -> str:
     held = "that are satisfied" if counts["violated"] else "of them"
     body = table(caption, headings, rows) if shown else f"<p>{FREE.format(held)}</p>"
     return section("prices", "Price of each constraint", f"<p>{ABOUT_PRICES}</p>{body}")
+
+
+def _row(subject: Subject, link: Link, drawn: str, cells: Sequence[Cell]) -> Row:
+    """A pair: its kind, as it is drawn, its points, further cells, and where it comes from."""
+    kind, i, j = link
+    pair = Cell(subject.chips((i, j)), 'class="pair"')
+    return Row([Cell(f"{line(drawn)} {kind}-link"), pair, *cells, subject.place(*link)], f'data-pair="{i} {j}"')
+
+
+def _bar(row: ConstraintPrice, cut: float, largest: float) -> Cell:
+    """A price, its share of the cut, and a bar as long as its share of the largest price."""
+    bar = f'<i style="width:{100 * row.price / largest:.1f}%"></i>'
+    return Cell(f"{row.price:.4g} <small>{row.price / cut:.1%}</small>{bar}", 'class="n bar"')
 
 
 def costly(prices: Audit) -> list[ConstraintPrice]:

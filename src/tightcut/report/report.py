@@ -23,7 +23,7 @@ from tightcut.problem.graph import Graph
 from tightcut.problem.objective import cluster_cuts
 from tightcut.report.changes import change_section
 from tightcut.report.clusters import CLUSTERS_SHOWN, cluster_section
-from tightcut.report.html import Place, Row, Subject, line, section, shorten, table
+from tightcut.report.html import Cell, Place, Row, Subject, heading, line, section, shorten, table
 from tightcut.report.map import MARKERS, PALETTES, draw_map, key
 from tightcut.report.pairs import COSTLY_SHARE, costly, price_section, violation_section
 from tightcut.utils.atomic import replaced
@@ -260,5 +260,5 @@ def _fact_section(subject: Subject, facts: Mapping[str, Any]) -> str:
         lines["Constraints"] = (
             f"{counted(known.n_must_link, 'must-link')}, {counted(known.n_cannot_link, 'cannot-link')}"
         )
-    rows = [Row(f'<th scope="row">{escape(name)}</th><td>{escape(str(value))}</td>') for name, value in lines.items()]
+    rows = [Row([heading(escape(name)), Cell(escape(str(value)))]) for name, value in lines.items()]
     return section("subject", "What was clustered", table("Data, graph and settings.", (), rows, "facts"))

@@ -73,8 +73,8 @@ def resolve(
 
     Nothing is random, and the order of the rows does not matter.
 
-    Rules that contradict each other raise `InconsistentConstraintsError`. Its message tells the contradiction in the ids;
-    its `witness` counts the ids of all tables in their order.
+    Rules that contradict each other raise `InconsistentConstraintsError`. Its message shows the contradiction by ids, its
+    `witness` by their positions among the sorted ids of all tables.
 
     Examples
     --------

@@ -176,7 +176,7 @@ class PairScores:
 
 
 def merge_scores(pairs: np.ndarray, probability: np.ndarray, prior: float, n_records: int) -> PairScores:
-    """Of a pair that was scored several times, in either order, the mean of its log odds counts."""
+    """A pair that is scored several times, in either order, gets the mean of its log odds."""
     key = pair_keys(pairs, n_records)
     # Equal pairs by their score, so that sums do not depend on the order of the rows.
     order = np.lexsort((probability, key))

@@ -18,6 +18,7 @@ import numpy as np
 from tightcut.files import InputError
 from tightcut.problem.sources import is_none
 from tightcut.resolution.tables import TableView
+from tightcut.utils.codes import factorize
 
 WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")  # as Python prints it, and within 64 bits
 MISSING = "the id is missing; every row needs two."
@@ -75,7 +76,8 @@ def read_ids(view: TableView, column: str) -> IdColumn:
     values: list[Any] = view.texts(column) if view.loose else cells.tolist()
     kinds = set(map(type, values))
     if kinds <= {str}:
-        refuse(lambda text: not text.strip(), MISSING)
+        if not all(map(str.strip, values)):
+            refuse(lambda text: not text.strip(), MISSING)
         return IdColumn(values, view.loose, where)
     refuse(is_none, MISSING)
     if kinds <= {int, float} and all(isinstance(value, int) or value.is_integer() for value in values):
@@ -88,23 +90,7 @@ def read_ids(view: TableView, column: str) -> IdColumn:
 def number_ids(columns: Mapping[str, Sequence[IdColumn]]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """All distinct ids in order; and the columns of each table, a row each, as positions among them."""
     every = list(chain.from_iterable(columns.values()))
-    ends = np.cumsum([len(column.values) for column in every])
-    if _are_whole(every):
-        ids, codes = distinct_places(np.concatenate([column.to_numbers() for column in every]))
-    else:
-        known = dict.fromkeys(chain.from_iterable(column.values for column in every))
-        texts = sorted(known, key=int) if all(map(WHOLE.fullmatch, known)) else sorted(known)
-        position = {text: code for code, text in enumerate(texts)}
-        cells = chain.from_iterable(column.values for column in every)
-        ids, codes = np.array(texts, dtype=object), np.fromiter(map(position.__getitem__, cells), np.int64, ends[-1])
-    parts = iter(np.split(codes, ends[:-1]))
-    return ids, {name: np.stack([next(parts) for _ in several]) for name, several in columns.items()}
-
-
-def _are_whole(columns: list[IdColumn]) -> bool:
-    """Whether all ids are numbers, or all are texts; an error if some are typed as the one and some as the other."""
-    filled = [column for column in columns if len(column.values)]
-    typed = [column for column in filled if not column.loose]
+    typed = [column for column in every if len(column.values) and not column.loose]
     text = next((column for column in typed if column.is_text), None)
     number = next((column for column in typed if not column.is_text), None)
     if text is not None and number is not None:
@@ -112,9 +98,17 @@ def _are_whole(columns: list[IdColumn]) -> bool:
             f"{text.where(0)}: the id {text.values[0]!r} is text, but {number.where(0)} holds the whole number "
             f"{int(number.values[0])}. Convert one of the two, so that the same record has the same id everywhere."
         )
-    if typed:
-        return number is not None
-    return all(map(WHOLE.fullmatch, chain.from_iterable(column.values for column in filled)))
+    if number is not None:
+        ids, codes = distinct_places(np.concatenate([column.to_numbers() for column in every]))
+    else:
+        texts, places = factorize(list(chain.from_iterable(column.values for column in every)))
+        whole = all(map(WHOLE.fullmatch, texts))
+        values: list[Any] = list(map(int, texts)) if whole else texts
+        order = sorted(range(len(texts)), key=values.__getitem__)
+        codes = np.argsort(order)[places]
+        ids = np.array(values, np.int64)[order] if whole and text is None else np.array(texts, object)[order]
+    parts = iter(np.split(codes, np.cumsum([len(column.values) for column in every])[:-1]))
+    return ids, {name: np.stack([next(parts) for _ in several]) for name, several in columns.items()}
 
 
 def distinct(keys: np.ndarray) -> np.ndarray:

@@ -37,7 +37,7 @@ class Resolution:
         cut), `probability`, `cluster_a`, `cluster_b`, `margin`. Correct the column `type` where it is wrong, and the
         table can be used as rules.
     disagreement : float
-        PairScores that the clusters contradict, in log odds; no clustering under the rules contradicts less than
+        Evidence that the clusters contradict, in log odds; no clustering under the rules contradicts less than
         `lower_bound`.
     lower_bound : float
     n_components : int

@@ -18,7 +18,7 @@ from tightcut.problem.two_colouring import joined_witness, link_graph
 
 NO_RULE, CANNOT_LINK, GROUPS, LABELS = range(4)
 RULE_NAMES = np.array(["evidence", "cannot_link", "groups", "labels"])
-LINKS_SHOWN = 8
+LINKS_SHOWN = 8  # of a contradiction, by its message
 
 
 @dataclass(frozen=True, eq=False)

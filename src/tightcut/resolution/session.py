@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from heapq import heappop, heappush
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from tightcut.ask.base import QuestionSession
 from tightcut.ask.journal.file import Journal
-from tightcut.ask.journal.replay import effective_answers
+from tightcut.ask.journal.replay import answer_event, effective_answers
 from tightcut.ask.journal.schema import Event, check_row
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
 from tightcut.exceptions import InconsistentConstraintsError
@@ -21,7 +22,7 @@ from tightcut.resolution.result import Resolution, ScoredPairs
 from tightcut.resolution.tables import Columns
 
 RECENT = 6  # answers whose clusters are shown
-SHOWN_MEMBERS = 8
+SHOWN_MEMBERS = 8  # of each of these clusters
 NINE_OF_TEN = 1.645  # standard deviations of a normal distribution on either side
 REASONS = {"must": "joined", "cannot": "cut"}
 
@@ -61,9 +62,10 @@ class ResolutionSession(QuestionSession):
             self._parts.join(_rows(answer))
         self._labels = np.empty(self._n_rows, np.int64)
         self._versions: dict[int, int] = {}
-        self._doubts: dict[int, Columns] = {}
-        self._heap: list[tuple[float, int, int, int, int]] = []
-        self._take_all(now_known)
+        self._doubts: dict[int, list[tuple[float, int, int]]] = {}
+        self._heap: list[tuple[float, int, int, int, int, str]] = []
+        whole = ScoredPairs(Columns(id=np.arange(self._n_rows)), now_known.evidence, now_known.rules).solved()
+        self._take(whole.ids, whole.labels, whole.doubtful)
         self._journal.begin({"seed": 0, "anchor": 0})
         self._follow()  # what another session wrote meanwhile
 
@@ -75,12 +77,10 @@ class ResolutionSession(QuestionSession):
         self._try_to_refresh()
         skipped = {_rows(answer) for answer in self._given}
         while self._heap:
-            _, first, second, part, version = self._heap[0]
-            if self._versions.get(part) == version and (first, second) not in skipped:
-                kinds = dict(zip(zip(*self._ends(part), strict=True), self._doubts[part]["type"].tolist(), strict=True))
-                return Question(
-                    self._numbered("pair", first, second), "pair", first, second, (), REASONS[kinds[first, second]]
-                )
+            _, first, second, part, version, kind_of_doubt = self._heap[0]
+            if self._versions.get(part, 0) == version and (first, second) not in skipped:
+                number = self._numbered("pair", first, second)
+                return Question(number, "pair", first, second, (), REASONS[kind_of_doubt])
             heappop(self._heap)
         return None
 
@@ -92,7 +92,8 @@ class ResolutionSession(QuestionSession):
         if not others:
             raise ValueError("The record is alone in its cluster.")
         choice = "different" if group == "none" else "same"
-        self._record_answer(self._next_number, "pair", row, others[0], choice, who=who, reason="moved by hand")
+        draft = answer_event("pair", row, others[0], who=who, reason="moved by hand")
+        self._record_answer(self._next_number, draft, choice)
 
     def name(self, group: int, name: str) -> None:  # noqa: ARG002
         """Refuse a name: clusters of records have none."""
@@ -118,7 +119,7 @@ class ResolutionSession(QuestionSession):
 
     @property
     def n_doubtful_(self) -> int:
-        return sum(doubts.n_rows for doubts in self._doubts.values())
+        return sum(map(len, self._doubts.values()))
 
     @property
     def constraints_(self) -> Constraints:
@@ -139,7 +140,7 @@ class ResolutionSession(QuestionSession):
 
     def progress(self) -> Progress:
         """How many decisions are settled, and how many are probably right, from the margins of those that are doubtful."""
-        margins = np.sort(np.concatenate([[], *(doubts["margin"] for doubts in self._doubts.values())]))
+        margins = np.sort([margin for margin, *_ in self._all_doubts()])
         total = max(int((self._whole.evidence.weight > 0).sum()), len(margins), 1)
         wrong = 1 / (1 + np.exp(margins))
         expected, spread = 1 - wrong.sum() / total, NINE_OF_TEN * np.sqrt((wrong * (1 - wrong)).sum()) / total
@@ -152,7 +153,7 @@ class ResolutionSession(QuestionSession):
 
     def doubtful(self, n: int = 20) -> np.ndarray:
         """Up to n records of doubtful decisions, the least certain first."""
-        found = sorted((margin, *pair) for part in self._doubts for margin, *pair in self._open_doubts(part))
+        found = sorted(self._all_doubts())
         return np.array(list(dict.fromkeys(row for _, *pair in found for row in pair))[:n], dtype=np.int64)
 
     # How it works
@@ -172,7 +173,7 @@ class ResolutionSession(QuestionSession):
                 for number in (part, *gone):
                     self._doubts.pop(number, None)
                     self._versions[number] = self._versions.get(number, 0) + 1
-                self._take(part, records, *solved)
+                self._take(records, *solved)
 
         return let_count
 
@@ -194,34 +195,18 @@ class ResolutionSession(QuestionSession):
             raise
         return found.labels, found.doubtful
 
-    def _take_all(self, problem: ScoredPairs) -> None:
-        found = ScoredPairs(Columns(id=np.arange(len(self.ids))), problem.evidence, problem.rules).solved()
-        first = np.unique(found.labels, return_index=True)[1]
-        self._labels[:] = first[found.labels] if len(first) else 0
-        parts = self._parts.part[found.doubtful["a"].astype(np.int64)]
-        order = np.argsort(parts, kind="stable")
-        numbers, starts = np.unique(parts[order], return_index=True)
-        for part, rows in zip(numbers.tolist(), np.split(order, starts[1:]), strict=False):
-            self._note(part, found.doubtful.select(rows))
-
-    def _take(self, part: int, records: np.ndarray, labels: np.ndarray, doubtful: Columns) -> None:
+    def _take(self, records: np.ndarray, labels: np.ndarray, doubtful: Columns) -> None:
+        """Take over what is found of whole parts; a cluster is numbered by its first member."""
         first = np.unique(labels, return_index=True)[1]
         self._labels[records] = records[first][labels]
-        self._note(part, doubtful)
+        columns = (doubtful[name].tolist() for name in ("margin", "a", "b", "type"))
+        for margin, a, b, kind in zip(*columns, strict=True):
+            part = int(self._parts.part[a])
+            self._doubts.setdefault(part, []).append((margin, a, b))
+            heappush(self._heap, (margin, a, b, part, self._versions.get(part, 0), kind))
 
-    def _note(self, part: int, doubtful: Columns) -> None:
-        version = self._versions.setdefault(part, 0)
-        if doubtful.n_rows == 0:
-            return
-        self._doubts[part] = doubtful
-        for margin, first, second in self._open_doubts(part):
-            heappush(self._heap, (margin, first, second, part, version))
-
-    def _open_doubts(self, part: int) -> list[tuple[float, int, int]]:
-        return list(zip(self._doubts[part]["margin"].tolist(), *self._ends(part), strict=True))
-
-    def _ends(self, part: int) -> tuple[list[int], list[int]]:
-        return self._doubts[part]["a"].tolist(), self._doubts[part]["b"].tolist()
+    def _all_doubts(self) -> list[tuple[float, int, int]]:
+        return list(chain.from_iterable(self._doubts.values()))
 
     def _members_of(self, cluster: Any) -> np.ndarray:
         cluster = check_row(cluster, len(self.ids))

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from tightcut.problem.pairs import pair_keys
+from tightcut.problem.two_colouring import link_graph
 from tightcut.resolution.edges import PairScores
 from tightcut.resolution.ids import distinct
 from tightcut.resolution.rules import Rules
@@ -22,7 +23,7 @@ from tightcut.utils.interruption import interruptible
 
 EXACT_SIZE = 20  # units of a component up to which branch and bound is tried
 MOST_NODES = 200_000  # more than any component of 14 units has needed
-TIED = 1e-9
+TIED = 1e-9  # relative distance from the bound at which a solution counts as proven
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,18 +83,21 @@ def solve(edges: UnitEdges, rules: Rules) -> Solution:
     n = rules.n_units
     could = edges.weight > 0
     links = np.stack([edges.first[could], edges.second[could]], axis=1)
-    graph = sp.csr_array((np.ones(len(links), np.int8), (links[:, 0], links[:, 1])), shape=(n, n))
-    count, component = connected_components(graph, directed=False)
+    count, component = connected_components(link_graph(n, links), directed=False)
     order = np.argsort(component, kind="stable")
     place = np.empty(n, np.int64)
     place[order] = np.arange(n)
     starts = np.concatenate([[0], np.cumsum(np.bincount(component, minlength=count))]).astype(np.int32)
     inside = component[edges.first] == component[edges.second]
-    signed = _symmetric(place[edges.first[inside]], place[edges.second[inside]], edges.weight[inside], n)
+    ends = place[np.stack([edges.first[inside], edges.second[inside]])]
+    both = np.concatenate([ends, ends[::-1]], axis=1)
+    signed = sp.csr_array((np.tile(edges.weight[inside], 2), tuple(both)), shape=(n, n))
+    signed.sort_indices()
+    indices = signed.indptr.astype(np.int32), signed.indices.astype(np.int32)
     group_starts, group_values = _groups(rules, place)
     with interruptible():
         own, costs, bounds = kernels.resolve_components(
-            starts, *signed, group_starts, group_values, rules.n_groups, EXACT_SIZE, MOST_NODES
+            starts, *indices, signed.data, group_starts, group_values, rules.n_groups, EXACT_SIZE, MOST_NODES
         )
     # A component has at most as many clusters as units, so these numbers differ between components.
     labels = (own + np.repeat(starts[:-1], np.diff(starts)))[place][rules.units]
@@ -105,15 +109,6 @@ def solve(edges: UnitEdges, rules: Rules) -> Solution:
         int(several.sum()),
         int(proven.sum()),
     )
-
-
-def _symmetric(
-    first: np.ndarray, second: np.ndarray, weight: np.ndarray, n: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    rows, columns = np.concatenate([first, second]), np.concatenate([second, first])
-    matrix = sp.csr_array((np.concatenate([weight, weight]), (rows, columns)), shape=(n, n))
-    matrix.sort_indices()
-    return matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), matrix.data
 
 
 def _groups(rules: Rules, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from tightcut.files.tables import Table
 from tightcut.problem.pairs import to_array
 from tightcut.utils.extras import required
 
-ROWS_SHOWN = 6
+ROWS_SHOWN = 6  # of a table, by repr
 
 
 class Columns(dict[str, np.ndarray]):
@@ -63,39 +62,22 @@ class Columns(dict[str, np.ndarray]):
 
 @dataclass(frozen=True, eq=False)
 class TableView(Table):
-    """A table given by the caller, whose columns are converted to arrays when they are first used.
+    """A table given by the caller, each column of which becomes an array when it is used.
 
     Parameters
     ----------
     loose : bool
         Whether the cells are text only because they come from a file of text.
-    rows : ndarray of int, optional
-        The rows of the file that the table holds, for messages; all by default.
     """
 
     loose: bool = False
-    rows: np.ndarray | None = None
-
-    @cached_property
-    def _arrays(self) -> dict[str, np.ndarray]:
-        return {}
 
     def column(self, name: str) -> Any:
-        if name not in self._arrays:
-            cells = super().column(name)
-            values = np.array(cells, dtype=object) if isinstance(cells, list) else to_array(cells)
-            if values.ndim != 1:
-                raise ValueError(f"{self.path}: column {name!r} must have one value per row; got shape {values.shape}.")
-            self._arrays[name] = values
-        return self._arrays[name]
-
-    def where(self, row: int | None = None, name: str | None = None) -> str:
-        return super().where(row if row is None or self.rows is None else int(self.rows[row]), name)
-
-    def one(self, wanted: Iterable[str]) -> str | None:
-        """The first of the wanted names that is a column, in any case."""
-        lower = {name.lower(): name for name in self.names}
-        return next((lower[name] for name in wanted if name in lower), None)
+        cells = super().column(name)
+        values = np.array(cells, dtype=object) if isinstance(cells, list) else to_array(cells)
+        if values.ndim != 1:
+            raise ValueError(f"{self.path}: column {name!r} must have one value per row; got shape {values.shape}.")
+        return values
 
 
 def read_view(table: Any, name: str, default_names: Sequence[str]) -> TableView:

@@ -25,7 +25,7 @@ from tightcut.utils.sparse import to_csr
 from tightcut.utils.validation import check_choice
 from tightcut.utils.warning import warn
 
-TOLERANCE = 1e-8
+TOLERANCE = 1e-8  # of eigenvectors and linear systems
 COUNTS = ("n_clusters", "n_neighbors", "n_components", "max_points", "n_init", "max_iter")
 
 

@@ -13,7 +13,7 @@ from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.rivals._base import GraphClusterer, belief_matrices, kmeans_labels, normalized_affinity
 
-NULL_TOLERANCE = 1e-10
+NULL_TOLERANCE = 1e-10  # eigenvalues below it are 0
 
 
 class CSP(GraphClusterer):

@@ -13,7 +13,7 @@ from sklearn.utils import check_scalar
 from tightcut.problem import Constraints
 from tightcut.rivals._base import ConstrainedClusterer, belief_matrices
 
-DEFAULT_PRICE = 0.3
+DEFAULT_PRICE = 0.3  # of a violated pair, times the mean squared distance to the mean
 
 
 class PCKMeans(ConstrainedClusterer):

@@ -8,6 +8,7 @@ Only vertices near the boundary and without relations may move, so no constraint
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -19,10 +20,19 @@ from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.exchange import waves
 from tightcut.search.options import QUICK, SearchOptions
 
-MOVABLE = 8_000  # vertices per boundary
-LEAST_SHARE = 0.003  # of the cut; what a boundary contributes less than this is not worth a flow
-# The longest boundaries say whether the others are worth it: after so many flows that gained less than this share, no more.
-IDLE, LEAST_GAIN = 3, 0.001
+
+@dataclass(frozen=True)
+class BoundaryLimits:
+    """Which boundaries are worth a flow."""
+
+    movable: int = 8_000  # vertices of a boundary
+    least_share: float = 0.003  # of the cut, that a boundary contributes
+    # The longest boundaries say whether the others are worth it: after so many flows without this gain, no more.
+    idle: int = 3
+    gain: float = 0.001  # share of the cut
+
+
+LIMITS = BoundaryLimits()
 
 
 def move_boundaries(graph: ConstrainedGraph, labels: np.ndarray, k: int, options: SearchOptions = QUICK) -> np.ndarray:
@@ -34,16 +44,16 @@ def move_boundaries(graph: ConstrainedGraph, labels: np.ndarray, k: int, options
     labels = labels.copy()
     joint, volume = graph.joint_weights(labels, k), np.bincount(labels, graph.vertex_weights, k)
     share = joint * (1 / volume + 1 / volume[:, None])
-    least = LEAST_SHARE * np.triu(share, 1).sum()
+    least = LIMITS.least_share * np.triu(share, 1).sum()
     adjacent = [pair for pair in combinations(range(k), 2) if share[pair] > least]
     groups = waves(sorted(adjacent, key=lambda pair: -joint[pair]))
     idle, latest = 0, np.inf
     for done, wave in enumerate(groups):
         leaving, volume = graph.measure(labels, k)
         cut = (leaving / volume).sum()
-        idle = 0 if cut < (1 - LEAST_GAIN) * latest else idle
+        idle = 0 if cut < (1 - LIMITS.gain) * latest else idle
         latest = cut
-        if idle >= IDLE:
+        if idle >= LIMITS.idle:
             break
         tasks = [(graph, labels, leaving, volume, *pair) for pair in wave]
         for members, moved in options.map(_moved_boundary, tasks):
@@ -59,7 +69,7 @@ def _moved_boundary(
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Vertices near the boundary of clusters a and b and their new labels, if a step lowers the objective."""
     w = graph.weights
-    free = kernels.near_boundary(w.indptr, w.indices, labels, a, b, graph.relations.indptr, MOVABLE)
+    free = kernels.near_boundary(w.indptr, w.indices, labels, a, b, graph.relations.indptr, LIMITS.movable)
     if len(free) == 0:
         return []
     local, outside = _local_graph(graph, labels, free, a, b)

@@ -8,7 +8,7 @@ neighbours. Points that these do not tell apart, as in a graph with equal edge w
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,13 +16,12 @@ import scipy.sparse as sp
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
+from tightcut.search.problem import Partition
 
 # Points. In a larger problem a different order changes the cut no more than a different random state does.
 CANONICAL_LIMIT = 5_000
 ROUNDS = 3  # edges that separate a point from the farthest neighbours it is sorted by
 BITS = 32  # of a sum that count: the last of its 53 depend on the order of its terms
-
-Found = TypeVar("Found")
 
 
 def canonical_order(graph: Graph, constraints: Constraints) -> np.ndarray:
@@ -65,19 +64,12 @@ def in_canonical_order(
     graph: Graph,
     constraints: Constraints,
     known: list[np.ndarray],
-    solve: Callable[[Graph, Constraints, list[np.ndarray]], Found],
-    back: Callable[[Found, np.ndarray], Found],
-) -> Found:
-    """Call `solve` on the problem in canonical order; `back` returns what it found to the order of the data.
+    solve: Callable[[Graph, Constraints, list[np.ndarray]], list[Partition]],
+) -> list[Partition]:
+    """What `solve` finds for the problem in canonical order, with the points in the order of the data again.
 
-    Contradictions name points, so where one is met, the problem is solved again in the order of the data.
-
-    Parameters
-    ----------
-    known : list of ndarray
-        Labels that take part in the search.
-    back : callable
-        Takes what was found and the place of each point in the canonical order.
+    Contradictions name points, so where one is met, the problem is solved again in the order of the data. `known` labels
+    take part in the search.
     """
     if graph.n_vertices > CANONICAL_LIMIT:
         return solve(graph, constraints, known)
@@ -90,7 +82,7 @@ def in_canonical_order(
             error.best_labels = None if error.best_labels is None else error.best_labels[place]
             raise
     else:
-        return back(found, place)
+        return [replace(own, labels=own.labels[place]) for own in found]
     return solve(graph, constraints, known)
 
 

@@ -35,10 +35,7 @@ class ConstrainedGraph:
     @classmethod
     def from_graph(cls, graph: Graph, constraints: Constraints) -> ConstrainedGraph:
         """One vertex per point, with must-links and cannot-links as relations."""
-        pairs = np.concatenate([constraints.cannot_link, constraints.must_link])
-        belief = np.concatenate([constraints.cannot_link_belief, -constraints.must_link_belief])
-        upper = sp.csr_array((belief, (pairs[:, 0], pairs[:, 1])), shape=graph.weights.shape)
-        relations = sp.csr_array(upper + upper.T)
+        relations = relations_between(constraints)
         relations.sort_indices()
         # Of the same type as the graph's, or every kernel would be compiled a second time.
         kind = graph.weights.indices.dtype
@@ -134,6 +131,14 @@ class ConstrainedGraph:
         r = self.relations
         promised = -0.5 * float(r.data[r.data < 0].sum())
         return promised + kernels.relation_inside(r.indptr, r.indices, r.data, labels)
+
+
+def relations_between(constraints: Constraints) -> sp.csr_array:
+    """A symmetric matrix of the points: belief of a cannot-link, minus the belief of a must-link."""
+    pairs = np.concatenate([constraints.cannot_link, constraints.must_link])
+    belief = np.concatenate([constraints.cannot_link_belief, -constraints.must_link_belief])
+    upper = sp.csr_array((belief, (pairs[:, 0], pairs[:, 1])), shape=(constraints.n_points, constraints.n_points))
+    return sp.csr_array(upper + upper.T)
 
 
 def _between(matrix: sp.csr_array, labels: np.ndarray, k: int) -> np.ndarray:

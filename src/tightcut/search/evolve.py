@@ -16,30 +16,42 @@ for every number of threads.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from tightcut.search.multilevel import skips_levels, uncoarsen
 from tightcut.search.options import SearchOptions
-from tightcut.search.population import improve, select
-from tightcut.search.problem import Problem, Solution
+from tightcut.search.problem import Problem, Solution, improve, select
 from tightcut.search.starts import STARTS_KEPT, Batches, starts
 
-# Above this many units half as many starts and joined solutions are kept, and a batch that gains less than this share is the
-# last.
-PATIENT_LIMIT, LEAST_BATCH_GAIN = 100_000, 0.005
-# Where half of the starts are within this factor of the best, a batch that gains less than this share is the last.
-ALIKE, LEAST_GAIN_OF_ALIKE = 1.1, 0.001
-# Where half of them are within this factor, and a V-cycle after a batch gains this share, one more batch is the last.
-NEARLY_ALIKE, GAIN_OF_CYCLE = 1.15, 0.01
-# Starts that are joined to a cut smaller by this share have found different clusters: as many are kept as in a smaller problem.
-DIFFERENT = 0.05
-CLOSE = 3  # solutions whose score is at most this many times the best are joined; a mere colouring agrees with no other
-CYCLES, LEAST_GAIN = 3, 2e-4  # V-cycles at most, and the share of the cut that one must gain for another to follow
-CHILDREN = 6  # per generation
-# Generations without progress before the search ends, and what counts as progress, as a share.
-PATIENCE = 3, 1e-12
-# The same in a join above PATIENT_LIMIT, after which more solutions come or V-cycles. Letter, below it, has cuts 3 % larger so.
-PATIENCE_IN_LARGE_JOIN = 1, 0.001
+
+@dataclass(frozen=True)
+class Stages:
+    """When a stage ends, and what the next begins with. Gains and differences are shares of the cut.
+
+    Those of batches were chosen on MNIST and Covertype.
+    """
+
+    children: int = 6  # of a generation
+    patience: tuple[int, float] = (3, 1e-12)  # generations without progress before the last, and what is progress
+    close: float = 3.0  # times the best cut, up to which solutions are joined; a mere colouring agrees with no other
+    different: float = 0.05  # starts that are joined to a cut smaller by this have found different clusters
+    cycles: int = 3  # V-cycles at most
+    gain_of_next_cycle: float = 2e-4  # that one must have for another to follow
+    # Of a search in batches
+    alike: float = 1.1  # times the best cut: where half of the starts are within it, ...
+    gain_of_alike: float = 0.001  # ... a batch that gains less is the last
+    nearly_alike: float = 1.15  # the same, where a V-cycle follows the batch; ...
+    gain_of_cycle: float = 0.01  # ... if that gains more, one more batch is the last
+    # In a larger graph half as many starts and joined solutions are kept, and a join ends after one generation without
+    # progress: more solutions or V-cycles follow. Letter, which is smaller, has cuts 3 % larger so.
+    large: int = 100_000
+    gain_in_large: float = 0.005  # a batch that gains less is the last
+    patience_in_large: tuple[int, float] = (1, 0.001)
+
+
+STAGES = Stages()
 
 
 def search(
@@ -74,11 +86,7 @@ def _search_in_batches(
 ) -> list[Solution]:
     """Make solutions by a few random coarsenings at a time and join them with the best so far, as long as it pays."""
     with Batches(problem, rng, options) as batches:
-        keep, last, cycled_to = (
-            STARTS_KEPT if problem.size <= PATIENT_LIMIT else STARTS_KEPT // 2,
-            len(batches) - 1,
-            np.inf,
-        )
+        keep, last, cycled_to = _kept(problem), len(batches) - 1, np.inf
         for number in range(len(batches)):
             part = options.part(number, len(batches))
             fresh = batches.solutions(number, keep, part)
@@ -86,25 +94,25 @@ def _search_in_batches(
             if number == 0:
                 batches.begin(1)
                 # Given states are improved where they can come near. A mere colouring is far from any start.
-                near = [(problem, state) for score, state in population if score <= CLOSE * min(scores)]
+                near = [(problem, state) for score, state in population if score <= STAGES.close * min(scores)]
                 population = select(problem, population + options.map(_improved, near))
             before = population[0][0] if number > 0 else min(scores + [score for score, _ in population])
             # Starts that are alike have the same clusters, and whole ones were exchanged in the first join.
-            exchange = number == 0 or options.effort > 1 or float(np.median(scores)) > ALIKE * before
+            exchange = number == 0 or options.effort > 1 or float(np.median(scores)) > STAGES.alike * before
             population = join(problem, rng, part, population[:STARTS_KEPT] + fresh, exchange=exchange)[:STARTS_KEPT]
             del fresh  # a state of ten million units takes 40 MB
             best = population[0][0]
             if number == last or _should_end(problem, options, number, scores, before, best):
                 break
-            keep = STARTS_KEPT if number == 0 and best < (1 - DIFFERENT) * before else keep
-            if options.effort <= 1 and float(np.median(scores)) <= NEARLY_ALIKE * best:
+            keep = STARTS_KEPT if number == 0 and best < (1 - STAGES.different) * before else keep
+            if options.effort <= 1 and float(np.median(scores)) <= STAGES.nearly_alike * best:
                 population = cycled(problem, rng, part, population, 1)
                 cycled_to = population[0][0]
-                last = number + 1 if cycled_to < (1 - GAIN_OF_CYCLE) * best else last
+                last = number + 1 if cycled_to < (1 - STAGES.gain_of_cycle) * best else last
         everything = len(batches) * options.generations
         options.report("join", everything, everything, population[0][0])
     # V-cycles gain most of what further batches would have gained, in less time; next to nothing where one came just before.
-    if options.generations and best < (1 - LEAST_GAIN_OF_ALIKE) * cycled_to:
+    if options.generations and best < (1 - STAGES.gain_of_alike) * cycled_to:
         population = cycled(problem, rng, options, population)
     return population
 
@@ -113,10 +121,14 @@ def _should_end(
     problem: Problem, options: SearchOptions, number: int, fresh: list[float], before: float, best: float
 ) -> bool:
     """Whether further batches would gain too little, by what this one gained and how far apart its starts are."""
-    if number > 0 and problem.size > PATIENT_LIMIT and not best < (1 - LEAST_BATCH_GAIN) * before:
+    if number > 0 and problem.size > STAGES.large and not best < (1 - STAGES.gain_in_large) * before:
         return True
-    alike = float(np.median(fresh)) <= ALIKE * best
-    return alike and options.effort <= 1 and not best < (1 - LEAST_GAIN_OF_ALIKE) * before
+    alike = float(np.median(fresh)) <= STAGES.alike * best
+    return alike and options.effort <= 1 and not best < (1 - STAGES.gain_of_alike) * before
+
+
+def _kept(problem: Problem) -> int:
+    return STARTS_KEPT if problem.size <= STAGES.large else STARTS_KEPT // 2
 
 
 def join(
@@ -135,20 +147,21 @@ def join(
     population = select(problem, population)
     if options.generations == 0:
         return population
-    level = problem.agreement([state for score, state in population if score <= CLOSE * population[0][0]])
+    close = [state for score, state in population if score <= STAGES.close * population[0][0]]
+    level = problem.agreement(close)
     small = level.small
     if small.size < small.fewest:
         return population
-    states = [level.project(state) for score, state in population if score <= CLOSE * population[0][0]]
+    states = [level.project(state) for state in close]
     # At the low price of a violation some would end above where they began, at the full one none.
     strict = small.at_full_price()
     known = [improve(own, state) for own in dict.fromkeys((small, strict)) for state in states]
-    patience = PATIENCE_IN_LARGE_JOIN if problem.size > PATIENT_LIMIT else PATIENCE
+    patience = STAGES.patience_in_large if problem.size > STAGES.large else STAGES.patience
     evolved = _evolve(small, rng, options, select(small, known), "join", patience)
     if exchange:
         evolved = small.exchange(evolved, rng, options)
-    different = evolved[0][0] < (1 - DIFFERENT) * population[0][0]
-    kept = STARTS_KEPT if different or problem.size <= PATIENT_LIMIT else STARTS_KEPT // 2
+    different = evolved[0][0] < (1 - STAGES.different) * population[0][0]
+    kept = STARTS_KEPT if different else _kept(problem)
     lifted = options.map(_improved, [(problem, level.lift(state)) for _, state in evolved[:kept]])
     return select(problem, population + lifted)
 
@@ -158,7 +171,11 @@ def join(
 
 
 def cycled(
-    problem: Problem, rng: np.random.Generator, options: SearchOptions, population: list[Solution], most: int = CYCLES
+    problem: Problem,
+    rng: np.random.Generator,
+    options: SearchOptions,
+    population: list[Solution],
+    most: int = STAGES.cycles,
 ) -> list[Solution]:
     """The population with what V-cycles make of its best, as long as they pay."""
     strict = problem.at_full_price()
@@ -166,7 +183,7 @@ def cycled(
         options.report("cycle", done, most, population[0][0])
         before = population[0][0]
         population = select(problem, [*population, cycle(strict, population[0][1], rng)])
-        if not population[0][0] < (1 - LEAST_GAIN) * before:
+        if not population[0][0] < (1 - STAGES.gain_of_next_cycle) * before:
             break
     options.report("cycle", most, most, population[0][0])
     return population
@@ -198,7 +215,7 @@ def _evolve(
     options: SearchOptions,
     population: list[Solution],
     stage: str = "search",
-    patience: tuple[int, float] = PATIENCE,
+    patience: tuple[int, float] = STAGES.patience,
 ) -> list[Solution]:
     stale, (most, progress) = 0, patience
     for generation in range(options.generations):
@@ -206,7 +223,7 @@ def _evolve(
         if len(population) < 2 or stale == most:
             break
         best = population[0][0]
-        tasks = [(problem, child, population) for child in rng.spawn(CHILDREN)]
+        tasks = [(problem, child, population) for child in rng.spawn(STAGES.children)]
         population = select(problem, population + options.map(_child, tasks))
         stale = 0 if population[0][0] < best * (1 - progress) else stale + 1
     options.report(stage, options.generations, options.generations, population[0][0])

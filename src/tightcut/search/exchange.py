@@ -14,9 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from tightcut.search.constrained_graph import ConstrainedGraph
-from tightcut.search.contraction import Contraction
 from tightcut.search.evolve import search
 from tightcut.search.options import QUICK, SearchOptions
+from tightcut.search.problem import Contraction
 from tightcut.search.signed_graph import SignedGraph
 from tightcut.search.two_way import TwoClusters
 

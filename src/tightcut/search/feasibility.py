@@ -15,9 +15,20 @@ import scipy.sparse as sp
 from tightcut import kernels
 from tightcut.search.constrained_graph import ConstrainedGraph
 
-NODE_LIMIT = 2_000_000
-TABU_STEPS, TABU_WORK = 20_000, 1_000_000_000  # steps, and visits of a vertex and a label
-CLIQUE_STARTS, CLIQUE_WORK = 200, 20_000_000
+
+@dataclass(frozen=True)
+class ColouringLimits:
+    """How long colourings and cliques are searched for."""
+
+    nodes: int = 2_000_000  # of the exact search
+    nodes_at_first: int = 20  # of it, per vertex, before any other search
+    tabu_steps: int = 20_000
+    tabu_work: int = 1_000_000_000  # visits of a vertex and a label, for the least violated belief
+    clique_starts: int = 200
+    clique_work: int = 20_000_000  # arcs read
+
+
+LIMITS = ColouringLimits()
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +69,7 @@ def repair(graph: ConstrainedGraph, labels: np.ndarray, k: int, rng: np.random.G
     inner = sp.csr_array(conflicts[hard][:, hard])
     repaired = labels.astype(np.int32)
     colours = repaired[hard]
-    kernels.colour_by_tabu(*_csr(inner), k, colours, 0.0, TABU_STEPS, _seed(rng))
+    kernels.colour_by_tabu(*_csr(inner), k, colours, 0.0, LIMITS.tabu_steps, _seed(rng))
     repaired[hard] = colours
     wished = repaired.copy()
     repaired[order] = -1
@@ -102,7 +113,7 @@ def violate_least(
     inner = sp.csr_array(graph.relations[related][:, related])
     changed = labels.astype(np.int32)
     colours = changed[related]
-    steps = int(min(TABU_STEPS * max(effort, 0.1), TABU_WORK / (k * len(related))))
+    steps = int(min(LIMITS.tabu_steps * max(effort, 0.1), LIMITS.tabu_work / (k * len(related))))
     kernels.colour_by_tabu(*_csr(inner), k, colours, 0.0, steps, _seed(rng))
     changed[related] = colours
     return changed
@@ -124,13 +135,13 @@ def find_clique(conflicts: sp.csr_array, enough: int | None = None) -> list[int]
     """A large set of vertices that are all joined, grown greedily from several starts; one of `enough` ends the search.
 
     The vertex with most neighbours among the candidates joins next. O(arcs among the candidates) each time, and no more
-    than `CLIQUE_WORK` arcs in all once there is a first answer.
+    than `LIMITS.clique_work` arcs in all once there is a first answer.
     """
     degree = np.diff(conflicts.indptr)
     best: list[int] = []
     work = 0
-    for start in np.argsort(-degree, kind="stable")[:CLIQUE_STARTS].tolist():
-        if degree[start] < len(best) or work > CLIQUE_WORK:
+    for start in np.argsort(-degree, kind="stable")[: LIMITS.clique_starts].tolist():
+        if degree[start] < len(best) or work > LIMITS.clique_work:
             break
         clique, candidates = [start], _neighbours(conflicts, start)
         inside = np.zeros(conflicts.shape[0])
@@ -152,19 +163,19 @@ def _colour_core(inner: sp.csr_array, k: int, rng: np.random.Generator, effort: 
     n = inner.shape[0]
     if n == 0:
         return _coloured(np.zeros(0, np.int32))
-    status, colours = kernels.colour_exactly(inner.indptr, inner.indices, k, 20 * n)
+    status, colours = kernels.colour_exactly(inner.indptr, inner.indices, k, LIMITS.nodes_at_first * n)
     if status == 1:
         return _coloured(colours)
     clique = find_clique(inner, k + 1)
     attempt = rng.integers(k, size=n).astype(np.int32)
-    steps = int(TABU_STEPS * max(effort, 0.1))
+    steps = int(LIMITS.tabu_steps * max(effort, 0.1))
     least = float(clashes_of_clique(len(clique), k))
     if kernels.colour_by_tabu(*_csr(inner), k, attempt, least, steps, _seed(rng)) == 0:
         return _coloured(attempt)
     if len(clique) > k:
         return Colourability(None, attempt, True, clique[: k + 1])
     if status == -1:
-        status, colours = kernels.colour_exactly(inner.indptr, inner.indices, k, int(NODE_LIMIT * effort))
+        status, colours = kernels.colour_exactly(inner.indptr, inner.indices, k, int(LIMITS.nodes * effort))
     return _coloured(colours) if status == 1 else Colourability(None, attempt, status == 0, [])
 
 

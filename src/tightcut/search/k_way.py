@@ -14,24 +14,36 @@ import numpy as np
 from tightcut import kernels
 from tightcut.search.boundaries import move_boundaries
 from tightcut.search.constrained_graph import ConstrainedGraph
-from tightcut.search.contraction import Contraction
 from tightcut.search.exchange import resplit_pairs, split_and_merge
 from tightcut.search.multilevel import SHRINKS, coarsen, coarsest, uncoarsen
 from tightcut.search.options import SearchOptions
-from tightcut.search.population import improve, select
-from tightcut.search.problem import Problem, Solution
+from tightcut.search.problem import Contraction, Problem, Solution, improve, select
 from tightcut.search.signed_graph import random_order
 from tightcut.search.starts import restarts
 from tightcut.utils.rounding import BELIEF_ROUNDING
 
-# Vertices at which starts are compared. A cluster of a few hundred among 58,000 is lost where 400 are left: then 3 of 10
-# searches of Shuttle end 2 to 6 % above the best cut, none with 4,000.
-MIDDLE, MIDDLE_OF_LARGE = 400, 4_000
-MAX_EXCHANGES = 5
-# Vertices up to which exchanges are tried one after the other: each takes a millisecond, half of it in Python.
-IN_TURN_LIMIT = 5_000
-EXCHANGE_LIMIT = 50_000  # vertices; in larger graphs whole clusters are exchanged only where solutions are joined
-MAX_SWEEPS, LEAST_GAIN = 3, 0.01  # over the boundaries of a large graph
+
+@dataclass(frozen=True)
+class KWayLimits:
+    """Sizes, in vertices, at which the search for k clusters changes, and how long it improves its best solution."""
+
+    direct: int = (
+        10_000  # up to which generations are searched in the graph itself; see benchmarks/results/multilevel.md
+    )
+    middle: int = 400  # at which starts are compared, ...
+    # ... and in a large graph: there a cluster of a few hundred among 58,000 is lost where 400 are left, and 3 of 10
+    # searches of Shuttle end 2 to 6 % above the best cut, none with 4,000.
+    middle_of_large: int = 4_000
+    exchange: int = 50_000  # in larger graphs whole clusters are exchanged only where solutions are joined
+    in_turn: int = (
+        5_000  # up to which exchanges are tried in one thread: each takes a millisecond, half of it in Python
+    )
+    exchanges: int = 5  # rounds at most
+    sweeps: int = 3  # over the boundaries of a large graph, at most
+    gain_of_sweep: float = 0.01  # share of the cut, that one must gain for another to follow
+
+
+LIMITS = KWayLimits()
 
 
 @dataclass(frozen=True)
@@ -73,7 +85,7 @@ class ManyClusters:
     k: int
     prices: Prices
 
-    direct_limit = 10_000  # see benchmarks/results/multilevel.md
+    direct_limit = LIMITS.direct
 
     @classmethod
     def of(cls, graph: ConstrainedGraph, k: int, prices: Prices | None = None) -> ManyClusters:
@@ -91,7 +103,7 @@ class ManyClusters:
         return self.graph.__sizeof__()
 
     def middle(self, *, large: bool) -> int:
-        return max(MIDDLE_OF_LARGE if large else MIDDLE, 40 * self.k)
+        return max(LIMITS.middle_of_large if large else LIMITS.middle, 40 * self.k)
 
     def total_weight(self) -> float:
         return float(self.graph.vertex_weights.sum())
@@ -154,7 +166,7 @@ class ManyClusters:
         """Exact steps along the boundaries of a large graph; moves between whole clusters of a smaller one."""
         if self.size > self.direct_limit:
             population = select(self, [*population, self._with_moved_boundaries(population[0], options)])
-        return self.exchange(population, rng, options) if self.size <= EXCHANGE_LIMIT else population
+        return self.exchange(population, rng, options) if self.size <= LIMITS.exchange else population
 
     def exchange(self, population: list[Solution], rng: np.random.Generator, options: SearchOptions) -> list[Solution]:
         return select(self, [*population, self._exchanged(population[0], rng, options)])
@@ -185,25 +197,25 @@ class ManyClusters:
 
     def _with_moved_boundaries(self, solution: Solution, options: SearchOptions) -> Solution:
         """Exact steps between the clusters and refinement, in turn, as long as they pay."""
-        for _ in range(MAX_SWEEPS):
+        for _ in range(LIMITS.sweeps):
             found = improve(self, move_boundaries(self.graph, solution[1], self.k, options))
             gain = 1 - found[0] / solution[0] if solution[0] > 0 else 0.0
             solution = select(self, [found, solution], 1)[0]
-            if gain < LEAST_GAIN:
+            if gain < LIMITS.gain_of_sweep:
                 break
         return solution
 
     def _exchanged(self, solution: Solution, rng: np.random.Generator, options: SearchOptions) -> Solution:
         """Moves between whole clusters as long as they pay."""
-        if self.size <= IN_TURN_LIMIT:
+        if self.size <= LIMITS.in_turn:
             options = replace(options, n_jobs=1)
-        for done in range(MAX_EXCHANGES):
-            options.report("exchange", done, MAX_EXCHANGES, solution[0])
+        for done in range(LIMITS.exchanges):
+            options.report("exchange", done, LIMITS.exchanges, solution[0])
             moved = split_and_merge(self.graph, solution[1], self.k, rng, self.prices.penalty, options)
             labels = solution[1] if moved is None else moved
             found = improve(self, resplit_pairs(self.graph, labels, self.k, rng, options))
             if found[0] >= solution[0] * (1 - 1e-12):
                 break
             solution = found
-        options.report("exchange", MAX_EXCHANGES, MAX_EXCHANGES, solution[0])
+        options.report("exchange", LIMITS.exchanges, LIMITS.exchanges, solution[0])
         return solution

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tightcut.search.contraction import Contraction
-from tightcut.search.problem import Problem
+from tightcut.search.problem import Contraction, Problem
 
 SHRINKS = 0.95  # a matching that leaves a larger share of the units is not worth a level
 # Units above which every second level is skipped: all levels together take more memory than the graph.

@@ -7,18 +7,31 @@ find what lies between.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from tightcut import kernels
 from tightcut.search.constrained_graph import ConstrainedGraph
-from tightcut.search.contraction import Contraction
 from tightcut.search.k_way import Prices
+from tightcut.search.problem import Contraction
 from tightcut.utils.rounding import BELIEF_ROUNDING
 
-CAPACITY = 200  # clusterings of a front
-TARGETS, STARTS, STEPS = 16, 4, 300  # amounts to walk around, clusterings to start each from, steps of a walk
-WORK, FEWEST_STEPS = 50_000_000, 30  # moves judged by all walks together; no walks if each would have fewer steps
-SMALL = 1_000  # vertices; in a larger graph, regions on which all clusterings agree are merged first
+
+@dataclass(frozen=True)
+class WalkLimits:
+    """How long walks along a front take."""
+
+    capacity: int = 200  # clusterings of a front
+    targets: int = 16  # amounts of violated belief to walk around; a quarter of it around a limit
+    starts: int = 4  # clusterings to begin with, at each amount
+    steps: int = 300  # of a walk, at most ...
+    fewest_steps: int = 30  # ... and at least: no walks if each would have fewer
+    work: int = 50_000_000  # moves judged by all walks together
+    small: int = 1_000  # vertices; in a larger graph, regions on which all clusterings agree are merged first
+
+
+LIMITS = WalkLimits()
 
 
 def walked_front(
@@ -50,8 +63,8 @@ class Front:
         self.graph, self.k = graph, k
         relations = graph.relations.data
         self.offset = inside - 0.5 * float(relations[relations < 0].sum())
-        self.amounts, self.cuts = np.empty(CAPACITY), np.empty(CAPACITY)
-        self.stored = np.empty((CAPACITY, graph.n_vertices), np.int32)
+        self.amounts, self.cuts = np.empty(LIMITS.capacity), np.empty(LIMITS.capacity)
+        self.stored = np.empty((LIMITS.capacity, graph.n_vertices), np.int32)
         self.size = 0
         for labels in known:
             self.enter(labels)
@@ -70,10 +83,10 @@ class Front:
     def walk(self, limit: float | None, rng: np.random.Generator, effort: float) -> None:
         """Walk around amounts from the least to that of the smallest cut, or around the limit."""
         least, most = self.amounts[0], self.amounts[self.size - 1]
-        targets = np.linspace(least, most, TARGETS) if limit is None else np.full(TARGETS // 4, limit)
-        n_moves = self.graph.n_vertices * self.k * len(targets) * STARTS
-        steps = int(min(STEPS, WORK * max(effort, 0.1) / n_moves))
-        if steps < FEWEST_STEPS:
+        targets = np.linspace(least, most, LIMITS.targets) if limit is None else np.full(LIMITS.targets // 4, limit)
+        n_moves = self.graph.n_vertices * self.k * len(targets) * LIMITS.starts
+        steps = int(min(LIMITS.steps, LIMITS.work * max(effort, 0.1) / n_moves))
+        if steps < LIMITS.fewest_steps:
             return
         for target in rng.permutation(targets):
             for start in self._starts(target, rng):
@@ -86,7 +99,7 @@ class Front:
         starts = [self.stored[place].copy() for place in places]
         labels = rng.integers(self.k, size=self.graph.n_vertices).astype(np.int32)
         labels[rng.permutation(len(labels))[: self.k]] = np.arange(self.k, dtype=np.int32)
-        return [*starts, labels][:STARTS]
+        return [*starts, labels][: LIMITS.starts]
 
     def _walk_from(self, labels: np.ndarray, target: float, steps: int, rng: np.random.Generator) -> None:
         price = Prices.prohibitive(self.graph, self.k).low or 1.0
@@ -99,7 +112,7 @@ class Front:
 
 def _agreed(whole: ConstrainedGraph, population: list[np.ndarray]) -> Contraction[ConstrainedGraph]:
     """A graph small enough to walk in: regions of a large one on which all the clusterings agree are merged."""
-    if whole.n_vertices <= SMALL:
+    if whole.n_vertices <= LIMITS.small:
         return Contraction(whole, np.arange(whole.n_vertices, dtype=np.int32))
     unit = whole.consensus(population)
     return Contraction(whole.contract(unit), unit)

@@ -9,16 +9,13 @@ from tightcut.problem.graph import Graph
 from tightcut.relaxation.recursion import separate_sets
 from tightcut.search.backend import Backend
 from tightcut.search.constrained_graph import ConstrainedGraph
-from tightcut.search.contraction import Contraction
 from tightcut.search.contradiction import explain
-from tightcut.search.evolve import cycle, search
+from tightcut.search.evolve import search
 from tightcut.search.feasibility import fill_empty, find_colouring, repair
 from tightcut.search.influence import neighbour_relations, with_influence
 from tightcut.search.k_way import ManyClusters
-from tightcut.search.magnitudes import scaled_graph
 from tightcut.search.options import SearchOptions
-from tightcut.search.population import improve, select
-from tightcut.search.problem import Solution
+from tightcut.search.problem import Contraction, Solution, improve, select
 
 
 def partition(
@@ -45,22 +42,6 @@ def partition(
         problem = with_influence(problem, influence, further)
     population = search(problem, rng, options, starts)
     return reduced.lift(_feasible(reduced.small, problem, population, rng)[0][1])
-
-
-def refine_labels(graph: Graph, constraints: Constraints, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Labels 0, ..., k - 1 that satisfy the constraints, with a cut that is at most as large: moves, and one V-cycle.
-
-    Clusters keep their numbers and most of their points; `partition` may find a smaller cut into quite other clusters.
-    """
-    k = int(labels.max()) + 1
-    reduced = merge_must_links(scaled_graph(graph)[0], constraints, k)
-    problem = ManyClusters.of(reduced.small, k).at_full_price()
-    given = reduced.project(labels)
-    _, state = improve(problem, given)
-    _, found = cycle(problem, state, rng)
-    # Where vertex weights are more than sixteen orders apart, the weight of what a vertex leaves behind may round to 0, and
-    # the change of the cut by its move to minus infinity.
-    return reduced.lift(found if reduced.small.violated(found) == 0 else given)
 
 
 def merge_must_links(

@@ -17,8 +17,7 @@ from tightcut.problem.graph import Graph, without_diagonal
 from tightcut.problem.objective import penalty_bound
 from tightcut.relaxation import Relaxation
 from tightcut.relaxation.ratio_dca import ratio_dca
-from tightcut.search.contraction import Contraction
-from tightcut.search.problem import Solution
+from tightcut.search.problem import Contraction, Solution
 from tightcut.search.signed_graph import SignedGraph
 
 POLISH_LIMIT = 50_000

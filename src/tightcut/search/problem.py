@@ -1,20 +1,86 @@
-"""What the search needs of a problem.
+"""What the search works on: problems, states, and contractions that carry them to smaller problems and back.
 
 A *state* is an array with one small integer per unit: a spin where there are two clusters, a label where there are more.
-`Contraction` carries it to a smaller problem and back. A *solution* is a state with its score; smaller is better.
+A *solution* is a state with its score; smaller is better. A *population* is a list of distinct solutions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
-from tightcut.search.contraction import Contraction
 from tightcut.search.options import SearchOptions
 
 Solution = tuple[float, np.ndarray]
+POPULATION = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """What a search returns.
+
+    | field | meaning |
+    |---|---|
+    | labels | the cluster of each vertex |
+    | history | for two clusters: the cut at the start of the final RatioDCA and after each of its steps |
+    | bound | the least belief that must be violated, if known |
+    """
+
+    labels: np.ndarray
+    history: tuple[float, ...] | None = None
+    bound: float | None = None
+
+
+Small = TypeVar("Small")
+
+
+@dataclass(frozen=True, eq=False)
+class Contraction(Generic[Small]):
+    """A smaller graph or problem, and how the units it came from sit in it.
+
+    Attributes
+    ----------
+    small : graph or Problem
+        Every state of it has the score of the state that `lift` makes of it.
+    unit : ndarray of shape (n_units,)
+        The unit 0, ..., m - 1 that each unit has become part of.
+    sign : ndarray of int8, shape (n_units,), or None
+        The orientation of each unit there; None for labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pairs = Contraction(None, np.array([0, 1, 0]), np.array([1, 1, -1], np.int8))
+    >>> pairs.lift(np.array([-1, 1], np.int8)).tolist()
+    [-1, 1, 1]
+    """
+
+    small: Small
+    unit: np.ndarray
+    sign: np.ndarray | None = None
+
+    @property
+    def n_units(self) -> int:
+        """Units of the smaller one."""
+        return int(self.unit.max()) + 1
+
+    def lift(self, state: np.ndarray) -> np.ndarray:
+        """A state of the smaller one as one of the larger."""
+        return state[self.unit] if self.sign is None else state[self.unit] * self.sign
+
+    def project(self, state: np.ndarray) -> np.ndarray:
+        """The inverse, for states that respect the units; of others, a unit takes the label of its last member."""
+        small = np.empty(self.n_units, np.int32 if self.sign is None else np.int8)
+        small[self.unit] = state if self.sign is None else state * self.sign
+        return small
+
+    def followed_by(self, smaller: Contraction[Small]) -> Contraction[Small]:
+        """Both contractions in one; what lies between them is forgotten."""
+        sign = None if self.sign is None or smaller.sign is None else smaller.sign[self.unit] * self.sign
+        return Contraction(smaller.small, smaller.unit[self.unit], sign)
 
 
 class Problem(Protocol):
@@ -71,3 +137,20 @@ class Problem(Protocol):
 
     def identity(self, solution: Solution) -> Hashable:
         """Equal for solutions that are the same clustering."""
+
+
+def select(problem: Problem, population: list[Solution], size: int = POPULATION) -> list[Solution]:
+    """The best distinct solutions."""
+    chosen: dict[object, Solution] = {}
+    for solution in sorted(population, key=lambda solution: solution[0]):
+        chosen.setdefault(problem.identity(solution), solution)
+        if len(chosen) == size:
+            break
+    return list(chosen.values())
+
+
+def improve(problem: Problem, state: np.ndarray) -> Solution:
+    """A copy of the state, refined and settled."""
+    state = state.copy()
+    problem.refine(state)
+    return problem.settle(state)

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from tightcut import kernels
 from tightcut.problem.graph import CACHED_LIMIT, Graph
-from tightcut.search.contraction import Contraction
+from tightcut.search.problem import Contraction
 
 # Units are not matched along an edge that has less than this share of the weight of the strongest one: pixels on two sides of
 # an outline are such units, and without this the cut of the outline grows tenfold in a few levels.

@@ -7,26 +7,36 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
-from scipy.sparse.linalg import eigsh
 
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
-from tightcut.problem.spectral import DENSE_LIMIT
+from tightcut.problem.spectral import largest_eigenpairs
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.feasibility import conflict_graph, find_clique, find_colouring
 from tightcut.search.magnitudes import scaled_graph
 from tightcut.utils.warning import warn
 
 MAX_CLUSTERS = 20
-NEARLY = 0.8  # of the largest gap; among gaps at least this large the one with the fewest clusters is preferred
-NEAR_ZERO = 0.1  # of the square root of the last eigenvalue; ratios of smaller ones say nothing
-LARGEST_SMALL, SMALLEST_SMALL = 10.0, 1.25  # mean numbers of points of "small clusters"
-LEVELS = 100  # levels of the tree that are compared by their violated pairs
-EXACT_ARCS = 50_000  # conflicts up to which numbers of colours below the greedy one are tried one by one
+
+
+@dataclass(frozen=True)
+class CountRules:
+    """What the rules for the number of clusters hold for large, small or few."""
+
+    nearly: float = (
+        0.8  # of the largest gap; among gaps at least this large the one with the fewest clusters is preferred
+    )
+    near_zero: float = 0.1  # of the square root of the last eigenvalue; ratios of smaller ones say nothing
+    largest_small: float = 10.0  # mean number of points of "small clusters", ...
+    smallest_small: float = 1.25  # ... and the least
+    levels: int = 100  # of the tree that are compared by their violated pairs
+    exact_arcs: int = 50_000  # conflicts up to which numbers of colours below the greedy one are tried one by one
+
+
+RULES = CountRules()
 
 # From numbers of clusters to those that may be right, with the reason in words; None where there is no telling.
 Admit: TypeAlias = Callable[[np.ndarray], tuple[np.ndarray, str] | None]
@@ -152,7 +162,7 @@ class _Tree:
 def _by_gap(tree: _Tree, at_least: int) -> tuple[int, str] | None:
     """The number of small clusters that a gap in the strengths tells, if one does."""
     n, strength = tree.n, np.append(tree.strength, np.zeros(tree.n - 1 - len(tree.strength)))
-    numbers = np.arange(max(2, at_least, int(n / LARGEST_SMALL)), int(n / SMALLEST_SMALL) + 1)
+    numbers = np.arange(max(2, at_least, int(n / RULES.largest_small)), int(n / RULES.smallest_small) + 1)
     numbers = numbers[numbers < n]
     span = float(np.ptp(strength)) if n > 2 else 0.0
     if len(numbers) == 0 or span == 0:
@@ -178,7 +188,7 @@ def _by_violations(tree: _Tree, pairs: Constraints, at_least: int, max_clusters:
     share = len(apart) / (n * (n - 1) / 2)
     best, k, wrong_share = -np.inf, n, 0.0
     fewest = max(at_least, n - len(tree.ends))
-    for number in np.unique(np.linspace(fewest, n - 1, min(LEVELS, n - fewest)).astype(int)).tolist():
+    for number in np.unique(np.linspace(fewest, n - 1, min(RULES.levels, n - fewest)).astype(int)).tolist():
         labels = tree.labels(number)
         sizes = np.bincount(labels).astype(float)
         joined = float((sizes * (sizes - 1) / 2).sum())
@@ -203,7 +213,7 @@ def _by_eigengap(merged: Graph, at_least: int, why: str, most: int) -> ClusterCo
         reason = f"{why[0].upper()}{why[1:]}; there are no more separate sets of points."
         return ClusterCount(at_least, reason, eigenvalues, at_least)
     own = gaps[allowed - 1]
-    k = int(allowed[np.argmax(own >= NEARLY * own.max())])
+    k = int(allowed[np.argmax(own >= RULES.nearly * own.max())])
     others = np.delete(allowed, k - at_least)
     reason = f"The eigengap (of square roots) after {k} is {gaps[k - 1]:.3g}"
     if len(others):
@@ -227,9 +237,9 @@ def _by_relative_gap(graph: Graph, admitted: np.ndarray, why: str, at_least: int
     eigenvalues = smallest_eigenvalues(graph, min(most + 1, graph.n_vertices))
     root = np.sqrt(eigenvalues)
     # Parts of the graph that are barely connected have eigenvalues near 0, whose ratios say nothing.
-    gaps = np.diff(root) / np.maximum(root[1:] + NEAR_ZERO * root[-1], np.finfo(float).tiny)
+    gaps = np.diff(root) / np.maximum(root[1:] + RULES.near_zero * root[-1], np.finfo(float).tiny)
     own = gaps[admitted - 1]
-    k = int(admitted[np.argmax(own >= NEARLY * own.max())])
+    k = int(admitted[np.argmax(own >= RULES.nearly * own.max())])
     reason = f"{why}. Of these the relative eigengap (of square roots) decides: after {k} it is {gaps[k - 1]:.3g}"
     others = admitted[admitted != k]
     rival = int(others[np.argmax(gaps[others - 1])])
@@ -243,18 +253,13 @@ def smallest_eigenvalues(graph: Graph, count: int) -> np.ndarray:
     graph, exponent = scaled_graph(graph)
     n, scale = graph.n_vertices, 1 / np.sqrt(graph.vertex_weights)
     stiffness = graph.degrees * scale**2
-    if n <= max(DENSE_LIMIT, 2 * count):
-        dense = -scale[:, None] * graph.weights.toarray() * scale
-        dense[np.diag_indices(n)] += stiffness
-        values = scipy.linalg.eigh(dense, eigvals_only=True, subset_by_index=[0, count - 1])
-        return np.ldexp(np.maximum(values, 0), exponent)
     # Lanczos converges fastest at the largest end, so the spectrum is turned around.
     top = 2 * float(stiffness.max())
-    laplacian = sp.diags_array(stiffness) - sp.diags_array(scale) @ graph.weights @ sp.diags_array(scale)
-    turned = sp.csr_array(sp.eye_array(n) * top - laplacian)
-    start = np.random.default_rng(0).normal(size=n)
-    values = eigsh(turned, k=count, which="LA", tol=1e-6, v0=start, return_eigenvectors=False)
-    return np.ldexp(np.maximum(top - np.sort(values)[::-1], 0), exponent)
+    turned = sp.diags_array(top - stiffness) + sp.diags_array(scale) @ graph.weights @ sp.diags_array(scale)
+    found, _ = largest_eigenpairs(
+        sp.csr_array(turned), count, lambda: np.random.default_rng(0).normal(size=n), tol=1e-6
+    )
+    return np.ldexp(np.maximum(top - found, 0), exponent)
 
 
 def _fewest_clusters(merged: Graph, pairs: Constraints) -> tuple[int, str]:
@@ -265,7 +270,7 @@ def _fewest_clusters(merged: Graph, pairs: Constraints) -> tuple[int, str]:
     conflicts = conflict_graph(graph)
     size = max(2, len(find_clique(conflicts)))
     k, enough = size, max(size, _greedy_colours(conflicts))
-    if conflicts.nnz > EXACT_ARCS:
+    if conflicts.nnz > RULES.exact_arcs:
         k = enough  # a search for each smaller number would take longer than the clustering
     while k < enough and find_colouring(graph, k, np.random.default_rng(0)).colours is None:
         k += 1

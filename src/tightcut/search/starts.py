@@ -12,11 +12,9 @@ from typing import Self
 
 import numpy as np
 
-from tightcut.search.contraction import Contraction
 from tightcut.search.multilevel import coarsen, coarsest, skips_levels, uncoarsen
 from tightcut.search.options import STARTS, SearchOptions
-from tightcut.search.population import select
-from tightcut.search.problem import Problem, Solution
+from tightcut.search.problem import Contraction, Problem, Solution, select
 from tightcut.utils.parallel import Once, finish_tasks
 
 BATCH = 2  # random coarsenings whose starts are joined at a time

@@ -8,7 +8,6 @@ pairs it satisfies held fixed.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,32 +16,25 @@ from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph, without_diagonal
 from tightcut.problem.objective import normalized_cut, penalty_bound
 from tightcut.relaxation.penalty_path import penalty_path
-from tightcut.search.constrained_graph import ConstrainedGraph
+from tightcut.search.constrained_graph import ConstrainedGraph, relations_between
 from tightcut.search.evolve import search
-from tightcut.search.options import QUICK, SearchOptions
+from tightcut.search.options import SearchOptions
 from tightcut.search.pareto import walked_front
 from tightcut.search.polish import polish
+from tightcut.search.problem import Partition
 from tightcut.search.signed_graph import SignedGraph
-from tightcut.search.soft_release import satisfied, spend
-from tightcut.search.two_way import (
-    Bipartition,
-    TwoClusters,
-    admits_two_clusters,
-    bipartition,
-    reduce_to_units,
-    vote,
-)
+from tightcut.search.two_way import TwoClusters, admits_two_clusters, bipartition, reduce_to_units, vote
 from tightcut.utils.rounding import BELIEF_ROUNDING
 
 HALVINGS = 12  # penalties from the certified one down to a 4096th of it
+KEPT = 4  # partitions of each penalty
 
 
 def penalized_graph(graph: Graph, constraints: Constraints, penalty: float) -> SignedGraph:
     """The signed graph whose ratio is the penalised cut: every constraint becomes a coupling of its belief."""
     plain = SignedGraph.from_graph(graph)
-    extra = _constraint_couplings(constraints, penalty)
-    couplings = without_diagonal(sp.csr_array(graph.weights + extra))
-    signed = replace(plain, couplings=couplings)
+    couplings = graph.weights - penalty * relations_between(constraints)
+    signed = replace(plain, couplings=without_diagonal(sp.csr_array(couplings)))
     # Where an edge meets a cannot-link, the smaller of the two is paid for either way.
     ones = np.ones(graph.n_vertices, np.int8)
     return replace(signed, offset=penalty * float(constraints.cannot_link_belief.sum()) - signed.cut(ones))
@@ -61,7 +53,7 @@ def least_violating_sides(
         * min(constraints.cannot_link_belief.min(initial=1), constraints.must_link_belief.min(initial=1))
         / max(float(graph.weights.sum()), np.finfo(float).tiny)
     )
-    couplings = _constraint_couplings(constraints, 1.0) + weight * graph.weights
+    couplings = weight * graph.weights - relations_between(constraints)
     signed = replace(
         SignedGraph.from_graph(graph),
         couplings=without_diagonal(sp.csr_array(couplings)),
@@ -85,25 +77,24 @@ def tradeoff(
     cut. See `HALVINGS` for the grid of penalties. With a limit, what lies between is searched for around it alone.
     """
     known = [two_sided(side) for side in known or []]
-    free = bipartition(graph, Constraints.from_pairs(graph.n_vertices), rng, options, known=known)
-    strict = _strictest(graph, constraints, rng, options, known)
-    sides = [free.side, strict.side, *known]
+    free = _side_of(bipartition(graph, Constraints.from_pairs(graph.n_vertices), rng, options, known=known))
+    strict, cut = _strictest(graph, constraints, rng, options, known)
     # Beliefs below the rounding error of a sum need no larger penalty.
-    top = min(penalty_bound(graph, constraints, strict.cut), graph.volume * strict.cut / BELIEF_ROUNDING)
+    top = min(penalty_bound(graph, constraints, cut), graph.volume * cut / BELIEF_ROUNDING)
     penalties = top * 2.0 ** np.arange(-HALVINGS, 1)
-    sides += [side for _, side in penalty_path(graph, constraints, free.side, penalties)]
+    sides = [free, strict, *known, *(side for _, side in penalty_path(graph, constraints, free, penalties))]
+    sides = _undominated(graph, constraints, sides)
     modest = replace(options, effort=options.effort / 3, progress=None)
     for step, penalty in enumerate(penalties):
-        options.report("tradeoff", step, len(penalties), strict.cut)
+        options.report("tradeoff", step, len(penalties), cut)
         problem = TwoClusters(penalized_graph(graph, constraints, penalty))
-        spins = [np.where(side, 1, -1).astype(np.int8) for side in _undominated(graph, constraints, sides)]
-        sides += [found > 0 for _, found in search(problem, rng, modest, spins)[:4]]
-    options.report("tradeoff", len(penalties), len(penalties), strict.cut)
+        found = search(problem, rng, modest, [np.where(side, 1, -1).astype(np.int8) for side in sides])
+        sides = _undominated(graph, constraints, sides + [spins > 0 for _, spins in found[:KEPT]])
+    options.report("tradeoff", len(penalties), len(penalties), cut)
     whole = ConstrainedGraph.from_graph(graph, constraints)
-    known_labels = [side.astype(np.int32) for side in _undominated(graph, constraints, sides)]
-    sides += [labels > 0 for labels in walked_front(whole, 2, known_labels, limit, rng, options.effort)]
-    improved = [tighten(graph, constraints, side) for side in _undominated(graph, constraints, sides)]
-    return _undominated(graph, constraints, sides + improved)
+    walked = walked_front(whole, 2, [side.astype(np.int32) for side in sides], limit, rng, options.effort)
+    sides = _undominated(graph, constraints, sides + [labels > 0 for labels in walked])
+    return _undominated(graph, constraints, sides + [tighten(graph, constraints, side) for side in sides])
 
 
 def two_sided(side: np.ndarray) -> np.ndarray:
@@ -116,34 +107,11 @@ def two_sided(side: np.ndarray) -> np.ndarray:
 
 def tighten(graph: Graph, constraints: Constraints, side: np.ndarray) -> np.ndarray:
     """Improve a partition with the pairs it satisfies held fixed, by local search and RatioDCA."""
-    units = reduce_to_units(graph, satisfied(constraints, side))
+    units = reduce_to_units(graph, constraints.satisfied_by(side))
     spins = vote(units, side)
     ratio = units.small.refine(spins)
     (_, best), _ = polish(units.small, (ratio, spins))
     return units.lift(best) > 0
-
-
-def bipartition_within(
-    graph: Graph,
-    constraints: Constraints,
-    limit: float | None,
-    rng: np.random.Generator,
-    options: SearchOptions,
-    *,
-    known: list[np.ndarray] | None = None,
-) -> Bipartition:
-    """The smallest cut found among partitions that violate at most `limit` units of belief, or the fewest if None."""
-    sides = tradeoff(graph, constraints, rng, options, limit=limit, known=known)
-    labels = spend(
-        graph, constraints, [side.astype(np.int64) for side in sides], limit, 2, partial(_solve_quickly, graph, rng)
-    )
-    return bipartition(graph, satisfied(constraints, labels), rng, options, known=[labels > 0])
-
-
-def _solve_quickly(graph: Graph, rng: np.random.Generator, constraints: Constraints, labels: np.ndarray) -> np.ndarray:
-    units = reduce_to_units(graph, constraints)
-    _, spins = search(TwoClusters(units.small), rng, QUICK, [vote(units, labels > 0)])[0]
-    return (units.lift(spins) > 0).astype(np.int64)
 
 
 def _strictest(
@@ -152,25 +120,22 @@ def _strictest(
     rng: np.random.Generator,
     options: SearchOptions,
     known: list[np.ndarray],
-) -> Bipartition:
-    """The best partition with no violation, or with the least violated belief where there must be some."""
-    if admits_two_clusters(constraints):
-        return bipartition(graph, constraints, rng, options, known=known)
-    sides = least_violating_sides(constraints, rng, options, graph)
-    least = min(constraints.violations(side).belief for side in sides)
-    held = [
-        satisfied(constraints, side) for side in sides if constraints.violations(side).belief <= least + BELIEF_ROUNDING
-    ]
-    found = [bipartition(graph, pairs, rng, options, known=known) for pairs in held[:2]]
-    return min(found, key=lambda partition: partition.cut)
+) -> tuple[np.ndarray, float]:
+    """The best partition with no violation, or with the least violated belief where there must be some; and its cut."""
+    held = [constraints]
+    if not admits_two_clusters(constraints):
+        sides = least_violating_sides(constraints, rng, options, graph)
+        beliefs = [constraints.violations(side).belief for side in sides]
+        least = min(beliefs) + BELIEF_ROUNDING
+        held = [constraints.satisfied_by(side) for side, belief in zip(sides, beliefs, strict=True) if belief <= least]
+    found = [_side_of(bipartition(graph, pairs, rng, options, known=known)) for pairs in held[:2]]
+    cuts = [normalized_cut(graph, side.astype(np.int64)) for side in found]
+    best = int(np.argmin(cuts))
+    return found[best], cuts[best]
 
 
-def _constraint_couplings(constraints: Constraints, penalty: float) -> sp.csr_array:
-    pairs = np.concatenate([constraints.must_link, constraints.cannot_link])
-    strength = penalty * np.concatenate([constraints.must_link_belief, -constraints.cannot_link_belief])
-    shape = (constraints.n_points, constraints.n_points)
-    upper = sp.csr_array((strength, (pairs[:, 0], pairs[:, 1])), shape=shape)
-    return sp.csr_array(upper + upper.T)
+def _side_of(found: Partition) -> np.ndarray:
+    return found.labels > 0
 
 
 def _undominated(graph: Graph, constraints: Constraints, sides: list[np.ndarray]) -> list[np.ndarray]:

@@ -12,21 +12,31 @@ from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.objective import normalized_cut
-from tightcut.search.contraction import Contraction
 from tightcut.search.evolve import search
 from tightcut.search.multilevel import SHRINKS, coarsen, coarsest, uncoarsen
 from tightcut.search.options import SearchOptions
 from tightcut.search.polish import polish
-from tightcut.search.population import select
-from tightcut.search.problem import Problem, Solution
+from tightcut.search.problem import Contraction, Partition, Problem, Solution, select
 from tightcut.search.signed_graph import SignedGraph, pair_up, random_order
 from tightcut.search.starts import restarts
 
-HANDFUL = 20  # units down to which each start is coarsened
-MIDDLE = 400  # units at which starts are compared, before the best are carried back to a larger graph
-TABU_LIMIT = 2000  # units up to which a scan of all units per flip pays
-# How many of the best solutions RatioDCA starts from. In a large graph, where those are joined and much alike, it is one.
-POLISHED = 3
+
+@dataclass(frozen=True)
+class TwoWayLimits:
+    """Sizes, in units, at which the search for two clusters changes, and how long its tabu searches take."""
+
+    direct: int = (
+        2_000  # up to which generations are searched in the graph itself; see benchmarks/results/multilevel.md
+    )
+    middle: int = 400  # at which starts are compared, before the best are carried back to a larger graph
+    handful: int = 20  # down to which each start is coarsened
+    tabu: int = 2_000  # up to which a scan of all units per flip pays
+    fewest_flips: int = 200  # without a new best that end a tabu search, and one more for each unit, ...
+    most_flips: int = 1_000  # ... up to this
+    polished: int = 3  # solutions that RatioDCA starts from; one in a large graph, where they are much alike
+
+
+LIMITS = TwoWayLimits()
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +48,7 @@ class TwoClusters:
 
     graph: SignedGraph
 
-    direct_limit = 2_000  # see benchmarks/results/multilevel.md
+    direct_limit = LIMITS.direct
     fewest = 3
 
     @property
@@ -49,7 +59,7 @@ class TwoClusters:
         return self.graph.__sizeof__()
 
     def middle(self, *, large: bool) -> int:  # noqa: ARG002
-        return MIDDLE
+        return LIMITS.middle
 
     def total_weight(self) -> float:
         return self.graph.volume
@@ -70,10 +80,10 @@ class TwoClusters:
         return _tied(self.graph.merge(unit, sign))
 
     def start(self, rng: np.random.Generator) -> Solution:
-        levels = coarsen(self, HANDFUL, rng)
+        levels = coarsen(self, LIMITS.handful, rng)
         small: TwoClusters = coarsest(self, levels)  # type: ignore[assignment]
         spins = rng.choice(np.array([-1, 1], np.int8), small.size)
-        _, spins = small.tabu(_two_sided(small.graph, spins), 10 * HANDFUL, rng)
+        _, spins = small.tabu(_two_sided(small.graph, spins), 10 * LIMITS.handful, rng)
         return self.judge(uncoarsen(self, levels, spins))
 
     def refine(self, spins: np.ndarray) -> None:
@@ -90,9 +100,9 @@ class TwoClusters:
         return _tied(self.graph.consensus([spins if (spins == first).mean() >= 0.5 else -spins for spins in states]))
 
     def explore(self, found: list[Solution], rng: np.random.Generator) -> list[Solution]:
-        more = restarts(self, rng) if self.size > HANDFUL else []
-        if self.size <= TABU_LIMIT:
-            patience = min(200 + self.size, 1000)
+        more = restarts(self, rng) if self.size > LIMITS.handful else []
+        if self.size <= LIMITS.tabu:
+            patience = min(LIMITS.fewest_flips + self.size, LIMITS.most_flips)
             more += [self.tabu(spins, patience, rng) for _, spins in select(self, found + more, 2)]
         return more
 
@@ -117,15 +127,6 @@ def _tied(merged: Contraction[SignedGraph]) -> Contraction[Problem]:
     return Contraction(TwoClusters(merged.small), merged.unit, merged.sign)
 
 
-@dataclass(frozen=True, eq=False)
-class Bipartition:
-    """Two clusters: `side` is True on one of them; `cut` is the normalized cut; `history` holds F per RatioDCA step."""
-
-    side: np.ndarray
-    cut: float
-    history: tuple[float, ...] = ()
-
-
 def bipartition(
     graph: Graph,
     constraints: Constraints,
@@ -133,7 +134,7 @@ def bipartition(
     options: SearchOptions,
     *,
     known: list[np.ndarray] | None = None,
-) -> Bipartition:
+) -> Partition:
     """The smallest cut found among the partitions that satisfy every constraint.
 
     Parameters
@@ -144,7 +145,7 @@ def bipartition(
     units = reduce_to_units(graph, constraints)
     problem = TwoClusters(units.small)
     found = search(problem, rng, options, [vote(units, side) for side in known or []])
-    chosen = found[: POLISHED if problem.size <= problem.direct_limit else 1]
+    chosen = found[: LIMITS.polished if problem.size <= problem.direct_limit else 1]
     best: Solution = chosen[0]
     history: tuple[float, ...] = ()
     for done, solution in enumerate(chosen):
@@ -153,10 +154,9 @@ def bipartition(
         if not history or polished[0] < best[0]:
             best, history = polished, steps
     options.report("polish", len(chosen), len(chosen), best[0])
-    side = units.lift(best[1]) > 0
+    labels = (units.lift(best[1]) > 0).astype(np.int64)
     # The search has no ratio for a side that is lighter than the rounding error of the whole.
-    cut = normalized_cut(graph, side.astype(np.int64))
-    return Bipartition(side, cut, history if np.isfinite(history[0]) else (cut,))
+    return Partition(labels, history if np.isfinite(history[0]) else (normalized_cut(graph, labels),))
 
 
 def reduce_to_units(graph: Graph, constraints: Constraints) -> Contraction[SignedGraph]:

@@ -9,7 +9,6 @@ import numpy as np
 
 from tightcut.neighbors import SEARCHES
 from tightcut.neighbors import SYMMETRIZE as SYMMETRIZATIONS
-from tightcut.selection.scale import SCALED_TO
 from tightcut.utils.validation import check_choice, check_count
 
 if TYPE_CHECKING:
@@ -87,14 +86,6 @@ class Setting:
     symmetrize: str = SYMMETRIZE
     diffusion: int = DIFFUSION
     influence: float = 0.0
-
-    def __str__(self) -> str:
-        learned = ", distances learned from must-links" if self.learn_distances else ""
-        steps = f", {self.diffusion} steps of diffusion" if self.diffusion else ""
-        return (
-            f"columns {SCALED_TO[self.scale]}{learned}; {self.n_neighbors} neighbours, {self.symmetrize}{steps}; "
-            f"influence {self.influence:g}"
-        )
 
 
 def default_influence(n_clusters: int) -> float:

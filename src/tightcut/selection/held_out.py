@@ -46,9 +46,8 @@ class HeldOut:
     must : bool ndarray of shape (m,)
     group : int ndarray of shape (m,)
         Pairs of one group are not independent.
-    belief, weight : ndarray of shape (m,)
-        The weight is in proportion to the belief and adds up to 1/2 over the must-links that are asked about, and to 1/2
-        over the cannot-links; it is 0 for the others.
+    weight : ndarray of shape (m,)
+        In proportion to the belief, 0 for pairs that are not asked about; adds up to 1.
     n_must, n_cannot : int
         How many are asked about.
     n_given : int or None
@@ -58,7 +57,6 @@ class HeldOut:
     pairs: np.ndarray
     must: np.ndarray
     group: np.ndarray
-    belief: np.ndarray
     weight: np.ndarray
     n_must: int
     n_cannot: int
@@ -78,13 +76,8 @@ class HeldOut:
         return np.asarray((labels[i] == labels[j]) == self.must[fold.asked])
 
     def score(self, agrees: np.ndarray) -> float:
-        """The mean of the share of satisfied must-links and that of satisfied cannot-links."""
+        """The share of satisfied pairs, by weight."""
         return float(self.weight @ agrees)
-
-    def as_given(self) -> HeldOut:
-        """The same with must-links and cannot-links in the proportion in which they were given."""
-        weight = self.belief * (self.weight > 0)
-        return replace(self, weight=weight / max(weight.sum(), np.finfo(float).tiny))
 
     def compare(self, agrees: np.ndarray, other: np.ndarray) -> tuple[float, float]:
         """By how much the score of `agrees` exceeds that of `other`, and the standard error of that."""
@@ -93,8 +86,12 @@ class HeldOut:
         return float(gains.sum()), float(np.sqrt(np.sum(by_group**2)))
 
 
-def hold_out(constraints: Constraints, rng: np.random.Generator, n_folds: int = N_FOLDS) -> HeldOut:
+def hold_out(
+    constraints: Constraints, rng: np.random.Generator, n_folds: int = N_FOLDS, *, balanced: bool = True
+) -> HeldOut:
     """Folds of the pairs, as many must-links and cannot-links in each as in the others.
+
+    If `balanced`, must-links weigh as much as cannot-links in all; otherwise each pair as much as it is believed.
 
     Examples
     --------
@@ -106,11 +103,12 @@ def hold_out(constraints: Constraints, rng: np.random.Generator, n_folds: int = 
     >>> sum(len(fold.asked) for fold in held.folds) < chain.n_pairs  # two of the triangle imply the third
     True
     """
-    held = _weighed(constraints, *_by_pair(constraints, rng, n_folds))
+    held = _weighed(constraints, *_by_pair(constraints, rng, n_folds), balanced=balanced)
     if 2 * held.n_must >= constraints.n_must_link and 2 * held.n_cannot >= constraints.n_cannot_link:
         return held
     among = _implied_among(constraints, rng)
-    return replace(_weighed(among, *_by_point(among, rng, n_folds)), n_given=constraints.n_pairs)
+    held = _weighed(among, *_by_point(among, rng, n_folds), balanced=balanced)
+    return replace(held, n_given=constraints.n_pairs)
 
 
 def _implied_among(constraints: Constraints, rng: np.random.Generator) -> Constraints:
@@ -128,15 +126,15 @@ def _implied_among(constraints: Constraints, rng: np.random.Generator) -> Constr
     ).closure()
 
 
-def _weighed(constraints: Constraints, folds: list[Fold], group: np.ndarray) -> HeldOut:
+def _weighed(constraints: Constraints, folds: list[Fold], group: np.ndarray, *, balanced: bool) -> HeldOut:
     pairs, must = _pairs(constraints)
     belief = np.concatenate([constraints.must_link_belief, constraints.cannot_link_belief])
     asked = np.bincount(np.concatenate([fold.asked for fold in folds]), minlength=len(pairs)) > 0
     weight = belief * asked
-    for kind in (must, ~must):
-        weight[kind] /= 2 * max(weight[kind].sum(), np.finfo(float).tiny)
+    for kind in [must, ~must] if balanced else [asked]:
+        weight[kind] /= (1 + balanced) * max(weight[kind].sum(), np.finfo(float).tiny)
     n_must, n_cannot = (int(np.count_nonzero(asked[kind])) for kind in (must, ~must))
-    return HeldOut(pairs, must, group, belief, weight, n_must, n_cannot, tuple(folds))
+    return HeldOut(pairs, must, group, weight, n_must, n_cannot, tuple(folds))
 
 
 def _pairs(constraints: Constraints) -> tuple[np.ndarray, np.ndarray]:

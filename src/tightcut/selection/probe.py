@@ -1,10 +1,10 @@
-"""Short searches without some of the pairs, and how well their labels agree with these."""
+"""Short searches without some of the pairs, and whether their labels agree with these."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -20,6 +20,7 @@ from tightcut.search.evolve import search
 from tightcut.search.magnitudes import scaled_graph
 from tightcut.search.options import QUICK
 from tightcut.search.two_way import TwoClusters, reduce_to_units
+from tightcut.selection.built_graph import BuiltGraph
 from tightcut.selection.graph_config import Setting
 from tightcut.selection.held_out import HeldOut
 from tightcut.selection.sources import GraphSource
@@ -46,6 +47,10 @@ class TuningProblem:
     vertex_weights: Any = "degree"
     max_violations: Any = 0
 
+    def build(self, setting: Setting, known: Constraints | None = None) -> BuiltGraph:
+        """The graph of a setting; learned distances know only some of the pairs, if these are given."""
+        return self.source.build(setting, self.constraints if known is None else known, self.vertex_weights)
+
     def sample(self, rng: np.random.Generator, size: int) -> TuningProblem:
         """The same problem on at most `size` points: those with pairs first, chains of pairs as whole as possible."""
         n = self.source.n_points
@@ -66,75 +71,52 @@ class TuningProblem:
         )
 
 
-@dataclass(eq=False)
-class Probe:
-    """Clusterings without the pairs of each fold. A graph is built once for each fold, and once for all where it can be.
+def probe(
+    problem: TuningProblem,
+    held: HeldOut,
+    searches: Sequence[tuple[Setting, int]],
+    seed: int,
+    n_jobs: int | None = None,
+    *,
+    required: bool = True,
+) -> np.ndarray:
+    """For each setting and number of clusters, whether labels agree with each held-out pair that was left out.
 
-    Parameters
-    ----------
-    problem : TuningProblem
-    held : HeldOut
-        Folds of its pairs.
-    n_jobs : int or None
-        Searches in parallel, as in joblib. The result does not depend on it.
+    A graph is built once for each setting, and once for each fold where distances are learned. The result does not depend
+    on `n_jobs`. Where no clustering satisfies the pairs that are left, InconsistentConstraintsError is raised if one is
+    `required`, and otherwise no held-out pair agrees.
     """
-
-    problem: TuningProblem
-    held: HeldOut
-    n_jobs: int | None = None
-    _graphs: dict[tuple[Setting, int], Graph] = field(default_factory=dict, repr=False)
-
-    def agreements(self, searches: Iterable[tuple[Setting, int]], seed: int, *, required: bool = True) -> np.ndarray:
-        """For each setting and number of clusters, whether labels agree with each held-out pair that was left out.
-
-        Where no clustering satisfies the other pairs, InconsistentConstraintsError is raised if one is `required`, and
-        otherwise no held-out pair agrees.
-        """
-        searches = list(searches)
-        self._build(dict.fromkeys(replace(setting, influence=0.0) for setting, _ in searches))
-        places = list(product(enumerate(searches), enumerate(self.held.folds)))
-        limit = self.problem.max_violations
-        tasks = [
-            (self._graphs[replace(setting, influence=0.0), number], fold.known, n_clusters, setting.influence, limit,
-             seed + number, required)
-            for (_, (setting, n_clusters)), (number, fold) in places
-        ]  # fmt: skip
-        agrees = np.zeros((len(searches), len(self.held.pairs)))
-        for ((row, _), (_, fold)), labels in zip(places, run_tasks(_labels, tasks, self.n_jobs), strict=True):
-            if labels is not None:
-                agrees[row, fold.asked] = self.held.agreement(fold, labels)
-        return agrees
-
-    def _build(self, settings: Iterable[Setting]) -> None:
-        """The graphs of these settings; learned distances know the pairs that are left in a fold, others know none."""
-        numbers = range(len(self.held.folds))
-        missing = [setting for setting in settings if (setting, 0) not in self._graphs]
-        learned = [(setting, number) for setting in missing if setting.learn_distances for number in numbers]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DisconnectedGraphWarning)
-            for setting in missing:
-                if not setting.learn_distances:
-                    graph = _graph(self.problem, setting, self.problem.constraints)
-                    self._graphs |= {(setting, number): graph for number in numbers}
-            tasks = [(self.problem, setting, self.held.folds[number].known) for setting, number in learned]
-            self._graphs |= dict(zip(learned, run_tasks(_graph, tasks, self.n_jobs), strict=True))
+    places = list(product(searches, enumerate(held.folds)))
+    graph_of = [
+        (replace(setting, influence=0.0), number if setting.learn_distances else 0)
+        for (setting, _), (number, _) in places
+    ]
+    distinct = list(dict.fromkeys(graph_of))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DisconnectedGraphWarning)
+        building = [(problem, setting, held.folds[number].known) for setting, number in distinct]
+        graphs = dict(zip(distinct, run_tasks(_graph, building, n_jobs), strict=True))
+    searching = [
+        (graphs[key], fold.known, k, setting.influence, problem.max_violations, seed + number, required)
+        for key, ((setting, k), (number, fold)) in zip(graph_of, places, strict=True)
+    ]
+    agrees = np.zeros((len(searches), len(held.pairs)))
+    rows = np.repeat(np.arange(len(searches)), len(held.folds))
+    for row, (_, (_, fold)), labels in zip(rows, places, run_tasks(_labels, searching, n_jobs), strict=True):
+        if labels is not None:
+            agrees[row, fold.asked] = held.agreement(fold, labels)
+    return agrees
 
 
 def _graph(problem: TuningProblem, setting: Setting, known: Constraints) -> Graph:
-    return Graph.from_affinity(problem.source.affinity(setting, known), problem.vertex_weights)
+    return problem.build(setting, known).graph
 
 
-def _labels(
-    graph: Graph,
-    known: Constraints,
-    k: int,
-    influence: float,
-    limit: Any,
-    seed: int,
-    required: bool,  # noqa: FBT001
-) -> np.ndarray | None:
+def _labels(*arguments: Any) -> np.ndarray | None:
+    """Those of `short_search`; the last argument says whether there must be some."""
+    *given, required = arguments
     try:
-        return short_search(graph, known, k, influence, limit, seed)
+        return short_search(*given)
     except InconsistentConstraintsError:
         if required:
             raise

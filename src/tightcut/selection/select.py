@@ -1,37 +1,57 @@
-"""Settings and a number of clusters in place of "auto"."""
+"""Settings and a number of clusters in place of "auto".
+
+Settings have defaults that suit most data, replaced only where the pairs clearly favour another one.
+
+1. The scale is chosen from the columns (`judge_columns`). Everything else has a default.
+2. Candidates for the distances are compared by four-fold cross-validation: a short search without a quarter of the pairs,
+   scored on those pairs (`hold_out`). First comes the default, and that is all where even a candidate without a fault would
+   not be clearly better; then the other scales, then distances learned from must-links, for the default scale and the
+   best one.
+3. The best candidate that agrees with more held-out pairs than the default, by more than a standard error, replaces it.
+4. Where even the best agrees hardly more than chance, neighbours are often of different classes, and cannot-links should
+   not count for them: influence is 0.
+
+Fewer neighbours and graphs without diffusion are not candidates: held-out pairs did not identify the cases where they are
+better.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from tightcut.problem.graph import Graph
+from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.search.spectral_k import ClusterCount, choose_n_clusters
 from tightcut.selection.built_graph import BuiltGraph
-from tightcut.selection.candidates import choose, default_setting, paper_setting
-from tightcut.selection.graph_config import AUTO, Choice, Setting, default_influence
-from tightcut.selection.probe import TuningProblem
+from tightcut.selection.graph_config import AUTO, PAPER, CandidateScore, Choice, Setting, default_influence
+from tightcut.selection.held_out import HeldOut, hold_out
+from tightcut.selection.probe import TuningProblem, probe
+from tightcut.selection.scale import SCALED_TO, SCALES, judge_columns
 from tightcut.selection.select_k import admitted_by_pairs
+from tightcut.selection.sources import GraphSource, PointSource
+from tightcut.utils.display import counted
 
 
-@dataclass(frozen=True, eq=False)
-class Selection:
-    """The graph to cut, the number of clusters, and why these.
+@dataclass(frozen=True)
+class SettingThresholds:
+    """What it takes for pairs to replace a default.
 
-    Attributes
-    ----------
-    built : BuiltGraph
-    choice : Choice
-    n_clusters, n_clusters_reason : int, str
+    `python -m benchmarks.choosing` shows what these numbers lead to on 25 sets, its "other draws" with candidates chosen
+    on other pairs. No record says on what each of them was chosen.
     """
 
-    built: BuiltGraph
-    choice: Choice
-    n_clusters: int
-    n_clusters_reason: str
+    held_out_pairs: int = 15  # of each kind; with fewer, all defaults stay
+    standard_errors: float = 1.0  # by which a candidate must agree with more pairs than the default
+    agreement: float = 0.6  # of the best candidate, chance being 1/2; below it cannot-links do not count for neighbours
+    points: int = 3_000  # of the sample on which candidates are compared
+    features: int = 300  # with more, distances are not learned: the map is a matrix of their number squared
+
+
+THRESHOLDS = SettingThresholds()
 
 
 def select(
@@ -42,7 +62,7 @@ def select(
     *,
     by_the_paper: bool = False,
     n_jobs: int | None = None,
-) -> Selection:
+) -> tuple[BuiltGraph, Choice, int, str]:
     """Choose what is "auto" among the settings and the number of clusters, and build the graph.
 
     Parameters
@@ -56,6 +76,14 @@ def select(
         these give another graph.
     by_the_paper : bool
         Take the paper's settings for those that are "auto".
+
+    Returns
+    -------
+    built : BuiltGraph
+    choice : Choice
+    n_clusters : int
+    reason : str
+        Why so many clusters.
     """
 
     def chosen(number: int) -> Choice:
@@ -63,39 +91,166 @@ def select(
             return Choice(paper_setting(wanted), 'The settings of the paper, because of method="paper".')
         return choose(replace(problem, n_clusters=number), wanted, rng, n_jobs)
 
-    def build(setting: Setting) -> BuiltGraph:
-        return problem.source.build(setting, problem.constraints, problem.vertex_weights)
-
     if not isinstance(n_clusters, str):
         choice = chosen(int(n_clusters))
-        return Selection(build(choice.setting), choice, int(n_clusters), "n_clusters was given.")
-    first = paper_setting(wanted) if by_the_paper else default_setting(wanted, problem.source, 2)[0]
-    built = build(first)
+        return problem.build(choice.setting), choice, int(n_clusters), "n_clusters was given."
     number_rng = rng.spawn(1)[0]
-    by_number = wanted["influence"] == AUTO and not by_the_paper
-    count = _counted(problem, first, built.graph, number_rng, n_jobs, by_number=by_number)
+
+    def counted_on(built: BuiltGraph) -> ClusterCount:
+        def setting_for(number: int) -> Setting:
+            is_default = wanted["influence"] == AUTO and not by_the_paper
+            return replace(built.setting, influence=default_influence(number)) if is_default else built.setting
+
+        admit = partial(admitted_by_pairs, problem, setting_for, rng=number_rng, n_jobs=n_jobs)
+        return choose_n_clusters(built.graph, problem.constraints, admit=admit)
+
+    first = paper_setting(wanted) if by_the_paper else default_setting(wanted, problem.source, 2)[0]
+    built = problem.build(first)
+    count = counted_on(built)
     choice = chosen(count.n_clusters)
     if replace(choice.setting, influence=first.influence) != first:
-        built = build(choice.setting)
-        count = _counted(problem, choice.setting, built.graph, number_rng, n_jobs, by_number=by_number)
-    return Selection(replace(built, setting=choice.setting), choice, count.n_clusters, count.reason)
+        built = problem.build(choice.setting)
+        count = counted_on(built)
+    return replace(built, setting=choice.setting), choice, count.n_clusters, count.reason
 
 
-def _counted(
+def default_setting(wanted: Mapping[str, Any], source: GraphSource, n_clusters: int) -> tuple[Setting, str]:
+    """The wanted setting with defaults in place of "auto"; and the reason for the scale, if it was chosen.
+
+    Parameters
+    ----------
+    wanted : mapping
+        Attributes of `Setting`, any of which may be "auto".
+    """
+    given = {name: value for name, value in wanted.items() if value != AUTO}
+    own: dict[str, Any] = {"influence": default_influence(n_clusters)}
+    reason = ""
+    if wanted["scale"] == AUTO and isinstance(source, PointSource):
+        if source.knn.metric == "cosine":
+            own["scale"], why = "none", "cosine distances compare directions"
+        else:
+            own["scale"], why = judge_columns(source.points)
+        undo = "" if own["scale"] == "none" else ' (scale="none" leaves them as they are)'
+        reason = f"Columns {SCALED_TO[own['scale']]}: {why}{undo}."
+    return Setting(**(own | given)), reason
+
+
+def paper_setting(wanted: Mapping[str, Any]) -> Setting:
+    """The wanted setting with the paper's values in place of "auto"."""
+    return replace(PAPER, **{name: value for name, value in wanted.items() if value != AUTO})
+
+
+def choose(
+    problem: TuningProblem, wanted: Mapping[str, Any], rng: np.random.Generator, n_jobs: int | None = None
+) -> Choice:
+    """The setting to fit with.
+
+    Parameters
+    ----------
+    problem : TuningProblem
+    wanted : mapping
+        Attributes of `Setting`; those that are "auto" are chosen.
+    rng : Generator
+    n_jobs : int, optional
+        Candidates to try in parallel, as in joblib. The choice does not depend on it.
+    """
+    default, reason = default_setting(wanted, problem.source, problem.n_clusters)
+    n_columns = problem.source.n_scalable if problem.n_clusters > 1 else 0
+    scalable = wanted["scale"] == AUTO and n_columns > 0
+    scales = [replace(default, scale=scale) for scale in SCALES if scalable and scale != default.scale]
+    learnable = (
+        wanted["learn_distances"] == AUTO
+        and 0 < n_columns <= THRESHOLDS.features
+        and problem.constraints.n_must_link > 0
+    )
+    fading = wanted["influence"] == AUTO and default.influence > 0
+    if not scales and not learnable and not fading:
+        return Choice(default, reason or "All settings were given.")
+    if problem.constraints.is_empty:
+        return Choice(default, _joined(reason, "No pairs were given: the rest are defaults."))
+    small = problem.sample(rng, THRESHOLDS.points)
+    if small.constraints.conflict_witness() is not None and problem.max_violations == 0:
+        return Choice(default, _joined(reason, "The pairs contradict each other: the rest are defaults."))
+    held = hold_out(small.constraints, rng)
+    if min(held.n_must, held.n_cannot) < THRESHOLDS.held_out_pairs:
+        return Choice(default, _joined(reason, _too_few(small, problem)))
+    try:
+        tried = _scored(small, held, default, scales, int(rng.integers(2**31)), n_jobs, learnable=learnable)
+    except InconsistentConstraintsError:
+        return Choice(default, _joined(reason, "The pairs contradict each other: the rest are defaults."))
+    return _decide(tried, reason, held, fading=fading)
+
+
+def _too_few(small: TuningProblem, whole: TuningProblem) -> str:
+    """Why the pairs decide nothing, in terms of what was given."""
+    given, n_points = small.constraints, small.constraints.n_points
+    among = "" if n_points == whole.constraints.n_points else f" among the {n_points:,} points of a sample"
+    return (
+        f"There are too few pairs to choose by ({counted(given.n_must_link, 'must-link')} and "
+        f"{counted(given.n_cannot_link, 'cannot-link')}{among}; {THRESHOLDS.held_out_pairs} of each that others do not "
+        "imply are needed): the rest are defaults."
+    )
+
+
+def _scored(
     problem: TuningProblem,
-    setting: Setting,
-    graph: Graph,
-    rng: np.random.Generator,
+    held: HeldOut,
+    default: Setting,
+    scales: list[Setting],
+    seed: int,
     n_jobs: int | None,
     *,
-    by_number: bool,
-) -> ClusterCount:
-    """The number of clusters on the graph of a setting; its influence may depend on the number."""
+    learnable: bool,
+) -> list[CandidateScore]:
+    """How well the default agrees with the held-out pairs, and then whatever may be clearly better."""
 
-    def setting_for(number: int) -> Setting:
-        return replace(setting, influence=default_influence(number)) if by_number else setting
+    def agreements(settings: list[Setting]) -> np.ndarray:
+        return probe(problem, held, [(setting, problem.n_clusters) for setting in settings], seed, n_jobs)
 
-    def admit(numbers: np.ndarray) -> tuple[np.ndarray, str] | None:
-        return admitted_by_pairs(problem, setting_for, numbers, rng, n_jobs)
+    def scores(settings: list[Setting]) -> list[CandidateScore]:
+        rows = agreements(settings)
+        return [
+            CandidateScore(one, held.score(row), *held.compare(row, own))
+            for one, row in zip(settings, rows, strict=True)
+        ]
 
-    return choose_n_clusters(graph, problem.constraints, admit=admit)
+    (own,) = agreements([default])
+    tried = [CandidateScore(default, held.score(own), 0.0, 0.0)]
+    gain, error = held.compare(held.weight > 0, own)
+    if not _is_clear(gain, error):
+        return tried
+    tried += scores(scales)
+    if learnable:
+        best = max(tried, key=lambda score: score.gain).setting
+        tried += scores([replace(setting, learn_distances=True) for setting in dict.fromkeys([default, best])])
+    return tried
+
+
+def _is_clear(gain: float, standard_error: float) -> bool:
+    return gain > THRESHOLDS.standard_errors * standard_error
+
+
+def _decide(tried: list[CandidateScore], reason: str, held: HeldOut, *, fading: bool) -> Choice:
+    default = tried[0]
+    clear = [score for score in tried if _is_clear(score.gain, score.standard_error)]
+    best = max(clear, key=lambda score: score.gain, default=default)
+    shares = f"{best.agreement:.1%} (must-links and cannot-links in equal shares)"
+    if best is default:
+        others = f"; none of {len(tried) - 1} others is clearly better" if len(tried) > 1 else ""
+        verdict = f"On {held.in_words} the default agrees with {shares}{others}."
+    else:
+        learned = ", distances learned from must-links" if best.setting.learn_distances else ""
+        verdict = (
+            f"On {held.in_words} columns {SCALED_TO[best.setting.scale]}{learned} agree with {shares}, {best.gain:.1%} more "
+            f"than the default (standard error {best.standard_error:.1%})."
+        )
+        reason = ""
+    setting = best.setting
+    if fading and best.agreement < THRESHOLDS.agreement:
+        setting = replace(setting, influence=0.0)
+        verdict += " That is hardly more than chance: cannot-links do not count for neighbours (influence 0)."
+    return Choice(setting, _joined(reason, verdict), tuple(tried))
+
+
+def _joined(*sentences: str) -> str:
+    return " ".join(sentence for sentence in sentences if sentence)

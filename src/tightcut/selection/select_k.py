@@ -15,7 +15,7 @@ import numpy as np
 
 from tightcut.selection.graph_config import Setting
 from tightcut.selection.held_out import hold_out
-from tightcut.selection.probe import Probe, TuningProblem
+from tightcut.selection.probe import TuningProblem, probe
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,11 @@ def admitted_by_pairs(
         As in joblib. The result does not depend on it.
     """
     small = replace(problem, max_violations=0).sample(rng, THRESHOLDS.points)
-    held = hold_out(small.constraints, rng).as_given()
+    held = hold_out(small.constraints, rng, balanced=False)
     if min(held.n_must, held.n_cannot) < THRESHOLDS.held_out_pairs:
         return None
     searches = [(setting_for(number), number) for number in numbers.tolist()]
-    agrees = Probe(small, held, n_jobs).agreements(searches, int(rng.integers(2**31)), required=False)
+    agrees = probe(small, held, searches, int(rng.integers(2**31)), n_jobs, required=False)
     best = agrees[np.argmax(agrees @ held.weight)]
     differences = [held.compare(best, row) for row in agrees]
     admitted = numbers[[loss <= THRESHOLDS.standard_errors * error for loss, error in differences]]

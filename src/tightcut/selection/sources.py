@@ -11,12 +11,10 @@ import scipy.sparse as sp
 from tightcut.neighbors import (
     KnnGraph,
     KnnSettings,
-    NeighborLists,
     check_distances,
     check_points,
     check_rows,
     cross_affinity,
-    find_neighbors,
     knn_graph,
     known_affinity,
 )
@@ -27,7 +25,7 @@ from tightcut.neighbors.threads import Progress
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.selection.built_graph import BuiltGraph, View
-from tightcut.selection.graph_config import N_NEIGHBORS, Setting
+from tightcut.selection.graph_config import Setting
 from tightcut.selection.scale import ColumnScale, fit_scale
 from tightcut.selection.similarities import read_similarities
 from tightcut.selection.whitening import relative_whitening
@@ -46,9 +44,6 @@ class GraphSource(Protocol):
 
     def build(self, setting: Setting, constraints: Constraints, vertex_weights: Any) -> BuiltGraph:
         """The graph of a setting; distances are learned from the constraints, where the setting says so."""
-
-    def affinity(self, setting: Setting, constraints: Constraints) -> Any:
-        """The similarities of `build` alone."""
 
     def sample(self, rows: np.ndarray) -> GraphSource:
         """The same for some of the points."""
@@ -74,7 +69,7 @@ def graph_source(X: Any, affinity: str, knn: KnnSettings, progress: Progress | N
 
 @dataclass(eq=False)
 class PointSource:
-    """Points; neighbours, which take most of the time, are found once for each scale.
+    """Points; a graph that does not depend on the constraints is built once.
 
     Parameters
     ----------
@@ -88,8 +83,7 @@ class PointSource:
     knn: KnnSettings
     progress: Progress | None = field(default=None, repr=False)
     _scaled: dict[str, tuple[ColumnScale, Points]] = field(default_factory=dict, repr=False)
-    _lists: dict[str, NeighborLists] = field(default_factory=dict, repr=False)
-    _built: dict[Setting, tuple[View, KnnGraph]] = field(default_factory=dict, repr=False)
+    _built: dict[Setting, tuple[View, Points, KnnGraph]] = field(default_factory=dict, repr=False)
     _viewed: tuple[View, Points] | None = field(default=None, repr=False)
 
     @property
@@ -102,12 +96,13 @@ class PointSource:
         return int(self.points.shape[1]) if scalable else 0
 
     def build(self, setting: Setting, constraints: Constraints, vertex_weights: Any) -> BuiltGraph:
-        view, found = self._found(setting, constraints)
+        key = replace(setting, influence=0.0)
+        view, points, found = self._built.get(key) or self._found(setting, constraints)
+        if not setting.learn_distances:
+            self._built[key] = view, points, found
+        self._viewed = view, points
         graph = Graph.from_affinity(found.affinity, vertex_weights)
         return BuiltGraph.of_knn(found, graph, setting, view, self.knn.n_jobs)
-
-    def affinity(self, setting: Setting, constraints: Constraints) -> sp.csr_array:
-        return self._found(setting, constraints)[1].affinity
 
     def sample(self, rows: np.ndarray) -> PointSource:
         return PointSource(self.points[rows], self.knn)
@@ -139,35 +134,17 @@ class PointSource:
         grown = BuiltGraph(graph, setting, view, near, undiffused, built.recall)
         return PointSource(points, self.knn, _viewed=(view, viewed)), grown
 
-    def _found(self, setting: Setting, constraints: Constraints) -> tuple[View, KnnGraph]:
-        """Kept for the next call where it does not depend on the constraints."""
-        key = replace(setting, influence=0.0)
-        if not setting.learn_distances and key in self._built:
-            self._viewed = self._built[key][0], self._scaled[setting.scale][1]
-            return self._built[key]
-        view, points = self._viewed = self._view(setting, constraints)
-        knn = _with_setting(self.knn, setting)
-        if knn.device != "cpu" or setting.learn_distances:
-            found = knn_graph(points, knn, self.progress)
-        else:
-            if setting.scale not in self._lists:
-                most = replace(knn, n_neighbors=max(N_NEIGHBORS, setting.n_neighbors))
-                self._lists[setting.scale] = find_neighbors(points, most, self.progress)
-            found = self._lists[setting.scale].graph(knn)
-        if not setting.learn_distances:
-            self._built[key] = view, found
-        return view, found
-
-    def _view(self, setting: Setting, constraints: Constraints) -> tuple[View, Points]:
-        """The view of a setting, and the points in that view."""
+    def _found(self, setting: Setting, constraints: Constraints) -> tuple[View, Points, KnnGraph]:
+        """The view of a setting, the points in that view, and their graph."""
         if setting.scale not in self._scaled:
             fitted = fit_scale(self.points, setting.scale)
             self._scaled[setting.scale] = fitted, fitted.transform(self.points)
         scale, points = self._scaled[setting.scale]
-        if not setting.learn_distances:
-            return View(scale), points
-        view = View(scale, relative_whitening(points, constraints.components()[1]).T)
-        return view, replace(view, scale=ColumnScale("none")).transform(points)
+        view = View(scale)
+        if setting.learn_distances:
+            view = View(scale, relative_whitening(points, constraints.components()[1]).T)
+            points = replace(view, scale=ColumnScale("none")).transform(points)
+        return view, points, knn_graph(points, _with_setting(self.knn, setting), self.progress)
 
     def _seen(self, view: View | None) -> Points:
         """The points in a view."""
@@ -210,12 +187,9 @@ class Distances:
 
     def build(self, setting: Setting, constraints: Constraints, vertex_weights: Any) -> BuiltGraph:  # noqa: ARG002
         found = knn_graph(self.distances, _with_setting(self.knn, setting))
-        graph = Graph.from_affinity(found.affinity, vertex_weights)
+        affinity = found.affinity if self.rows is None else found.affinity[self.rows][:, self.rows]
+        graph = Graph.from_affinity(affinity, vertex_weights)
         return BuiltGraph.of_knn(found, graph, setting, None, self.knn.n_jobs)
-
-    def affinity(self, setting: Setting, constraints: Constraints) -> sp.csr_array:  # noqa: ARG002
-        matrix = knn_graph(self.distances, _with_setting(self.knn, setting)).affinity
-        return matrix if self.rows is None else matrix[self.rows][:, self.rows]
 
     def sample(self, rows: np.ndarray) -> Distances:
         """Of a sparse matrix, which may know too few of their distances, the whole stays."""
@@ -252,9 +226,6 @@ class Similarities:
 
     def build(self, setting: Setting, constraints: Constraints, vertex_weights: Any) -> BuiltGraph:  # noqa: ARG002
         return BuiltGraph(Graph.from_affinity(self.matrix, vertex_weights), setting)
-
-    def affinity(self, setting: Setting, constraints: Constraints) -> Any:  # noqa: ARG002
-        return self.matrix
 
     def sample(self, rows: np.ndarray) -> Similarities:
         return Similarities(self.matrix[rows][:, rows])

@@ -1,4 +1,4 @@
-"""Arrays as they are expected; all else is left to scikit-learn, whose import takes a second."""
+"""Matrices of numbers: what is not yet one is left to scikit-learn, whose import takes a second."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _is_as_expected(X: Any, dtypes: tuple[type, ...]) -> bool:
         return False
     if X.ndim != 2 or 0 in X.shape or X.dtype not in dtypes:
         return False
-    with np.errstate(over="ignore", invalid="ignore"):  # a sum that overflows is looked at more closely
+    with np.errstate(over="ignore", invalid="ignore"):  # check_array looks into a sum that overflows
         return bool(np.isfinite(values.sum()))
 
 

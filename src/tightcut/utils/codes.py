@@ -1,7 +1,8 @@
-"""Whole numbers 0, 1, ... that stand for groups or values."""
+"""Integer codes 0, 1, ... of groups and values."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from typing import TypeVar
 
@@ -56,5 +57,7 @@ def factorize(values: Sequence[Value]) -> tuple[list[Value], np.ndarray]:
     >>> distinct, codes.tolist()
     (['b', 'a'], [0, 1, 0])
     """
-    code = {value: position for position, value in enumerate(dict.fromkeys(values))}
-    return list(code), np.fromiter(map(code.__getitem__, values), np.int64, len(values))
+    code: defaultdict[Value, int] = defaultdict()
+    code.default_factory = code.__len__  # a new value gets the next code, in the one pass that there is
+    codes = np.fromiter(map(code.__getitem__, values), np.int64, len(values))
+    return list(code), codes

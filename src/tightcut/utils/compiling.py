@@ -1,4 +1,4 @@
-"""Who wants to know that a kernel is being compiled, which takes seconds the first time."""
+"""Notice that a kernel is being compiled, which takes seconds the first time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _listeners: list[Callable[[], None]] = []
 def compiling_reported(progress: Callable[[str, int, int, float], None] | None) -> Iterator[None]:
     """Call ``progress("compiling", 0, 1, inf)`` as soon as a kernel must be compiled, once.
 
-    Without progress it is logged, unless somebody else hears of it.
+    Without progress it is logged, unless another listener reports it.
 
     Examples
     --------
@@ -52,6 +52,6 @@ def _log_once() -> None:
 
 
 def report_compiling() -> None:
-    """A kernel was not found in the cache. Any thread may say so."""
+    """Tell every listener that a kernel was not found in the cache; called from any thread."""
     for listener in tuple(_listeners):
         listener()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-SIZES_SHOWN = 8
+SIZES_SHOWN = 8  # of the clusters
 
 
 def counted(number: int, noun: str, plural: str | None = None) -> str:

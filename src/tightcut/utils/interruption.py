@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-SECONDS_UNTIL_REPEATED = 0.05
+SECONDS_UNTIL_REPEATED = 0.05  # long enough for a callback to end
 
 
 @contextmanager

@@ -118,7 +118,7 @@ def in_threads(function: Callable[..., Any], arguments: Iterable[tuple], count: 
 def finish_tasks(tasks: list[Once]) -> Iterator[Any]:
     """The results of tasks that other threads make in their order, made here from the last one on, as they come.
 
-    An idle thread has met the others: nobody waits while there is a task that nobody has begun.
+    The threads meet in the middle: none waits while a task has not begun.
     """
     for task in reversed(tasks):
         yield task()

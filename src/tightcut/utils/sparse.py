@@ -146,7 +146,7 @@ def _whole_numbers(matrix: Any, parts: tuple[str, ...], name: str) -> tuple[np.n
     arrays = tuple(getattr(matrix, part) for part in parts)
     for part, array in zip(parts, arrays, strict=True):
         if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind not in "iu":
-            raise ValueError(f"{part} of {name} is no array of whole numbers. {REMEDY}")
+            raise ValueError(f"{part} of {name} is not an array of integers. {REMEDY}")
     return arrays
 
 

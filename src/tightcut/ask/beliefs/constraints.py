@@ -46,19 +46,18 @@ def read_constraints(path: Any, n_points: int | None = None, X: Any = None, affi
 
 def believed_constraints(evidence: AnswerEvidence, belief: np.ndarray, n_points: int) -> Constraints:
     """The believed answers as must-links and cannot-links; consistent, since the likeliest groups satisfy them all."""
-    must: list[tuple[int, int]] = []
-    cannot: list[tuple[int, int]] = []
+    must: list[tuple[int, ...]] = []
+    cannot: list[tuple[int, ...]] = []
     group = belief.argmax(axis=1)
-    position = {row: i for i, row in enumerate(evidence.points.tolist())}
     first: dict[int, int] = {}
     for i, g in enumerate(group.tolist()):
         first.setdefault(g, i)
     for answer in judge(evidence, belief):
-        i = position[answer.first]
+        i = evidence.position[answer.first]
         if not answer.believed or answer.choice == "unsure":
             continue
-        if answer.kind == "pair" and answer.second is not None:
-            (must if answer.choice == "same" else cannot).append((answer.first, answer.second))
+        if answer.kind == "pair":
+            (must if answer.choice == "same" else cannot).append(answer.rows)
         elif answer.choice == "none":
             shown = {int(evidence.home[g]) for g in answer.shown} - {int(group[i])}
             cannot += [(answer.first, evidence.points[first[g]]) for g in shown if g in first]

@@ -1,9 +1,10 @@
-"""Answers as arrays; which of them are probably true, and the constraints that follow."""
+"""Answers as arrays, and which of them are probably true."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -55,6 +56,11 @@ class AnswerEvidence:
     def n_groups(self) -> int:
         return len(self.home)
 
+    @cached_property
+    def position(self) -> dict[int, int]:
+        """The place of each row in `points`."""
+        return {row: i for i, row in enumerate(self.points.tolist())}
+
 
 def gather(answers: Sequence[Answer], anchor: int, joined: Mapping[int, int] | None = None) -> AnswerEvidence:
     """Sort answers into arrays. `joined` says of each group that a person has joined to another to which."""
@@ -62,9 +68,9 @@ def gather(answers: Sequence[Answer], anchor: int, joined: Mapping[int, int] | N
     pairs, picks, votes = [], [], []
     highest = 0
     for answer in answers:
-        i = position.setdefault(answer.first, len(position))
+        i, *other = [position.setdefault(row, len(position)) for row in answer.rows]
         if answer.kind == "move":
-            # Who moves the first thing of a group says that it is of another one.
+            # Moving the founder of a group says that it belongs to another one.
             founders = {group: first for group, first in founders.items() if first != i}
             named.pop(i, None)
         if answer.founds is not None:
@@ -73,9 +79,8 @@ def gather(answers: Sequence[Answer], anchor: int, joined: Mapping[int, int] | N
                 named[i] = answer.founds
             highest = max(highest, answer.founds)
         if answer.kind == "pair":
-            j = position.setdefault(answer.second, len(position))  # type: ignore[arg-type]
             if answer.choice != "unsure":
-                pairs.append((i, j, int(answer.choice == "same")))
+                pairs.append((i, *other, int(answer.choice == "same")))
                 votes += [pairs[-1]] if answer.reason == COMPARE else []
         elif isinstance(answer.choice, int):
             picks.append((i, answer.choice, 1))
@@ -97,8 +102,8 @@ def gather(answers: Sequence[Answer], anchor: int, joined: Mapping[int, int] | N
 
 
 def _with_joined(evidence: AnswerEvidence, joined: Mapping[int, int]) -> AnswerEvidence:
-    """The evidence with some groups as one: their first things are together, and what told them apart says nothing."""
-    m, position = len(evidence.points), {row: i for i, row in enumerate(evidence.points.tolist())}
+    """The evidence with some groups as one: their founders are together, and what told them apart says nothing."""
+    m, position = len(evidence.points), evidence.position
     home = np.arange(max(evidence.n_groups, *(group + 1 for pair in joined.items() for group in pair)))
     home[list(joined)] = list(joined.values())
     # Points and groups that answers have put together, each with one number; the groups after the points.
@@ -123,9 +128,7 @@ def _with_joined(evidence: AnswerEvidence, joined: Mapping[int, int]) -> AnswerE
     outdated = {
         answer.number
         for answer in evidence.answers
-        if answer.choice == "different"
-        and answer.second is not None
-        and apart(position[answer.first], position[answer.second])
+        if answer.choice == "different" and apart(*(position[row] for row in answer.rows))
     }
     return replace(
         evidence,
@@ -138,15 +141,13 @@ def _with_joined(evidence: AnswerEvidence, joined: Mapping[int, int]) -> AnswerE
 
 def truth_of(evidence: AnswerEvidence, belief: np.ndarray) -> np.ndarray:
     """Probability that each answer is true; 1 for those that say nothing."""
-    position = {row: i for i, row in enumerate(evidence.points.tolist())}
-    truth = np.ones(len(evidence.answers))
+    position, truth = evidence.position, np.ones(len(evidence.answers))
     for number, answer in enumerate(evidence.answers):
-        here = belief[position[answer.first]]
+        here, *other = belief[[position[row] for row in answer.rows], :-1]
         if answer.choice == "unsure" or answer.number in evidence.outdated:
             continue
         if answer.kind == "pair":
-            assert answer.second is not None  # noqa: S101
-            together = here[:-1] @ belief[position[answer.second], :-1]
+            together = here @ other[0]
             truth[number] = together if answer.choice == "same" else 1 - together
         elif answer.choice == "none":
             denied = {int(evidence.home[g]) for g in answer.shown}
@@ -162,20 +163,19 @@ def judge(evidence: AnswerEvidence, belief: np.ndarray) -> tuple[Answer, ...]:
     """The answers, each marked as believed if it is probably true and the likeliest groups follow it."""
     needed = np.array([SURE if answer.kind == "pair" else 0.5 for answer in evidence.answers])
     probable, group = truth_of(evidence, belief) > needed, belief.argmax(axis=1)
-    position = {row: i for i, row in enumerate(evidence.points.tolist())}
     return tuple(
-        replace(a, believed=bool(sure and _followed(a, position, group, evidence.home)))
+        replace(a, believed=bool(sure and _followed(a, evidence, group)))
         for a, sure in zip(evidence.answers, probable, strict=True)
     )
 
 
-def _followed(answer: Answer, position: dict[int, int], group: np.ndarray, home: np.ndarray) -> bool:
-    here = group[position[answer.first]]
+def _followed(answer: Answer, evidence: AnswerEvidence, group: np.ndarray) -> bool:
+    home = evidence.home
+    here, *other = group[[evidence.position[row] for row in answer.rows]]
     if answer.choice == "unsure":
         return True
     if answer.kind == "pair":
-        assert answer.second is not None  # noqa: S101
-        together = here == group[position[answer.second]] < len(home)
+        together = here == other[0] < len(home)
         return bool(together == (answer.choice == "same"))
     if answer.choice == "none":
         own = None if answer.founds is None else home[answer.founds]

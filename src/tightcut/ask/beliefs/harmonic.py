@@ -21,6 +21,7 @@ import scipy.sparse as sp
 
 from tightcut.ask.beliefs.column_cache import KeptColumns
 
+# Chosen on digits, USPS, COIL-20 and letter.
 DRAW = 0.03  # epsilon: how strongly a point is drawn to its part
 UNKNOWN = 0.3  # answers that say "not known yet" in every part
 TOLERANCE = 1e-5
@@ -80,11 +81,6 @@ class Spreading:
         unit = np.zeros(len(self.parts))
         unit[row] = 1.0
         return self.solve(unit)
-
-    def prepare(self, rows: list[int]) -> None:
-        """Compute the columns of some rows in advance."""
-        for row in rows:
-            self.inverse.column(row)
 
 
 class Harmonic:

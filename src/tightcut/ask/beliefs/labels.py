@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tightcut.ask.beliefs.feature_models import FittedPredictor
 from tightcut.ask.beliefs.mixture import Beliefs, top_two
 
-MAJORITY = 0.5  # of the weights
 # Times the second likeliest group: a point that may belong to several says nothing about its part.
 CLEARLY_LIKELIEST = 2.0
 RIGHT, CASES = 1.0, 1.5  # prior that a part of a plain cut is one group: 1 in 1.5
@@ -20,11 +18,10 @@ def labels_of(beliefs: Beliefs) -> np.ndarray:
     number of the part after the groups' numbers. Answered points have the group that is believed, so that every believed
     answer is satisfied.
     """
-    k, points, group = beliefs.evidence.n_groups, beliefs.evidence.points, beliefs.group
-    coarse = beliefs.coarse
+    k, points, group, coarse = beliefs.evidence.n_groups, beliefs.evidence.points, beliefs.group, beliefs.coarse
     # Where the columns lead, the plain cut has nothing to say.
-    labels = (beliefs.shares[:, :k] if columns_lead(beliefs, coarse) else beliefs.filled()).argmax(axis=1)
-    unknown = unknown_points(beliefs, coarse)
+    labels = (beliefs.shares[:, :k] if columns_lead(beliefs) else beliefs.filled()).argmax(axis=1)
+    unknown = unknown_points(beliefs)
     likeliest, second = top_two(beliefs.answered)
     known = np.where(likeliest > CLEARLY_LIKELIEST * second, group, k)
     for part in np.unique(coarse[unknown]):
@@ -34,36 +31,31 @@ def labels_of(beliefs: Beliefs) -> np.ndarray:
     return labels
 
 
-def unknown_points(beliefs: Beliefs, coarse: np.ndarray) -> np.ndarray:
+def unknown_points(beliefs: Beliefs) -> np.ndarray:
     """Points of which the graphs know nothing, unless the columns predicted answers better than the plain cut."""
-    if columns_lead(beliefs, coarse):
-        return np.zeros(len(coarse), bool)
+    if columns_lead(beliefs):
+        return np.zeros(len(beliefs.coarse), bool)
     shares = beliefs.mapped
     return shares[:, -1] > shares[:, :-1].max(axis=1)
 
 
-def columns_lead(beliefs: Beliefs, coarse: np.ndarray) -> bool:
+def columns_lead(beliefs: Beliefs) -> bool:
     """Whether the columns predicted the answers better than the graphs, or than the commonest group in a coarse part."""
-    fitted = [
-        (weight, o)
-        for weight, o in zip(beliefs.weights, beliefs.opinions, strict=True)
-        if isinstance(o, FittedPredictor)
-    ]
-    if not fitted:
+    if not beliefs.predictors:
         return False
-    answered = beliefs.answered[:, :-1]
-    foreseen = np.sum([weight * predictor.foreseen[:, :-1] for weight, predictor in fitted], axis=0)
+    answered, weights = beliefs.answered[:, :-1], beliefs.weights[len(beliefs.graphs) :]
+    foreseen = np.tensordot(weights, [predictor.foreseen[:, :-1] for predictor in beliefs.predictors], 1)
     learned = answered[np.arange(len(answered)), foreseen.argmax(axis=1)].mean()
-    return bool(sum(weight for weight, _ in fitted) > MAJORITY or learned > hit_rate(beliefs, coarse, RIGHT, CASES))
+    return bool(weights.sum() > 0.5 or learned > hit_rate(beliefs, RIGHT, CASES))
 
 
-def hit_rate(beliefs: Beliefs, coarse: np.ndarray, right: float, of: float, among: np.ndarray | None = None) -> float:
+def hit_rate(beliefs: Beliefs, right: float, of: float, among: np.ndarray | None = None) -> float:
     """How often the commonest group of the other answered points in a coarse part was the right one.
 
     To begin with, as if `right` of `of` cases had been seen. `among` chooses the answered points that count.
     """
-    answered, part = beliefs.answered[:, :-1], coarse[beliefs.evidence.points]
-    count = np.zeros((int(coarse.max()) + 1, answered.shape[1]))
+    answered, part = beliefs.answered[:, :-1], beliefs.coarse[beliefs.evidence.points]
+    count = np.zeros((int(beliefs.coarse.max()) + 1, answered.shape[1]))
     np.add.at(count, part, answered)
     others = count[part] - answered
     heard = others.sum(axis=1) > 0.5

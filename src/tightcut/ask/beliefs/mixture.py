@@ -13,10 +13,9 @@ from tightcut.ask.beliefs.feature_models import FittedPredictor
 from tightcut.ask.beliefs.harmonic import Harmonic, part_priors
 from tightcut.ask.beliefs.inference import DOUBT, boldness_of, merge, plausibility, share_of_errors, weigh
 from tightcut.ask.beliefs.regroup import start_from_groups
-from tightcut.ask.beliefs.setup import Landscape
+from tightcut.ask.beliefs.setup import GraphModel, Setup
 
-ROUNDS = 3
-EVEN_ANSWERS = 1.0  # in favour of all predictors alike, to begin with
+ROUNDS = 3  # in which beliefs, weights and the share of wrong answers are computed from each other
 LEAST_WEIGHT = 0.03  # predictors with less weight are ignored
 
 
@@ -33,21 +32,23 @@ class Beliefs:
         What would be believed of each answered point without its own answers.
     doubt : float
         Estimated share of wrong answers.
-    opinions : list of Harmonic or FittedPredictor
-        The graphs, then the columns.
-    weights : ndarray of shape (n_opinions,)
-        The weight of each opinion; they add up to 1.
-    cuts : list of int ndarray of shape (n,)
-        The plain cut of each graph.
+    graphs : sequence of Harmonic
+    predictors : sequence of FittedPredictor
+        What is learned from the columns.
+    weights : ndarray of shape (n_graphs + n_predictors,)
+        The weight of each graph and then of each predictor; they add up to 1.
+    views : sequence of GraphModel
+        The graphs before any answer.
     """
 
     evidence: AnswerEvidence
     answered: np.ndarray
     foreseen: np.ndarray
     doubt: float
-    opinions: Sequence[Harmonic | FittedPredictor]
+    graphs: Sequence[Harmonic]
+    predictors: Sequence[FittedPredictor]
     weights: np.ndarray
-    cuts: Sequence[np.ndarray]
+    views: Sequence[GraphModel]
 
     @property
     def group(self) -> np.ndarray:
@@ -62,17 +63,21 @@ class Beliefs:
     @cached_property
     def shares(self) -> np.ndarray:
         """Beliefs about every point, of shape (n, k + 1), by the mixture of graphs and columns."""
-        return self._mixture(self.opinions)
+        return self._mixture([*self.graphs, *self.predictors])
 
     @property
-    def leading(self) -> int:
+    def _leading(self) -> int:
+        return int(np.argmax(self.weights[: len(self.graphs)]))
+
+    @property
+    def view(self) -> GraphModel:
         """The graph with the largest weight."""
-        return int(np.argmax(self.weights[: len(self.cuts)]))
+        return self.views[self._leading]
 
     @property
     def coarse(self) -> np.ndarray:
-        """The plain cut of the leading graph."""
-        return self.cuts[self.leading]
+        """The plain cut of the graph with the largest weight."""
+        return self.view.coarse
 
     def filled(self, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
         """Beliefs about points that were not asked about, of shape (rows, k): what is not known is filled in by the plain cut.
@@ -85,39 +90,40 @@ class Beliefs:
 
     def typical_members(self, rows: list[int], group: int, n: int) -> tuple[int, ...]:
         """Up to n of some answered rows of a group, those whose neighbours agree most first."""
-        at = {row: i for i, row in enumerate(self.evidence.points.tolist())}
-        order = np.argsort(-self.foreseen[[at[row] for row in rows], group], kind="stable")
+        positions = [self.evidence.position[row] for row in rows]
+        order = np.argsort(-self.foreseen[positions, group], kind="stable")
         return tuple(rows[i] for i in order[:n])
 
     @cached_property
     def mapped(self) -> np.ndarray:
         """Belief of every point, of shape (n, k + 1), by the graphs alone: they know where nobody was asked."""
-        graphs = [opinion for opinion in self.opinions if isinstance(opinion, Harmonic)]
-        return self.shares if len(graphs) == len(self.opinions) else self._mixture(graphs)
+        return self._mixture(self.graphs) if self.predictors else self.shares
 
     @cached_property
     def reach(self) -> np.ndarray:
-        """Share of the points that follow each answered one, by the leading graph."""
-        graphs = [o for o in self.opinions if isinstance(o, Harmonic)]
-        return graphs[self.leading].reach(self.answered)
+        """Share of the points that follow each answered one, by the graph with the largest weight."""
+        return self.graphs[self._leading].reach(self.answered)
 
     def _mixture(self, opinions: Sequence[Harmonic | FittedPredictor]) -> np.ndarray:
-        weights = dict(zip(self.opinions, self.weights, strict=True))
-        least = LEAST_WEIGHT * sum(weights[opinion] for opinion in opinions)
-        shares = np.sum([weights[o] * o.shares(self.answered) for o in opinions if weights[o] > least], axis=0)
+        """What the first opinions say of every point, the graphs before the predictors."""
+        weights = self.weights[: len(opinions)]
+        least = LEAST_WEIGHT * weights.sum()
+        shares = np.sum(
+            [w * o.shares(self.answered) for w, o in zip(weights, opinions, strict=True) if w > least], axis=0
+        )
         shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-9)
         shares[self.evidence.points] = self.answered
         return shares
 
 
-def believe(landscape: Landscape, evidence: AnswerEvidence) -> Beliefs:
+def believe(setup: Setup, evidence: AnswerEvidence) -> Beliefs:
     """Weigh the answers against the neighbours and spread the outcome over the graph.
 
     Every opinion (each graph, and the columns) says of every answered point what it would have foreseen without that
     point's answers. The shares of the opinions are those under which the answers were likeliest.
     """
-    graphs = [Harmonic(view.spreading, evidence.points) for view in landscape.views]
-    settle = partial(_settle, graphs, evidence, landscape)
+    graphs = [Harmonic(view.spreading, evidence.points) for view in setup.views]
+    settle = partial(_settle, graphs, evidence, setup)
     beliefs = settle()
     if not beliefs.erring:
         return beliefs
@@ -134,7 +140,7 @@ def _plausibility(beliefs: Beliefs) -> float:
 def _settle(
     graphs: list[Harmonic],
     evidence: AnswerEvidence,
-    landscape: Landscape,
+    setup: Setup,
     *,
     in_order: bool = True,
     start: np.ndarray | None = None,
@@ -148,26 +154,27 @@ def _settle(
     start : ndarray of shape (m, k + 1), optional
         Beliefs to begin with, if not what the answers alone say.
     """
-    opinions: list[Harmonic | FittedPredictor] = list(graphs)
-    predictors = landscape.predictors
+    predictors: list[FittedPredictor] = []
     alone, doubt = weigh(evidence, in_order=in_order), DOUBT
     answered = alone if start is None else start
     for turn in range(ROUNDS):
         if turn == 1 and len(evidence.votes):
             evidence, answered = merge(evidence, answered)
             alone = weigh(evidence, in_order=in_order)
-        if turn == 1 and predictors is not None:
-            opinions += predictors.fitted(evidence.points, answered)
-        each = np.stack([opinion.foresee(answered) for opinion in opinions])
+        if turn == 1 and setup.predictors is not None:
+            predictors = setup.predictors.fit(evidence.points, answered)
+        each = np.stack([*(graph.foresee(answered) for graph in graphs), *(one.foreseen for one in predictors)])
         weights = mixture_weights(each, answered)
         foreseen = np.tensordot(weights, each, 1)
         answered = weigh(evidence, foreseen, answered, doubt, boldness_of(alone, foreseen))
         doubt = share_of_errors(evidence, answered)
-    return Beliefs(evidence, answered, foreseen, doubt, opinions, weights, [view.coarse for view in landscape.views])
+    return Beliefs(evidence, answered, foreseen, doubt, graphs, predictors, weights, setup.views)
 
 
 def mixture_weights(each: np.ndarray, answered: np.ndarray) -> np.ndarray:
-    """The mixture of opinions under which the answers were likeliest (expectation maximisation).
+    """The mixture of opinions under which the answers, and one more in favour of all alike, were likeliest.
+
+    The weights are found by expectation maximisation.
 
     Parameters
     ----------
@@ -191,9 +198,7 @@ def mixture_weights(each: np.ndarray, answered: np.ndarray) -> np.ndarray:
     weights = np.full(len(each), 1 / len(each))
     for _ in range(50):
         part = weights[:, None] * likelihood
-        weights = (EVEN_ANSWERS / len(each) + (part / part.sum(axis=0)).sum(axis=1)) / (
-            EVEN_ANSWERS + likelihood.shape[1]
-        )
+        weights = (1 / len(each) + (part / part.sum(axis=0)).sum(axis=1)) / (1 + likelihood.shape[1])
     return weights
 
 

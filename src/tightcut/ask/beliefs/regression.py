@@ -7,6 +7,8 @@ standardised columns, d their number, and
 
 the shares of the groups are :math:`K_S \alpha` with :math:`\alpha = A^{-1} Y`, where Y says of each row of S its group.
 Without row i, the others would have said :math:`Y_i - \alpha_i / (A^{-1})_{ii}` of it.
+
+The numbers were chosen on samples of breast_cancer, diabetis, heart, sonar, ionosphere, wdbc, spam and letter.
 """
 
 from __future__ import annotations
@@ -43,20 +45,20 @@ class Kernel:
 
 
 class Regression:
-    """A regression on the groups of some rows; what it says of all rows is computed when somebody asks.
+    """A regression on the groups of some rows; its predictions for all rows are computed when they are first needed.
 
     Parameters
     ----------
     kernel : Kernel
     rows, group : int ndarray of shape (t,)
-        The rows to learn from, and their groups.
+        The rows to train on, and their groups.
 
     Attributes
     ----------
     classes : int ndarray of shape (c,)
         The groups that it knows.
-    inside : ndarray of shape (t, c)
-        What it would say of each of the rows to learn from without having seen it.
+    held_out : ndarray of shape (t, c)
+        What it would predict of each of these rows without having seen it.
     """
 
     def __init__(self, kernel: Kernel, rows: np.ndarray, group: np.ndarray) -> None:
@@ -65,13 +67,13 @@ class Regression:
         inverse = np.linalg.inv(self._columns[rows].astype(np.float64) + RIDGE * np.eye(len(rows)))
         target = np.eye(len(self.classes))[code]
         self._alpha = inverse @ target
-        self.inside = _shares(target - self._alpha / inverse.diagonal()[:, None])
+        self.held_out = _shares(target - self._alpha / inverse.diagonal()[:, None])
 
     @cached_property
-    def everywhere(self) -> np.ndarray:
+    def predictions(self) -> np.ndarray:
         return _shares(self._columns @ self._alpha.astype(np.float32))
 
-    def said_of(self, rows: np.ndarray) -> np.ndarray:
+    def predict(self, rows: np.ndarray) -> np.ndarray:
         return _shares(self._columns[rows] @ self._alpha)
 
 

@@ -16,18 +16,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
 from tightcut.ask.beliefs.evidence import AnswerEvidence
 from tightcut.ask.beliefs.harmonic import Harmonic
 
+# Chosen on digits and USPS, with wrong answers.
 REWARD = 2.0  # for each group: half an answer
 ANSWER = 3.9  # odds of 49 to 1
 NEAR = 4.0  # what all neighbours of a point say together: one answer
 MOST_NEAR = 2 * ANSWER  # what nearness says of two groups
 SHARE = 0.9  # belief in the group that was found
 FOUNDER = 0.5  # points that the first point of a group counts more, where two groups are equally likely
-SWEEPS = 20
 
 
 def start_from_groups(
@@ -100,10 +101,10 @@ def improve(told: np.ndarray, near: np.ndarray, start: np.ndarray) -> np.ndarray
     """
     scores = told + near
     cluster = np.unique(start, return_inverse=True)[1]
-    for _ in range(SWEEPS):
+    improved = True
+    while improved:  # what all scores add up to grows with every move and every union
         moved = _move_points(scores, cluster)
-        if not (_unite(told, near, cluster) or moved):
-            break
+        improved = _unite(told, near, cluster) or moved
     return np.unique(cluster, return_inverse=True)[1]
 
 
@@ -111,31 +112,42 @@ def _move_points(scores: np.ndarray, cluster: np.ndarray) -> bool:
     """Move each point to the cluster with which it has most in common, or to one of its own."""
     m, moved = len(cluster), False
     size = np.bincount(cluster, minlength=m + 1)
-    common = scores @ np.eye(m + 1)[cluster]  # of each point with each cluster
+    common = _added_up(scores, cluster, m + 1)  # of each cluster with each point
     for i in range(m):
         here = cluster[i]
-        worth = np.where(size > 0, common[i], -np.inf)
+        worth = np.where(size > 0, common[:, i], -np.inf)
         worth[here if size[here] == 1 else int(np.argmin(size))] = REWARD
         there = int(worth.argmax())
         if worth[there] > worth[here] + 1e-9:
             cluster[i], moved = there, True
             size[here] -= 1
             size[there] += 1
-            common[:, here] -= scores[:, i]
-            common[:, there] += scores[:, i]
+            common[here] -= scores[i]
+            common[there] += scores[i]
     return moved
 
 
 def _unite(told: np.ndarray, near: np.ndarray, cluster: np.ndarray) -> bool:
     """Unite two clusters, those that gain most first, while that pays."""
+    alive, code = np.unique(cluster, return_inverse=True)
+    between = [_added_up(_added_up(scores, code, len(alive)).T, code, len(alive)) for scores in (told, near)]
     united = False
     while True:
-        alive, code = np.unique(cluster, return_inverse=True)
-        member = np.eye(len(alive))[code]
-        gain = member.T @ told @ member + np.minimum(member.T @ near @ member, MOST_NEAR)
+        gain = between[0] + np.minimum(between[1], MOST_NEAR)
         np.fill_diagonal(gain, -np.inf)
         one, two = np.unravel_index(gain.argmax(), gain.shape)
         if gain[one, two] <= REWARD + 1e-9:
             return united
         cluster[cluster == alive[two]] = alive[one]
+        for scores in between:
+            scores[one] += scores[two]
+            scores[:, one] += scores[:, two]
+            scores[two] = scores[:, two] = -np.inf
         united = True
+
+
+def _added_up(scores: np.ndarray, cluster: np.ndarray, n_clusters: int) -> np.ndarray:
+    """The sum of the rows of each cluster."""
+    m = len(cluster)
+    member = sp.csr_array((np.ones(m), (cluster, np.arange(m))), shape=(n_clusters, m))
+    return member @ scores

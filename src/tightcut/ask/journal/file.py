@@ -96,13 +96,11 @@ class Journal:
             self.events.append(event)
         return True
 
-    def refresh(self) -> bool:
-        """Take in what others have written; whether there was anything."""
-        known = len(self.events)
+    def refresh(self) -> None:
+        """Take in what others have written."""
         if self._open:
             with self._turn():
                 pass
-        return len(self.events) > known
 
     def save(self, path: Any = None) -> Path:
         """Write all events to a new file, and go on there; without a path, to the old one or, if it is taken, beside it."""

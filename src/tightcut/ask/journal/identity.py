@@ -13,6 +13,7 @@ from tightcut.ask.journal.schema import Event
 from tightcut.neighbors.points import check_mask, check_size
 from tightcut.utils.display import counted
 from tightcut.utils.sparse import to_csr
+from tightcut.utils.validation import check_choice
 
 
 def identify(X: Any, affinity: str = "knn") -> Event:
@@ -23,8 +24,7 @@ def identify(X: Any, affinity: str = "knn") -> Event:
 
 def check_data(X: Any, affinity: str) -> Any:
     """Points or similarities as an array, finite and with at least two rows."""
-    if affinity not in ("knn", "precomputed"):
-        raise ValueError(f'affinity must be "knn" or "precomputed"; got {affinity!r}.')
+    check_choice("affinity", affinity, ("knn", "precomputed"))
     check_mask(X)
     if sp.issparse(X):
         X = to_csr(X)

@@ -122,7 +122,6 @@ def to_answer(event: Event) -> Answer:
 
 
 def answer_event(
-    number: int,
     kind: str,
     first: int,
     second: int | None,
@@ -132,10 +131,10 @@ def answer_event(
     reason: str = "",
     shown: list[int] | None = None,
 ) -> Event:
-    """A line of the journal about an answer, its choice still to be filled in."""
+    """A line of the journal about an answer, its number and its choice still to be filled in."""
     who, seconds = check_person(who, seconds)
     return {
-        "number": number,
+        "number": None,
         "kind": kind,
         "first": first,
         "second": second,

@@ -15,6 +15,7 @@ from typing import Any
 from tightcut.ask.errors import StaleQuestionError
 from tightcut.ask.records import PAIR_CHOICES, Question
 from tightcut.problem.pairs import MOST_POINTS
+from tightcut.utils.validation import check_choice
 
 Event = dict[str, Any]
 
@@ -150,16 +151,10 @@ def check_row(row: Any, n_points: int) -> int:
     return int(row)
 
 
-def check_kind(kind: Any) -> str:
-    if kind not in ("pair", "pick"):
-        raise ValueError(f'kind must be "pair" or "pick"; got {kind!r}.')
-    return str(kind)
-
-
 def check_question(question: Any, n_points: int) -> Question:
     if not isinstance(question, Question):
         raise ValueError(f"answer() takes a Question that question() has returned; got {type(question).__name__}.")  # noqa: TRY004
-    check_kind(question.kind)
+    check_choice("kind", question.kind, ("pair", "pick"))
     check_row(question.first, n_points)
     if question.kind == "pair" and check_row(question.second, n_points) == question.first:
         raise ValueError(f"A pair needs two different rows; got row {question.first} twice.")

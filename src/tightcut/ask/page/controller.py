@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import Any
 
 import numpy as np
@@ -110,16 +110,17 @@ class Desk:
 
     def perform(self, action: str, values: Reply) -> Reply:
         """Carry out an action. Whatever cannot be done raises ValueError with the reason."""
-        if action not in ACTIONS:
-            raise ValueError(f"There is no action {action!r}; the actions are {', '.join(ACTIONS)}.")
         if action == "hello":
             return self._hello()
+        carry_out: Callable[[QuestionSession, Reply], Reply] | None = getattr(self, f"do_{action}", None)
+        if carry_out is None:
+            actions = ["hello", *(name[3:] for name in dir(self) if name.startswith("do_"))]
+            raise ValueError(f"There is no action {action!r}; the actions are {', '.join(actions)}.")
         if self.session is None:
             raise ValueError(self.failure or "The session is still being prepared; try again in a moment.")
-        if action == "look":  # waits for nobody, so that a page can tell a busy server from a dead one
-            return self._look(self.session, values)
-        with self._lock:
-            return ACTIONS[action](self, self.session, values)
+        # Looking waits for nobody, so that a page can tell a busy server from a dead one.
+        with nullcontext() if action == "look" else self._lock:
+            return carry_out(self.session, values)
 
     def _hello(self) -> Reply:
         return {
@@ -132,9 +133,9 @@ class Desk:
             "failure": self.failure,
         }
 
-    # Actions: each takes the session and the values that the page sent.
+    # Actions by name: each takes the session and the values that the page sent.
 
-    def _question(self, session: QuestionSession, values: Reply) -> Reply:
+    def do_question(self, session: QuestionSession, values: Reply) -> Reply:
         question = session.question(_word(values.get("kind", self.kind)))
         reply: Reply = {"version": self._take_stock(session), "n_answers": session.n_answers_, "question": None}
         if question is not None:
@@ -142,46 +143,46 @@ class Desk:
             reply["question"] = self._showing.question(question)
         return reply
 
-    def _answer(self, session: QuestionSession, values: Reply) -> Reply:
+    def do_answer(self, session: QuestionSession, values: Reply) -> Reply:
         choice = self._choice(session, values.get("choice"))
         question = self._open_question(session, values)
         if question is None:
             return {
-                **self._question(session, values),
+                **self.do_question(session, values),
                 "notice": "That question is no longer open; here is the next one.",
             }
         try:
             session.answer(question, choice, seconds=_seconds(values.get("seconds")))
         except StaleQuestionError:
             notice = "That question was answered already, perhaps in another window; here is the next."
-            return {**self._question(session, values), "notice": notice}
-        return self._question(session, values)
+            return {**self.do_question(session, values), "notice": notice}
+        return self.do_question(session, values)
 
-    def _undo(self, session: QuestionSession, values: Reply) -> Reply:
+    def do_undo(self, session: QuestionSession, values: Reply) -> Reply:
         event = session.undo()
-        return {**self._question(session, values), "notice": f"Undone: {in_words(event)}."}
+        return {**self.do_question(session, values), "notice": f"Undone: {in_words(event)}."}
 
-    def _revise(self, session: QuestionSession, values: Reply) -> Reply:
+    def do_revise(self, session: QuestionSession, values: Reply) -> Reply:
         session.revise(_whole(values, "number"), self._choice(session, values.get("choice")))
-        return self._question(session, values)
+        return self.do_question(session, values)
 
-    def _move(self, session: QuestionSession, values: Reply) -> Reply:
+    def do_move(self, session: QuestionSession, values: Reply) -> Reply:
         session.move(_whole(values, "row"), self._choice(session, values.get("choice")))
-        reply = self._question(session, values)
+        reply = self.do_question(session, values)
         if not session.answers[-1].believed:
             reply["notice"] = "Your correction is kept, but other answers outweigh it, so nothing has moved yet."
         return reply
 
-    def _name(self, session: QuestionSession, values: Reply) -> Reply:
+    def do_name(self, session: QuestionSession, values: Reply) -> Reply:
         number, name = _whole(values, "group"), _short(values.get("name"))
         joins = any(group.name == name and group.id != number for group in session.groups)
         session.name(number, name)
-        reply = self._question(session, values)
+        reply = self.do_question(session, values)
         if joins:
             reply["notice"] = f"The two groups named {name!r} are one now. Undo makes them two again."
         return reply
 
-    def _look(self, session: QuestionSession, values: Reply) -> Reply:  # noqa: ARG002
+    def do_look(self, session: QuestionSession, values: Reply) -> Reply:  # noqa: ARG002
         if self._lock.acquire(blocking=False):
             try:
                 self._version = session.refresh()
@@ -189,7 +190,7 @@ class Desk:
                 self._lock.release()
         return {"version": self._version, "layout": self._n_layouts}
 
-    def _save(self, session: QuestionSession, values: Reply) -> Reply:
+    def do_save(self, session: QuestionSession, values: Reply) -> Reply:
         """Write everything to a new journal, if the old one is lost; another window may have done so already."""
         notice = "The journal has all answers again."
         try:
@@ -197,9 +198,9 @@ class Desk:
         except LostJournalError:
             self.journal = str(session.save_journal())
             notice = f"All answers are in {self.journal} now, and further ones go there."
-        return {**self._question(session, values), "journal": self.journal, "notice": notice}
+        return {**self.do_question(session, values), "journal": self.journal, "notice": notice}
 
-    def _view(self, session: QuestionSession, values: Reply) -> Reply:
+    def do_view(self, session: QuestionSession, values: Reply) -> Reply:
         version, progress = self._take_stock(session), session.progress()
         estimates = progress.expected_accuracy, progress.low, progress.high
         step: tuple[float, ...] = (session.n_answers_, *(round(share, 4) for share in estimates))
@@ -211,20 +212,20 @@ class Desk:
             reply["map"] = {"rows": self._rows.tolist(), "positions": self._positions.tolist()}
         return reply
 
-    def _gallery(self, session: QuestionSession, values: Reply) -> Reply:
+    def do_gallery(self, session: QuestionSession, values: Reply) -> Reply:
         rows = session.typical(_whole(values, "group"), GALLERY).tolist()
         return {"things": [self._showing.thing(row) for row in rows]}
 
-    def _thing(self, session: QuestionSession, values: Reply) -> Reply:  # noqa: ARG002
+    def do_thing(self, session: QuestionSession, values: Reply) -> Reply:  # noqa: ARG002
         row = _whole(values, "row")
         if not 0 <= row < len(self.things):
             raise ValueError(f"There is no row {row}; the rows are 0 to {len(self.things) - 1}.")
         return {"thing": self._showing.thing(row)}
 
-    def _labels(self, session: QuestionSession, values: Reply) -> Reply:  # noqa: ARG002
+    def do_labels(self, session: QuestionSession, values: Reply) -> Reply:  # noqa: ARG002
         return {"text": labels_table(session, self.things)}
 
-    def _pairs(self, session: QuestionSession, values: Reply) -> Reply:  # noqa: ARG002
+    def do_pairs(self, session: QuestionSession, values: Reply) -> Reply:  # noqa: ARG002
         return {"text": pairs_table(session, self.things)}
 
     # How
@@ -255,24 +256,6 @@ class Desk:
         if isinstance(choice, int):
             return choice
         return called(_short(choice), session.groups)
-
-
-ACTIONS: dict[str, Callable[[Desk, QuestionSession, Reply], Reply]] = {
-    "hello": lambda desk, *_: desk._hello(),  # noqa: SLF001
-    "question": Desk._question,  # noqa: SLF001
-    "answer": Desk._answer,  # noqa: SLF001
-    "undo": Desk._undo,  # noqa: SLF001
-    "revise": Desk._revise,  # noqa: SLF001
-    "move": Desk._move,  # noqa: SLF001
-    "name": Desk._name,  # noqa: SLF001
-    "look": Desk._look,  # noqa: SLF001
-    "save": Desk._save,  # noqa: SLF001
-    "view": Desk._view,  # noqa: SLF001
-    "gallery": Desk._gallery,  # noqa: SLF001
-    "thing": Desk._thing,  # noqa: SLF001
-    "labels": Desk._labels,  # noqa: SLF001
-    "pairs": Desk._pairs,  # noqa: SLF001
-}
 
 
 def _whole(values: Reply, key: str) -> int:

@@ -453,7 +453,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
   function drawProgress() {
     const { progress, curve, n_answers: n, n_unknown: unknown } = state.view;
     const words = [`${n} ${n === 1 ? "answer" : "answers"}`];
-    if (n > 0) words.push(`about ${percent(progress.expected)} right (${Math.round(100 * progress.low)} to ${percent(progress.high)})`);
+    if (n > 0) words.push(`about ${percent(progress.expected_accuracy)} right (${Math.round(100 * progress.low)} to ${percent(progress.high)})`);
     words.push(`${percent(progress.settled)} settled`);
     if (n > 0 && progress.next_50 >= 0.005) words.push(`50 more answers would add about ${percent(progress.next_50)}`);
     if (unknown > 0 && !state.hello.records) words.push(`${unknown.toLocaleString("en")} ${unknown === 1 ? "thing (grey on the map) is" : "things (grey on the map) are"} in no known group yet`);
@@ -461,8 +461,8 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     const W = 300, H = 70, end = Math.max(10, n);
     const steps = curve.filter((step) => step[0] <= n);
     const line = (some, k) => some.map((step) => `${((step[0] / end) * W).toFixed(1)},${(H - step[k] * H).toFixed(1)}`).join(" ");
-    const now = n > 0 ? [svg("path", { d: `M${(n / end) * W} ${H - progress.expected * H}h0`, class: "now" })] : [];
-    ui.curve.replaceChildren(h("p", { class: "quiet", text: "Estimated share that is right, by number of answers" }), svg("svg", { viewBox: `-2 -4 ${W + 4} ${H + 8}`, preserveAspectRatio: "none", role: "img", "aria-label": n > 0 ? `Estimated share that is right after each answer, now ${percent(progress.expected)}` : "Estimated share that is right: not known before the first answer" },
+    const now = n > 0 ? [svg("path", { d: `M${(n / end) * W} ${H - progress.expected_accuracy * H}h0`, class: "now" })] : [];
+    ui.curve.replaceChildren(h("p", { class: "quiet", text: "Estimated share that is right, by number of answers" }), svg("svg", { viewBox: `-2 -4 ${W + 4} ${H + 8}`, preserveAspectRatio: "none", role: "img", "aria-label": n > 0 ? `Estimated share that is right after each answer, now ${percent(progress.expected_accuracy)}` : "Estimated share that is right: not known before the first answer" },
       svg("polygon", { points: `${line(steps, 2)} ${line([...steps].reverse(), 3)}`, class: "range" }),
       svg("path", { d: `M0 0V${H}H${W}`, class: "axes" }), svg("path", { d: `M0 0H${W}`, class: "goal" }),
       svg("polyline", { points: line(steps, 1), class: "expected" }), ...now));

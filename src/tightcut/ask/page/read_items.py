@@ -62,13 +62,17 @@ def read_items(
         return _digits()
     path = DataFile.of(data)
     check_readable(path)
-    if path.suffix in {".npy", ".npz"}:
-        return _from_array(path, options, images)
     if path.suffix in READERS:
         return _from_table(path, options, show, images)
+    is_array = path.suffix in {".npy", ".npz"}
+    if is_array and (pixels := _pixels(path, images)) is not None:
+        return _of_pictures(path, pixels)
     content = read_data(path, options)
     X, affinity = (content.points, "knn") if content.affinity is None else (content.affinity, "precomputed")
-    return QuestionData(path.stem, X, _with_images(Things(content.ids), images, path), affinity, content.notes)
+    columns = content.columns[:FIELDS_SHOWN] if is_array else ()
+    fields = {f"column {name}": np.asarray(X)[:, i].tolist() for i, name in enumerate(columns)}
+    things = _with_images(Things(content.ids, fields=fields), images, path)
+    return QuestionData(path.stem, X, things, affinity, content.notes)
 
 
 def _digits() -> QuestionData:
@@ -79,27 +83,23 @@ def _digits() -> QuestionData:
     return QuestionData("Handwritten digits", digits.data, things)
 
 
-def _from_array(path: DataFile, options: DataOptions, images: Sequence[str]) -> QuestionData:
-    """Pictures, rows of pixels, points, or a sparse matrix, which is a graph."""
+def _pixels(path: DataFile, images: Sequence[str]) -> np.ndarray | None:
+    """The pictures of an array, as such or as rows of pixels; None where it holds points or a sparse matrix."""
     if path.suffix == ".npz" and read_sparse(path) is not None:
-        content = read_data(path, options)
-        return QuestionData(path.stem, content.affinity, _with_images(Things(content.ids), images, path), "precomputed")
+        return None
     pixels = read_npy(path) if path.suffix == ".npy" else read_npz(path, lambda _: False)[0]
     shape = _pixel_shape(images)
     if shape is not None and pixels.ndim == 2:
         _check_pixels(pixels.shape[1], shape, path)
         pixels = pixels.reshape(len(pixels), *shape, -1)
-    if is_pictures(pixels):
-        X = pixels.reshape(len(pixels), -1).astype(np.float64)
-        if not np.isfinite(X).all():
-            raise InputError(f"{path} contains NaN or infinity; fill or remove these values first.")
-        return QuestionData(path.stem, X, replace(Things.numbered(len(X)), pictures=ArrayPictures(pixels)))
-    content = read_data(path, options)
-    if content.affinity is not None:
-        return QuestionData(path.stem, content.affinity, _with_images(Things(content.ids), images, path), "precomputed")
-    points = np.asarray(content.points)
-    fields = {f"column {name}": points[:, i].tolist() for i, name in enumerate(content.columns[:FIELDS_SHOWN])}
-    return QuestionData(path.stem, points, _with_images(Things(content.ids, fields=fields), images, path))
+    return pixels if is_pictures(pixels) else None
+
+
+def _of_pictures(path: DataFile, pixels: np.ndarray) -> QuestionData:
+    X = pixels.reshape(len(pixels), -1).astype(np.float64)
+    if not np.isfinite(X).all():
+        raise InputError(f"{path} contains NaN or infinity; fill or remove these values first.")
+    return QuestionData(path.stem, X, replace(Things.numbered(len(X)), pictures=ArrayPictures(pixels)))
 
 
 def _from_table(path: DataFile, options: DataOptions, show: list[str], images: Sequence[str]) -> QuestionData:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -77,9 +78,7 @@ class Showing:
         labels, groups, answers = session.labels_, session.groups, session.answers
         names = {group.id: group.name for group in groups}
         doubtful = self._doubtful(session, labels)
-        progress = session.progress()
         known = np.isin(labels, list(names))
-        asked = {row for answer in answers for row in (answer.first, answer.second) if row is not None}
         listed = answers if all_answers else answers[-RECENT:]
         return {
             "groups": [
@@ -94,7 +93,7 @@ class Showing:
                 for group in groups
             ],
             "colours": np.where(known, labels, -1)[drawn].tolist(),
-            "asked": sorted(asked),
+            "asked": sorted({row for answer in answers for row in answer.rows}),
             "n_unknown": int((~known).sum()),
             "answers": [self.answer(answer, names, labels) for answer in reversed(listed)],
             "n_answers": len(answers),
@@ -102,13 +101,7 @@ class Showing:
                 {"chain": [self.answer(a, names, labels) for a in found.chain], "suspect": found.suspect.number}
                 for found in session.contradictions()[:CONTRADICTIONS]
             ],
-            "progress": {
-                "settled": progress.settled,
-                "expected": progress.expected_accuracy,
-                "low": progress.low,
-                "high": progress.high,
-                "next_50": progress.next_50,
-            },
+            "progress": asdict(session.progress()),
         }
 
     def answer(self, answer: Answer, names: dict[int, str | None], labels: np.ndarray) -> dict[str, Any]:
@@ -124,7 +117,7 @@ class Showing:
 
     def _doubtful(self, session: QuestionSession, labels: np.ndarray) -> dict[int, list[int]]:
         """The least sure rows of each group that nobody was asked about."""
-        asked = [row for answer in session.answers for row in (answer.first, answer.second) if row is not None]
+        asked = [row for answer in session.answers for row in answer.rows]
         order = session.doubtful(len(labels))
         order = order[~np.isin(order, asked)]
         return {group.id: order[labels[order] == group.id][:DOUBTFUL].tolist() for group in session.groups}

@@ -1,75 +1,134 @@
-"""The next questions, the most valuable first."""
+"""How far the placing of each answered point has come: which groups it must still be compared with, and what is in doubt."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from tightcut.ask.beliefs.evidence import COMPARE
-from tightcut.ask.beliefs.labels import unknown_points
-from tightcut.ask.questions.choose import CHECK, PLACE, Placing, groups_to_compare, is_exploring, points_to_ask
-from tightcut.ask.records import Answer
-from tightcut.problem.graph import Graph
+from tightcut.ask.beliefs.evidence import COMPARE, SURE, AnswerEvidence
+from tightcut.ask.beliefs.mixture import Beliefs
 
-Item = tuple[int, int | None, str]  # a row, the row to compare it with, and the reason
+EXPLORE = "in the middle of what is not known yet"
+# Chosen on digits, USPS, COIL-20 and letter.
+WORTH = 0.15  # a second answer must protect this share of what an answer about a new point decides
+RECENT = 10  # new points from which that is learned
+TRIES = 4  # times that one point is compared with one group
+DENIALS = 2  # groups, the likeliest, that must deny a point before it may found one
+LATE = 0.1  # a point founds a group when the chance that a group not asked yet would take it is below this
 
 
-class Planner:
-    """Chooses questions from what is believed now.
+class Placing:
+    """How far the placing of each answered point has come, read from its answers alone.
 
     Parameters
     ----------
-    placing : Placing
-    graph : Graph
-        The one with the largest weight.
-    coarse : int ndarray of shape (n,)
-        Its plain cut.
-    seed : tuple of int
-        Changes with every event, so that the same journal leads to the same questions.
+    beliefs : Beliefs
     """
 
-    def __init__(self, placing: Placing, graph: Graph, coarse: np.ndarray, seed: tuple[int, int]) -> None:
-        self.placing, self.beliefs, self.graph, self.coarse, self.seed = placing, placing.beliefs, graph, coarse, seed
-        self.unknown = unknown_points(self.beliefs, coarse)
-        self.items: list[Item] = []
+    def __init__(self, beliefs: Beliefs) -> None:
+        self.beliefs = beliefs
+        evidence = beliefs.evidence
+        k = evidence.n_groups
+        self.group, self.sureness = beliefs.group, beliefs.answered.max(axis=1)
+        self.members: dict[int, list[int]] = {}
+        surest = {g: self.beliefs.answered[:, g].argmax() for g in range(k)}
+        for i, g in enumerate(self.group.tolist()):
+            if g < k and (self.sureness[i] > SURE or surest[g] == i):
+                self.members.setdefault(g, []).append(int(evidence.points[i]))
+        self.yes, self.no = np.zeros((len(evidence.points), k), int), np.zeros((len(evidence.points), k), int)
+        self.unsure = {a.first for a in evidence.answers if a.choice == "unsure"}
+        for i, j, same in evidence.pairs.tolist():
+            for one, other in ((i, j), (j, i)):
+                if self.group[other] < k:
+                    (self.yes if same else self.no)[one, self.group[other]] += 1
+        for i, group, chosen in evidence.picks.tolist():
+            (self.yes if chosen else self.no)[i, evidence.home[group]] += 1
+        self.compared = {frozenset(a.rows) for a in evidence.answers if a.kind == "pair"}
+        self.founders = set(evidence.founders.values())
+        self.denials = denials_before_placed(evidence)
+        self.merged = k - len(set(evidence.home.tolist()))
+        self.explorers = {a.first for a in evidence.answers if a.reason == EXPLORE}
 
-    def pairs(self, n: int) -> list[Item]:
-        """Up to n pairs: points not placed yet, answers worth checking, groups that may be one, new points."""
-        for row in self.placing.unplaced()[:n]:
-            self._place(row, PLACE)
-        if len(self.items) < n:
-            for row, group in self.placing.worth_checking()[:n]:
-                self._add(row, self.placing.partners(group, row), CHECK)
-        if len(self.items) < n and not is_exploring(self.unknown):
-            two = groups_to_compare(self.beliefs, self.graph, self.placing)
-            if two is not None:
-                first = self._one_of(two[0])
-                self._add(first, self.placing.not_compared(two[1], first), COMPARE)
-        if len(self.items) < n:
-            for row, reason in points_to_ask(self.beliefs, self.graph, self.coarse, self.unknown, n):
-                self._place(row, reason)
-        return self.items[:n]
+    def groups_left(self, row: int) -> list[int] | None:
+        """The groups to compare a row with, likeliest first: none of them if it may found one, None if it is placed."""
+        i = self.beliefs.evidence.position.get(row)
+        shares = self.beliefs.filled(np.array([row]))[0] if i is None else self.beliefs.answered[i, :-1]
+        alive = [g for g in np.argsort(-shares, kind="stable").tolist() if self.partners(g, row)]
+        if i is None:
+            return alive
+        if row in self.unsure or i == 0:  # the anchor is in group 0 by definition
+            return None
+        own, asked = self.beliefs.answered[i], self.yes[i] + self.no[i]
+        placed = self.yes[i].any() or i in self.founders
+        if asked.sum() > 2 * len(asked) + TRIES or (placed and own[:-1].max() > SURE):
+            return None
+        # What an answer says of a group is asked again, with another member, only while it is in doubt.
+        new = placed or (row in self.explorers and self._denied_enough(int((self.no[i] > 0).sum())))
+        again = [(asked[g] > 0 or placed) and own[g] > 1 - SURE and asked[g] < TRIES for g in alive]
+        left = [g for g, doubted in zip(alive, again, strict=True) if doubted or (asked[g] == 0 and not new)]
+        return None if placed and not left else left
 
-    def picks(self, n: int, answers: Sequence[Answer]) -> list[Item]:
-        """Up to n rows to pick a group for: occasionally one whose pick is not believed, and new points."""
-        # Not at once, since the same person would say the same, and not more often than every fourth time.
-        recent = answers[-4:]
-        doubted = {answer.first for answer in answers if not answer.believed} - {answer.first for answer in recent}
-        if not any(answer.reason == PLACE for answer in recent[1:]):
-            self.items += [(row, None, PLACE) for row in self.placing.unplaced() if row in doubted][:1]
-        new = points_to_ask(self.beliefs, self.graph, self.coarse, self.unknown, n)
-        return [*self.items, *((row, None, reason) for row, reason in new)][:n]
+    def _denied_enough(self, denials: int) -> bool:
+        """Whether so many groups have denied a point that it probably belongs to none of the others either.
 
-    def _place(self, row: int, reason: str) -> None:
-        step = self.placing.step(row)
-        if step.groups:
-            self._add(row, self.placing.partners(step.groups[0], row), reason)
+        Groups are asked in the order of their likelihood. How many of the points that found their group had been denied
+        as often before, and how many groups were founded that turned out to be one of the others, tells how far that
+        order can be trusted.
+        """
+        late = sum(number >= denials for number in self.denials) + self.merged + 0.5
+        return denials >= DENIALS and late < LATE * (late + len(self.founders) + 0.5)
 
-    def _add(self, row: int, partners: list[int], reason: str) -> None:
-        if row not in {item[0] for item in self.items}:
-            self.items.append((row, self._one_of(partners), reason))
+    def unplaced(self) -> list[int]:
+        """Rows that were asked about and need more answers, the one asked about last first."""
+        rows = dict.fromkeys(a.first for a in reversed(self.beliefs.evidence.answers))
+        return [row for row in rows if self.groups_left(row) is not None]
 
-    def _one_of(self, rows: list[int]) -> int:
-        """A random one of some rows."""
-        return rows[int(np.random.default_rng([*self.seed, len(self.items)]).integers(len(rows)))]
+    def worth_checking(self) -> list[tuple[int, int]]:
+        """Rows that a wrong answer may have misplaced, and their groups; those that would mislead most first.
+
+        How sure the answers about a row are depends on how many of this person's answers were found to be wrong, and on
+        what its neighbours say. A second answer is worth asking for if the share of points that follow the row, times the
+        probability that the row is misplaced, is not small against what an answer about a new point decides.
+        """
+        points, k = self.beliefs.evidence.points, self.beliefs.evidence.n_groups
+        risk = (1 - self.sureness) * self.beliefs.reach
+        risk[0] = 0
+        worth = WORTH * self._value_of_new_point()
+        rows = []
+        for i in np.argsort(-risk, kind="stable").tolist():
+            if risk[i] <= worth:
+                break
+            row, g = int(points[i]), int(self.group[i])
+            if g < k and self.yes[i, g] + self.no[i, g] < TRIES and self.partners(g, row):
+                rows.append((row, g))
+        return rows
+
+    def _value_of_new_point(self) -> float:
+        """Share of the points about which the last few new points have decided: what followed them unforeseen."""
+        m = len(self.group)
+        last = np.arange(max(1, m - RECENT), m)
+        if not len(last):
+            return 1.0
+        unforeseen = 1 - self.beliefs.foreseen[last, self.group[last]]
+        return float(np.mean(unforeseen * self.beliefs.reach[last]))
+
+    def partners(self, group: int, row: int) -> list[int]:
+        """Members of a group to compare a row with: nobody is asked about the same two things twice."""
+        return [] if row in self.unsure else self.not_compared(self.members.get(group, []), row)
+
+    def not_compared(self, rows: list[int], row: int) -> list[int]:
+        """The rows among some that a row was not compared with yet."""
+        return [j for j in rows if j != row and frozenset((row, j)) not in self.compared]
+
+
+def denials_before_placed(evidence: AnswerEvidence) -> list[int]:
+    """How often each point that was compared with the members of groups was denied before it found its group."""
+    denied: dict[int, int] = {}
+    found: dict[int, int] = {}
+    for answer in evidence.answers:
+        if answer.kind != "pair" or answer.reason == COMPARE or answer.first in found:
+            continue
+        if answer.choice == "same":
+            found[answer.first] = denied.get(answer.first, 0)
+        elif answer.choice == "different":
+            denied[answer.first] = denied.get(answer.first, 0) + 1
+    return list(found.values())

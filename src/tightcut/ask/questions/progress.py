@@ -8,9 +8,10 @@ from tightcut.ask.beliefs.evidence import SURE
 from tightcut.ask.beliefs.inference import weigh, without_unknown
 from tightcut.ask.beliefs.labels import columns_lead, hit_rate, unknown_points
 from tightcut.ask.beliefs.mixture import Beliefs
-from tightcut.ask.questions.choose import EXPLORE
+from tightcut.ask.questions.placing import EXPLORE
 from tightcut.ask.records import Progress
 
+# Chosen on one or two draws of every set of benchmarks/asking.py but MNIST.
 POWERS = (1.0, 2.0, 3.0, 4.0, 6.0)
 FLOOR = 0.02  # smallest probability of being wrong
 ATYPICAL = 0.1  # weight of an answered point that was chosen because it is doubtful
@@ -19,25 +20,19 @@ HITS, CASES = 1.5, 2.0  # prior that a forecast from columns is right: 1.5 in 2
 ROWS_AT_ONCE = 8192
 
 
-def measure(beliefs: Beliefs, coarse: np.ndarray) -> Progress:
+def measure(beliefs: Beliefs) -> Progress:
     """The settled share of points, and the accuracy that the answers so far lead to expect.
 
     The session itself shows how often labels are right: every answered point had a forecast without its own answers.
     Points that were asked about in the middle of a region stand for the points around them. Points at the smallest margins
     stand for few others, and count little.
-
-    Parameters
-    ----------
-    beliefs : Beliefs
-    coarse : int ndarray of shape (n,)
-        The plain cut, which gives the labels where nothing is known.
     """
-    shares, points = beliefs.shares, beliefs.evidence.points
+    shares, points, coarse = beliefs.shares, beliefs.evidence.points, beliefs.coarse
     settled = float(np.mean(shares[:, :-1].max(axis=1) > SURE))
     typical = asked_in_the_middle(beliefs)
-    right = _right_by_columns(beliefs, typical) if columns_lead(beliefs, coarse) else _right_by_graph(beliefs, typical)
-    unknown, met = unknown_points(beliefs, coarse), np.isin(coarse, coarse[points])
-    right[unknown] = hit_rate(beliefs, coarse, PURE, PARTS, typical)
+    right = _right_by_columns(beliefs, typical) if columns_lead(beliefs) else _right_by_graph(beliefs, typical)
+    unknown, met = unknown_points(beliefs), np.isin(coarse, coarse[points])
+    right[unknown] = hit_rate(beliefs, PURE, PARTS, typical)
     n_groups = len(np.setdiff1d(beliefs.group, [beliefs.evidence.n_groups]))
     right[unknown & ~met] *= (n_groups + 0.5) / (len(points) + 1)  # a part may belong to a known group
     right[points] = beliefs.answered.max(axis=1)

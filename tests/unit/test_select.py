@@ -13,7 +13,7 @@ from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError, knn
 from tightcut.datasets import sample_constraints
 from tightcut.neighbors import KnnSettings, check_points, find_neighbors
 from tightcut.neighbors.diffusion import diffused
-from tightcut.selection import Setting, Similarities, TuningProblem, candidates, fit_scale, judge_columns
+from tightcut.selection import Setting, Similarities, TuningProblem, fit_scale, judge_columns, select
 from tightcut.selection.graph_config import PAPER
 from tightcut.selection.held_out import hold_out
 from tightcut.selection.probe import short_search
@@ -322,7 +322,7 @@ def test_known_classes_choose_too():
 
 @pytest.mark.slow
 def test_many_points_are_compared_on_a_sample(monkeypatch):
-    monkeypatch.setattr(candidates, "THRESHOLDS", replace(candidates.THRESHOLDS, points=100))
+    monkeypatch.setattr(select, "THRESHOLDS", replace(select.THRESHOLDS, points=100))
     X, y = mixed_units()
     known = sample_constraints(y, 150, random_state=0)
     model = COSC(3, effort=0.1, random_state=0).fit(X, constraints=known)

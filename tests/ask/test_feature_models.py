@@ -64,9 +64,9 @@ def test_as_good_as_scikit_learn(dtype):
     taught, rest = rows[:200], rows[200:]
     forest = Forest(X, taught, y[taught] * 2, 0)
     assert forest.classes.tolist() == list(range(0, 20, 2))
-    own = (forest.everywhere.argmax(axis=1) == y)[rest].mean()
+    own = (forest.predictions.argmax(axis=1) == y)[rest].mean()
     peer = ExtraTreesClassifier(100, random_state=0).fit(X[taught], y[taught]).score(X[rest], y[rest])
     assert own > peer - 0.03
-    assert abs((forest.inside.argmax(axis=1) == y[taught]).mean() - own) < 0.06
-    np.testing.assert_array_equal(forest.said_of(rest[:9]), forest.everywhere[rest[:9]])
-    np.testing.assert_array_equal(Forest(X, taught, y[taught] * 2, 0).everywhere, forest.everywhere)
+    assert abs((forest.held_out.argmax(axis=1) == y[taught]).mean() - own) < 0.06
+    np.testing.assert_array_equal(forest.predict(rest[:9]), forest.predictions[rest[:9]])
+    np.testing.assert_array_equal(Forest(X, taught, y[taught] * 2, 0).predictions, forest.predictions)

@@ -16,7 +16,7 @@ from tightcut.cli import main
 from tightcut.datasets import sample_constraints
 from tightcut.exceptions import DisconnectedGraphWarning
 from tightcut.neighbors.precomputed import shortest_known_bridges
-from tightcut.selection import candidates
+from tightcut.selection import select
 
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1, 2], 30)
@@ -168,7 +168,7 @@ def test_the_estimator_finds_what_it_finds_for_the_points(form, n_clusters, tmp_
 @QUIET
 @pytest.mark.parametrize("form", ["dense", "sparse"])
 def test_settings_of_many_points_are_chosen_on_a_sample(form, monkeypatch):
-    monkeypatch.setattr(candidates, "THRESHOLDS", replace(candidates.THRESHOLDS, points=120))
+    monkeypatch.setattr(select, "THRESHOLDS", replace(select.THRESHOLDS, points=120))
     y = np.repeat(np.arange(6), 30)
     points = RNG.normal(size=(180, 2)) + 8.0 * y[:, None]
     pairs = sample_constraints(y, 300, random_state=0)

@@ -21,7 +21,6 @@ def test_a_thing_that_is_clearly_of_one_group_names_its_part(own, label):
         shares=shares,
         mapped=shares,
         filled=lambda: shares[:, :-1],
-        opinions=[],
-        weights=np.zeros(0),
+        predictors=[],
     )
     assert labels_of(beliefs).tolist() == [0, 0, label, label, 5, 5, 5, 5]

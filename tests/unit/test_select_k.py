@@ -66,7 +66,7 @@ def test_a_number_that_the_known_pairs_rule_out_is_not_admitted():
 
 
 def test_held_out_pairs_count_as_they_were_given():
-    held = hold_out(sample_constraints(CLASSES, 150, random_state=0), np.random.default_rng(0)).as_given()
+    held = hold_out(sample_constraints(CLASSES, 150, random_state=0), np.random.default_rng(0), balanced=False)
     asked = np.zeros(len(held.pairs), dtype=bool)
     for fold in held.folds:
         asked[fold.asked] = True

@@ -23,29 +23,19 @@ def test_predictions_are_those_of_scikit_learn(table):
     peer = KernelRidge(alpha=RIDGE, kernel="precomputed").fit(similarities[rows], np.eye(2)[y[rows]])
     found = Regression(kernel, rows, 3 * y[rows])
     assert found.classes.tolist() == [0, 3]
-    np.testing.assert_allclose(found.everywhere.sum(axis=1), 1, rtol=1e-5)
+    np.testing.assert_allclose(found.predictions.sum(axis=1), 1, rtol=1e-5)
     expected = np.clip(peer.predict(similarities), 1e-3, 1)
     expected /= expected.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(found.everywhere, expected, atol=1e-3)
-    np.testing.assert_allclose(found.said_of(np.arange(9)), found.everywhere[:9], atol=1e-4)
-
-
-def test_a_row_that_is_left_out_is_predicted_by_the_others(table):
-    X, y, _ = table
-    rows = np.random.default_rng(1).permutation(len(X))[:30]
-    kernel = Kernel(X)
-    found = Regression(kernel, rows, y[rows])
-    for i, row in enumerate(rows):
-        others = Regression(kernel, np.delete(rows, i), np.delete(y[rows], i))
-        np.testing.assert_allclose(found.inside[i], others.said_of(np.array([row]))[0], atol=1e-4)
+    np.testing.assert_allclose(found.predictions, expected, atol=1e-3)
+    np.testing.assert_allclose(found.predict(np.arange(9)), found.predictions[:9], atol=1e-4)
 
 
 def test_columns_that_do_not_vary_have_no_effect(table):
     X, y, _ = table
     rows = np.arange(0, 100, 2)
     wider = np.c_[X, np.full(len(X), 1e9), np.zeros(len(X))]
-    one, other = (Regression(Kernel(points), rows, y[rows]).everywhere for points in (X, wider))
+    one, other = (Regression(Kernel(points), rows, y[rows]).predictions for points in (X, wider))
     np.testing.assert_allclose(one, other, atol=1e-5)
     same = Regression(Kernel(np.ones((8, 2))), np.arange(4), np.array([0, 0, 0, 1]))
-    np.testing.assert_allclose(same.everywhere, same.everywhere[:1].repeat(8, axis=0), atol=1e-6)
-    assert same.everywhere[0, 0] > 0.5
+    np.testing.assert_allclose(same.predictions, same.predictions[:1].repeat(8, axis=0), atol=1e-6)
+    assert same.predictions[0, 0] > 0.5

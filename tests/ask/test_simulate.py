@@ -8,8 +8,9 @@ from sklearn.metrics import adjusted_rand_score
 
 from tightcut.ask import Question, Session, simulate
 from tightcut.ask.beliefs.evidence import COMPARE
-from tightcut.ask.questions import choose as questions
-from tightcut.ask.questions.choose import CHECK, EXPLORE, groups_to_compare
+from tightcut.ask.questions import placing
+from tightcut.ask.questions.choose import CHECK, groups_to_compare
+from tightcut.ask.questions.placing import EXPLORE
 
 
 @pytest.mark.parametrize(("kind", "n", "floor"), [("pair", 100, 0.9), ("pick", 50, 0.9)])
@@ -61,8 +62,8 @@ def test_two_denials_found_a_group_once_others_were_founded_and_no_point_was_pla
 
 def test_a_group_is_compared_with_the_nearest_however_large(monkeypatch):
     """Two halves of a class, of which each was told apart from another class and never from the other half."""
-    monkeypatch.setattr(questions, "DENIALS", 1)
-    monkeypatch.setattr(questions, "LATE", 1.0)
+    monkeypatch.setattr(placing, "DENIALS", 1)
+    monkeypatch.setattr(placing, "LATE", 1.0)
     lump = np.repeat([0, 1, 2], 40)
     X = np.c_[np.array([0.0, 3.0, 30.0])[lump], np.zeros(120)] + np.random.default_rng(0).normal(size=(120, 2))
     session = Session(X, random_state=0)
@@ -71,8 +72,7 @@ def test_a_group_is_compared_with_the_nearest_however_large(monkeypatch):
     for number, first in enumerate((0, 40)):
         session.answer(Question(number, "pair", first, anchor, (), EXPLORE), "different")
     assert len(session.groups) == 3
-    known = session._snapshot
-    found = groups_to_compare(known.beliefs, known.leading.graph, known.placing)
+    found = groups_to_compare(session._snapshot.placing)
     assert {lump[rows[0]] for rows in found} == {0, 1}
 
 

@@ -1,0 +1,78 @@
+"""Pairs from a file, either a table or the journal of `tightcut ask`, and contradictions between them in the user's words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tightcut.utils.contradictions import Wording
+
+if TYPE_CHECKING:
+    from tightcut import Constraints
+    from tightcut.files import Judgements
+
+Place = Callable[[str, int, int], str]  # of a link, given its kind, "must" or "cannot", and its points
+
+# What the remedies are called here.
+OPTIONS = Wording(
+    pairs="lines",
+    effort="--effort",
+    limit="--max-violations",
+    fewer="ask for fewer clusters (-k)",
+    more="ask for more clusters (-k)",
+    fewest="use --max-violations fewest to violate as little as possible",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class KnownPairs:
+    """What `--constraints` names: a table of pairs, a journal of answers, or nothing."""
+
+    table: Judgements | None = None
+    answers: Path | None = None
+
+    @classmethod
+    def read(cls, path: Path | None, decimal: str) -> KnownPairs:
+        """The table is read at once; a journal, which is about certain rows, when those are known."""
+        from tightcut.files import read_pairs
+        from tightcut.files.sources import check_readable
+
+        if path is None:
+            return cls()
+        if path.suffix != ".jsonl":
+            return cls(read_pairs(path, decimal))
+        check_readable(path)
+        return cls(answers=path)
+
+    def places(self, ids: Sequence[str], elsewhere: str) -> Place:
+        """A function that says where a link comes from: a line of the table, the journal, or elsewhere."""
+        if self.answers is not None:
+            return lambda *_: str(self.answers)
+        find = (lambda *_: None) if self.table is None else self.table.places(ids)
+        return lambda *link: find(*link) or elsewhere
+
+
+def answered(journal: Path, X: Any, affinity: str) -> Constraints:
+    """What the journal says of these points or similarities; an error if it is about others."""
+    from tightcut.ask import read_constraints
+
+    return read_constraints(journal, X.shape[0], X=X, affinity=affinity)
+
+
+@contextmanager
+def contradictions_explained(
+    ids: Sequence[str], places: Callable[[], Place], n_clusters: int | None, advice: str | None = None
+) -> Iterator[None]:
+    """Tell contradictions by the names of rows, the places of pairs and the options of commands."""
+    from tightcut.exceptions import InconsistentConstraintsError
+    from tightcut.utils.contradictions import explain
+
+    try:
+        yield
+    except InconsistentConstraintsError as error:
+        error.n_clusters = n_clusters or error.n_clusters
+        error.args = (explain(error, ids.__getitem__, places(), OPTIONS, advice),)
+        raise
