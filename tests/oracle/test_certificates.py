@@ -110,7 +110,8 @@ def exact_p(M, unit, sign, b, V, k, lam, proof):  # noqa: ARG001 - as exact_z
         return [Fraction(float(x)) for x in np.ravel(proof[name])]
 
     d = [sum(b[i] for i in range(len(b)) if unit[i] == u) for u in range(len(M))]
-    (a, mu, nu, c), (theta,), (kappa,) = map(numbers, ("a", "multipliers", "pair_multipliers", "c")), numbers("theta"), numbers("kappa")  # fmt: skip
+    a, mu, nu, c = map(numbers, ("a", "multipliers", "pair_multipliers", "c"))
+    (theta,), (kappa,) = numbers("theta"), numbers("kappa")
     vectors = [[Fraction(float(x)) for x in column] for column in proof["vectors"].T]
     for (u, v, w), m in zip(proof["triangles"].tolist(), mu, strict=True):
         assert m >= 0

@@ -54,7 +54,8 @@ def certify(
         As many as the labels have.
     seconds : float, default=30
         After which no further round begins. The proof itself, a Cholesky factorisation, comes after that: about a second
-        for 2,000 units, ten for 9,000. 0 proves the spectral bound and no more.
+        for 2,000 units, ten for 9,000. 0 proves the spectral bound and no more; for two clusters with cannot-links it does
+        so up to 2,000 units, where that bound is worth little anyway.
     gap : float, default=1e-3
         The share of the cut between bound and cut at which the work ends.
     random_state : int, Generator, RandomState or None
@@ -142,7 +143,7 @@ class _Report:
 def _certified(ascent: Ascent, certificate: Certificate, *, rounds: bool) -> Certificate:
     """The certificate with the spectral bound and, with `rounds`, that of the relaxation."""
     problem = ascent.problem
-    if not is_signed(problem) or not rounds or problem.linked.n_units <= SPECTRAL_LIMIT:
+    if not is_signed(problem) or problem.linked.n_units <= SPECTRAL_LIMIT:
         certificate = _proven(problem, certificate, "spectral", *spectral_bound(problem, ascent.rng))
     if not rounds or certificate.gap <= ascent.gap:
         return certificate
