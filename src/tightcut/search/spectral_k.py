@@ -26,9 +26,7 @@ MAX_CLUSTERS = 20
 class CountRules:
     """What the rules for the number of clusters hold for large, small or few."""
 
-    nearly: float = (
-        0.8  # of the largest gap; among gaps at least this large the one with the fewest clusters is preferred
-    )
+    nearly: float = 0.8  # of the largest gap; among gaps at least this large the fewest clusters are preferred
     near_zero: float = 0.1  # of the square root of the last eigenvalue; ratios of smaller ones say nothing
     largest_small: float = 10.0  # mean number of points of "small clusters", ...
     smallest_small: float = 1.25  # ... and the least

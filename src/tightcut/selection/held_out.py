@@ -131,7 +131,7 @@ def _weighed(constraints: Constraints, folds: list[Fold], group: np.ndarray, *, 
     belief = np.concatenate([constraints.must_link_belief, constraints.cannot_link_belief])
     asked = np.bincount(np.concatenate([fold.asked for fold in folds]), minlength=len(pairs)) > 0
     weight = belief * asked
-    for kind in [must, ~must] if balanced else [asked]:
+    for kind in [must, ~must] if balanced else [slice(None)]:
         weight[kind] /= (1 + balanced) * max(weight[kind].sum(), np.finfo(float).tiny)
     n_must, n_cannot = (int(np.count_nonzero(asked[kind])) for kind in (must, ~must))
     return HeldOut(pairs, must, group, weight, n_must, n_cannot, tuple(folds))
