@@ -9,35 +9,57 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 
 from tightcut.plots import MARKERS
 
 COLOURS = ("black", "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
 TICKS = 6
+UNREADABLE = 2.5  # times the next line, from which a line is cut off
 PANELS = {"error": "clustering error", "cut": "normalized cut", "violated": "violated fraction"}
 
 
-def plot_measures(table: Any, dataset: str, *, methods: Sequence[str] | None = None) -> Figure:
-    """Three panels for a dataset: error, cut and violated fraction against the number of pairs.
+def plot_measures(table: Any, dataset: str, groups: Sequence[Sequence[str]]) -> Figure:
+    """A row of three panels for each group of methods: error, cut and violated fraction against the number of pairs.
 
-    Lines are means over the trials, bands one standard deviation to either side. Methods are those given, in that order,
-    or all, as they come in the table.
+    Lines are means over the trials, bands one standard deviation to either side. A group with a single method that has
+    results is left out, unless it is the first.
     """
     own = table[(table["dataset"] == dataset) & (table["status"] == "ok")]
     if len(own) == 0:
         raise ValueError(f"The table has no finished cell of dataset {dataset!r}.")
-    figure = Figure(figsize=(11, 3.6), layout="constrained")
-    axes = figure.subplots(1, len(PANELS))
-    for ax, (measure, label) in zip(axes, PANELS.items(), strict=True):
-        plot_lines(own, measure, ax, methods=methods)
-        ax.set(xlabel="number of pairs", ylabel=label)
-        ax.set_ylim(bottom=0)
-    axes[0].set_title(dataset, loc="left", fontweight="bold")
-    _legend_below(figure, axes[0])
+    ran = set(own["method"])
+    rows = [[method for method in group if method in ran] for group in groups]
+    rows = [row for row in rows if len(row) > 1] or rows[:1]
+    figure = Figure(figsize=(11, 3.6 * len(rows)), layout="constrained")
+    for part, row in zip(figure.subfigures(len(rows), squeeze=False)[:, 0], rows, strict=True):
+        axes = part.subplots(1, len(PANELS))
+        for ax, (measure, label) in zip(axes, PANELS.items(), strict=True):
+            plot_lines(own, measure, ax, methods=row)
+            ax.set(xlabel="number of pairs", ylabel=label)
+            _fit_all_but_one(ax)
+        _legend_below(part, axes[0])
+    figure.subfigs[0].axes[0].set_title(dataset, loc="left", fontweight="bold")
     return figure
+
+
+def _fit_all_but_one(ax: Axes) -> None:
+    """End the axis above all lines, or above all but one that would make the others unreadable; say which."""
+    tops = sorted((float(np.max(line.get_ydata())), str(line.get_label())) for line in ax.lines)
+    ax.set_ylim(bottom=0)
+    if len(tops) > 1 and tops[-1][0] > UNREADABLE * tops[-2][0] > 0:
+        ax.set_ylim(top=1.25 * tops[-2][0])
+        ax.annotate(
+            f"{tops[-1][1]}: up to {tops[-1][0]:.2g}",
+            (0.98, 0.97),
+            xycoords="axes fraction",
+            ha="right",
+            va="top",
+            fontsize=8,
+        )
 
 
 def plot_noise(table: Any, *, methods: Sequence[str] | None = None) -> Figure:
@@ -97,6 +119,6 @@ def _scale_pairs(ax: Axes, numbers: Sequence[int]) -> None:
     ax.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
 
 
-def _legend_below(figure: Figure, ax: Axes) -> None:
+def _legend_below(figure: Figure | SubFigure, ax: Axes) -> None:
     handles, labels = ax.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 8) or 1, frameon=False)

@@ -27,25 +27,30 @@ class Method:
         From the constraints of a cell and its noise to further parameters of the estimator.
     otherwise : dict, optional
         Parameters to fit with again where the constraints turn out to be inconsistent.
+    own_graph : bool, default=False
+        Fit to the points: the estimator makes a graph of its own, and not that on which the others are compared.
     """
 
     estimator: Any
     beliefs: bool = False
     adapt: Callable[[Constraints, float], dict[str, Any]] | None = None
     otherwise: dict[str, Any] | None = None
+    own_graph: bool = False
 
     def ready(self, n_clusters: int, random_state: int, constraints: Constraints, noise: float) -> Any:
         """A fresh estimator for one cell."""
         from sklearn.base import clone
 
         own = self.estimator.get_params(deep=False)
-        given = {"n_clusters": n_clusters, "random_state": random_state, "affinity": "precomputed"}
+        given: dict[str, Any] = {"n_clusters": n_clusters, "random_state": random_state}
+        given |= {} if self.own_graph else {"affinity": "precomputed"}
         adapted = {} if self.adapt is None else self.adapt(constraints, noise)
         return clone(self.estimator).set_params(**{key: given[key] for key in given if key in own}, **adapted)
 
     def fit(self, estimator: Any, problem: Problem, constraints: Constraints) -> Any:
         """Fit what `ready` has returned, to the graph if it has an `affinity`; the labels."""
-        X = problem.affinity if "affinity" in estimator.get_params(deep=False) else problem.X
+        shared = "affinity" in estimator.get_params(deep=False) and not self.own_graph
+        X = problem.affinity if shared else problem.X
         pairs = {"must_link": constraints.must_link, "cannot_link": constraints.cannot_link}
         if self.beliefs:
             pairs["must_link_belief"] = constraints.must_link_belief
@@ -61,12 +66,17 @@ class Method:
         """Eight characters that change with the method, its parameters, and whatever else is given."""
         own = sorted(self.estimator.get_params(deep=False).items())
         adapt = getattr(self.adapt, "__qualname__", None)
-        parts = repr((type(self.estimator).__qualname__, own, self.beliefs, adapt, self.otherwise, more))
+        extras = self.beliefs, adapt, self.otherwise, self.own_graph
+        parts = repr((type(self.estimator).__qualname__, own, extras, more))
         return sha1(parts.encode(), usedforsecurity=False).hexdigest()[:8]
 
 
 def default_methods() -> dict[str, Any]:
-    """COSC and the methods it is compared with, in the order of the figures."""
+    """COSC and the methods it is compared with, in the order of the figures.
+
+    "COSC" is the search for the smallest cut of the paper's graph, "paper" the paper's own algorithm on the same graph,
+    and "default" what a user gets who gives nothing but points and pairs: graph, scales and influence are chosen.
+    """
     from tightcut import COSC
     from tightcut.rivals import CCSR, CSP, SCLC, FastGE, PCKMeans, SpectralLearning
 
@@ -76,6 +86,8 @@ def default_methods() -> dict[str, Any]:
         "CSP": CSP(),
         "CCSR": CCSR(),
         "SCLC": SCLC(),
+        "paper": COSC(method="paper"),
+        "default": Method(COSC(), own_graph=True),
         "FAST-GE": FastGE(),
         "PCKMeans": PCKMeans(),
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from collections.abc import Callable, Iterable
@@ -11,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from experiments.claims import write_claims
 from experiments.compare import compare, unfinished
 from experiments.record import STAMP, read_table
 from experiments.studies import STUDIES
@@ -20,7 +20,10 @@ INTRODUCTION = """\
 
 Written by the folder `experiments/` of the repository; no number is typed by hand. `make reproduce` makes all tables, \
 figures and this page again, and goes on where it was interrupted; `python -m experiments NAME --output docs/results` \
-does one study. The data are those of `tightcut.datasets`.
+does one study. The data are those of `tightcut.datasets`. The rivals are our own implementations of what their \
+publications describe ([their pages](../api.md) say what each promises): SL, CSP, CCSR and SCLC are those of the paper, \
+FAST-GE and PCKMeans are others. *COSC* is the search for the smallest cut on the graph that all share, *paper* the paper's \
+own algorithm on it, and *default* what a user gets who gives points and pairs and nothing else.
 
 *Error* is by majority vote, *cut* the normalized cut of all clusters. All methods see the same graph and the same \
 pairs. Lines in the figures are means over the trials, bands one standard deviation.
@@ -54,27 +57,66 @@ def write_index(folder: str | os.PathLike[str]) -> Path:
             parts += [
                 f"Table: [{name}.csv]({name}.csv), made by `{facts['command']}` with {versions}; {facts['machine']}.\n"
             ]
+    if write_claims(folder):
+        parts.insert(1, "[What the paper claims, and what we found](claims.md) sums up.\n")
     page = folder / "index.md"
     page.write_text("\n".join(parts))
     return page
 
 
 def comparison_section(folder: Path, name: str) -> list[str]:
+    """What holds over all datasets, and a page of its own for each of them."""
     table = read_study(folder, name)
     outcomes = compare(table)
     overall = outcomes.groupby(["rival", "measure"], sort=False)[["wins", "ties", "losses"]].sum().reset_index()
-    violated = table[(table["method"] == "COSC") & (table["status"] == "ok")]["violated"]
     lines = [
         f"Over all datasets: {statement(overall, 'error')} {statement(overall, 'cut_if_satisfied')}\n",
-        f"COSC violates a pair in {(violated > 0).sum()} of {len(violated)} cells.\n",
+        *violation_lines(table),
     ]
+    rows = []
     for dataset in dict.fromkeys(table["dataset"]):
         own, won = table[table["dataset"] == dataset], outcomes[outcomes["dataset"] == dataset]
-        lines += [f"### {dataset}\n", f"{extent(own)} {statement(won, 'error')} {statement(won, 'cut')}\n"]
-        if (folder / f"{name}_{dataset}.png").exists():
-            lines += [f"![{dataset}: error, cut and violated fraction]({name}_{dataset}.png)\n"]
-        lines += outcome_table(won)
+        write_dataset_page(folder, name, own, won)
+        error = won[won["measure"] == "error"].set_index("rival")
+        cells = (f"{row.wins}/{row.ties}/{row.losses}" for row in error.itertuples())
+        rows.append([f"[{dataset}]({name}_{dataset}.md)", *cells])
+    rivals = dict.fromkeys(outcomes["rival"])
+    lines += ["Error, COSC against (wins/ties/losses):\n", *markdown(["dataset", *rivals], rows)]
     return [*lines, *unfinished_lines(table), *time_lines(table)]
+
+
+def write_dataset_page(folder: Path, name: str, own: Any, won: Any) -> None:
+    """A figure, who wins, ties and loses, and what the cuts look like with the fewest pairs."""
+    dataset = own["dataset"].iloc[0]
+    lines = [
+        f"# {dataset}\n",
+        f"{extent(own)} {statement(won, 'error')} {statement(won, 'cut')}\n",
+        *balance_lines(own),
+    ]
+    if (folder / f"{name}_{dataset}.png").exists():
+        lines += [f"![{dataset}: error, cut and violated fraction]({name}_{dataset}.png)\n"]
+    lines += [*outcome_table(won), f"[All results](index.md), the [table]({name}.csv).\n"]
+    (folder / f"{name}_{dataset}.md").write_text("\n".join(lines))
+
+
+def balance_lines(own: Any) -> list[str]:
+    """How even the clusters are: a cut that splits off a corner is the objective's doing, and no failure of a search."""
+    finished = own[(own["method"] == "COSC") & (own["status"] == "ok") & own["smallest"].notna()]
+    if len(finished) == 0:
+        return []
+    numbers = sorted(set(finished["n_pairs"]))
+    shares = finished.groupby("n_pairs")["smallest"].mean()
+    given = f"With {numbers[0]} pairs the smallest cluster of COSC holds {shares[numbers[0]]:.1%} of the points"
+    return [f"{given}, with {numbers[-1]} it holds {shares[numbers[-1]]:.1%} (means over the trials).\n"]
+
+
+def violation_lines(table: Any) -> list[str]:
+    finished = table[(table["status"] == "ok") & table["method"].isin(["COSC", "paper", "default"])]
+    counts = [
+        f"{method} violates a pair in {(own['violated'] > 0).sum()} of {len(own)} fits"
+        for method, own in finished.groupby("method", sort=False)
+    ]
+    return [f"{'; '.join(counts)}.\n"] if counts else []
 
 
 def noise_section(folder: Path, name: str) -> list[str]:
@@ -100,34 +142,6 @@ def noise_section(folder: Path, name: str) -> list[str]:
     return [summary, picture, *cells, *unfinished_lines(table)]
 
 
-def published_section(folder: Path, name: str) -> list[str]:
-    """Adjusted Rand indices beside those of the PCCC paper."""
-    table = read_study(folder, name)
-    methods = list(dict.fromkeys(table["method"]))
-    rows, verdicts = [], {"above": 0, "below": 0}
-    for (dataset, fraction), own in table[table["status"] == "ok"].groupby(["dataset", "fraction"], sort=False):
-        cosc = own.loc[own["method"] == "COSC", "ari"].mean()
-        known = published(dataset, fraction)
-        if known and cosc == cosc:
-            verdicts["above" if cosc >= max(value for _, value in known) else "below"] += 1
-        texts = ", ".join(f"{method} {value:.3f}" for method, value in known) or "-"
-        indices = means_and_spreads(own, "ari", methods)
-        rows.append([dataset, f"{fraction:.1%}", own["trial"].nunique(), *indices, texts])
-    summary = (
-        f"Of {sum(verdicts.values())} settings with a published figure, the mean adjusted Rand index of COSC is at or "
-        f"above the best published one in {verdicts['above']} and below it in {verdicts['below']}.\n"
-    )
-    cells = markdown(["dataset", "points", "trials", *methods, "published"], rows)
-    return [summary, *cells, *unfinished_lines(table)]
-
-
-def published(dataset: str, fraction: float) -> list[tuple[str, float]]:
-    """Methods and their published adjusted Rand indices."""
-    with Path(__file__).with_name("published.csv").open() as file:
-        rows = [row for row in csv.DictReader(file) if row["dataset"] == dataset]
-    return [(row["method"], float(row["ari"])) for row in rows if abs(float(row["pairs"][:-1]) / 100 - fraction) < 1e-9]
-
-
 def picture_section(folder: Path, name: str) -> list[str]:
     table = pd.read_csv(folder / f"{name}.csv").drop(columns=list(STAMP), errors="ignore")
     lines = [f"![{STUDIES[name].title}]({name}.png)\n"]
@@ -145,7 +159,6 @@ SECTIONS: dict[str, Callable[[Path, str], list[str]]] = {
     "binary": comparison_section,
     "multiway": comparison_section,
     "noise": noise_section,
-    "pccc": published_section,
     "tradeoff": picture_section,
     "toy": picture_section,
 }

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from experiments.record import Cell
 from experiments.stamp import checksum, commit
 from tightcut import Constraints, __version__, knn_affinity
-from tightcut.datasets import load, sample_constraints, sample_constraints_among
+from tightcut.datasets import load, sample_constraints
 
 SMALLEST_BELIEF = 0.01
 
@@ -72,11 +72,8 @@ def open_problem(path: Path) -> Problem:
 
 def draw_constraints(y: np.ndarray, cell: Cell, seed: int) -> Constraints:
     """The pairs of a cell: the same for every method and, apart from the wrong ones, for every level of noise."""
-    rng = np.random.default_rng([seed, crc32(cell.dataset.encode()), round(cell.pairs * 1e6), cell.trial])
-    if cell.fraction is None:
-        known = sample_constraints(y, int(cell.pairs), rng)
-    else:
-        known = sample_constraints_among(y, cell.fraction, rng)
+    rng = np.random.default_rng([seed, crc32(cell.dataset.encode()), cell.n_pairs * 10**6, cell.trial])
+    known = sample_constraints(y, cell.n_pairs, rng)
     return add_noise(known, cell.noise, rng) if cell.noise else known
 
 
@@ -94,14 +91,6 @@ def add_noise(known: Constraints, noise: float, rng: np.random.Generator) -> Con
     same = (np.arange(known.n_pairs) < known.n_must_link) ^ flipped
     belief = np.maximum(2 * right - 1, SMALLEST_BELIEF)
     return Constraints.from_pairs(known.n_points, pairs[same], pairs[~same], belief[same], belief[~same])
-
-
-def standardized(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """A dataset with features of mean 0 and deviation 1; a constant feature becomes 0."""
-    from sklearn.preprocessing import StandardScaler
-
-    dataset = load(name)
-    return StandardScaler().fit_transform(dataset.X.astype(np.float64)), dataset.y
 
 
 def _read(source: Any) -> tuple[np.ndarray, np.ndarray, Any]:

@@ -7,7 +7,7 @@ import io
 import os
 import shutil
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,8 @@ Row = dict[str, Any]
 
 STAMP = ("version", "commit", "graph")
 COLUMNS = (
-    *("dataset", "method", "n_pairs", "fraction", "noise", "trial"),
-    *("error", "cut", "violated_must", "violated_cannot", "violated", "ari", "nmi", "n_clusters"),
+    *("dataset", "method", "n_pairs", "noise", "trial"),
+    *("error", "cut", "violated_must", "violated_cannot", "violated", "ari", "nmi", "n_clusters", "smallest"),
     *("seconds", "status", "message", "setting"),
     *STAMP,
 )
@@ -30,31 +30,21 @@ class Cell:
 
     dataset: str
     method: str
-    pairs: float  # a whole number of random pairs; below 1, a fraction of the points, with all pairs among them
+    n_pairs: int
     noise: float  # share of the pairs whose kind is wrong
     trial: int
 
     @classmethod
     def from_row(cls, row: Row) -> Cell:
-        pairs = row["n_pairs"] if row["fraction"] is None else row["fraction"]
-        return cls(row["dataset"], row["method"], pairs, row["noise"], row["trial"])
+        return cls(row["dataset"], row["method"], row["n_pairs"], row["noise"], row["trial"])
 
     @property
     def columns(self) -> Row:
         """What the cell contributes to its row."""
-        return {name: getattr(self, name) for name in ("dataset", "method", "n_pairs", "fraction", "noise", "trial")}
-
-    @property
-    def fraction(self) -> float | None:
-        return self.pairs if 0 < self.pairs < 1 else None
-
-    @property
-    def n_pairs(self) -> int | None:
-        return int(self.pairs) if self.fraction is None else None
+        return asdict(self)
 
     def __str__(self) -> str:
-        pairs = f"{self.n_pairs} pairs" if self.fraction is None else f"pairs among {self.fraction:.3g} of the points"
-        return f"{self.dataset}, {self.method}, {pairs}, trial {self.trial}"
+        return f"{self.dataset}, {self.method}, {self.n_pairs} pairs, trial {self.trial}"
 
 
 class Record:
@@ -99,10 +89,10 @@ class Record:
 
 
 def read_rows(path: Path) -> list[Row]:
-    """The rows of a record, without a last line that a crash has cut short; those of 0.6.0 and before have no stamp."""
+    """The rows of a record, without a last line that a crash has cut short; older versions have fewer columns."""
     text = path.read_text()
     reader = csv.DictReader(io.StringIO(text[: text.rfind("\n") + 1]))
-    if tuple(reader.fieldnames or ()) not in (COLUMNS, COLUMNS[: -len(STAMP)]):
+    if not set(reader.fieldnames or ()) >= {"dataset", "method", "n_pairs", "noise", "trial", "status", "setting"}:
         raise ValueError(f"{path} is not a record of experiments: its columns are {reader.fieldnames}.")
     return [{column: _value(column, row.get(column, "")) for column in COLUMNS} for row in reader]
 

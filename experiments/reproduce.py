@@ -48,8 +48,15 @@ def reproduce(
         options |= {"time_limit": time_limit, "memory_limit": memory_limit}
         for plan in study.quick if quick else study.plans:
             methods = {method: estimators[method] for method in plan.methods}
-            sources = {dataset: study.source(dataset) for dataset in plan.datasets}
-            run(methods, sources, plan.n_pairs, trials or plan.trials, noise=plan.noise, path=path, **options)
+            run(
+                methods,
+                {dataset: dataset for dataset in plan.datasets},
+                plan.n_pairs,
+                trials or plan.trials,
+                noise=plan.noise,
+                path=path,
+                **options,
+            )
         table = read_table(path)
         figures = study.draw(study.in_order(table))
     facts = folder / f"{name}.json"

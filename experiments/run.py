@@ -27,7 +27,7 @@ from tightcut import __version__
 def run(
     methods: Mapping[str, Any],
     datasets: Mapping[str, Any],
-    n_pairs: Iterable[float],
+    n_pairs: Iterable[int],
     trials: int = 10,
     *,
     noise: Iterable[float] = (0.0,),
@@ -50,8 +50,8 @@ def run(
         `random_state` (the trial) are set where an estimator has them; one that has `affinity` is given the graph.
     datasets : mapping from names to sources
         A name of `tightcut.datasets`, (X, y), (X, y, affinity), or a function that returns one of these tuples.
-    n_pairs : iterable of numbers
-        Numbers of random pairs; a number between 0 and 1 stands for all pairs among that fraction of the points.
+    n_pairs : iterable of int
+        Of random pairs.
     trials : int, default=10
         Each with pairs of its own, the same for all methods.
     noise : iterable of float, default=(0,)
@@ -116,12 +116,12 @@ def run(
     return as_table(record.rows[cell] for cell in cells)
 
 
-def _check_numbers(n_pairs: Iterable[float]) -> list[float]:
+def _check_numbers(n_pairs: Iterable[int]) -> list[int]:
     numbers = list(n_pairs)
     for number in numbers:
-        if number < 0 or (number >= 1 and number != int(number)):
-            raise ValueError(f"n_pairs holds {number!r}: give whole numbers, or fractions of the points below 1.")
-    return numbers
+        if number < 0 or number != int(number):
+            raise ValueError(f"n_pairs holds {number!r}: give whole numbers.")
+    return [int(number) for number in numbers]
 
 
 def _cannot_join(row: Row, stamps: Mapping[tuple[str, str], Row]) -> bool:

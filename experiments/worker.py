@@ -25,6 +25,8 @@ from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
 
+import numpy as np
+
 from experiments.methods import Method
 from experiments.problems import draw_constraints, open_problem
 from experiments.record import Cell, Row
@@ -175,13 +177,13 @@ def _solve(task: Task, tell: Callable[[Row], None]) -> Row:
     estimator = method.ready(int(problem.y.max()) + 1, cell.trial, constraints, cell.noise)
     if any(kind.__module__.startswith("tightcut.") for kind in type(estimator).__mro__):
         _warm()
-    tell({"n_pairs": constraints.n_pairs})
+    tell({})
     clock = time.perf_counter()
     labels = method.fit(estimator, problem, constraints)
     seconds = time.perf_counter() - clock
     violated = metrics.violated_fractions(constraints, labels)
+    sizes = np.unique(labels, return_counts=True)[1]
     return {
-        "n_pairs": constraints.n_pairs,
         "error": metrics.clustering_error(problem.y, labels),
         "cut": metrics.normalized_cut(problem.affinity, labels),
         "violated_must": violated.must,
@@ -189,7 +191,8 @@ def _solve(task: Task, tell: Callable[[Row], None]) -> Row:
         "violated": violated.all,
         "ari": float(adjusted_rand_score(problem.y, labels)),
         "nmi": float(normalized_mutual_info_score(problem.y, labels)),
-        "n_clusters": len(set(labels.tolist())),
+        "n_clusters": len(sizes),
+        "smallest": float(sizes.min() / len(labels)),
         "seconds": round(seconds, 4),
         "status": "ok",
         "message": "",

@@ -34,7 +34,8 @@ SELECT, HELD_OUT, SCALE = "selection/select.py", "selection/held_out.py", "selec
 VARIANTS = [
     replaced("no end after the default", SELECT, "    if not _is_clear(gain, error):\n        return tried\n", ""),
     replaced("scales are not tried", SELECT, "    tried += scores(scales)\n", ""),
-    replaced("standard is not tried", SELECT, "for scale in SCALES if scalable", 'for scale in ("none", "quantile") if scalable'),
+    replaced("standard is not tried", SELECT, "(SCALES if scalable else ())", '(("none", "quantile") if scalable else ())'),
+    replaced("standardised columns are scaled again", SCALE, "ALIKE = 1.05", "ALIKE = 0.0"),
     replaced("distances are not learned", SELECT, "    if learnable:\n", "    if False:\n"),
     replaced("learned for the best scale only", SELECT, "in dict.fromkeys([default, best])", "in [best]"),
     replaced("influence stays", SELECT, "    if fading and best.agreement < THRESHOLDS.agreement:", "    if False:"),

@@ -63,7 +63,7 @@ def digest(source: Path, texts: dict[str, str], room: str = "") -> str:
 
 
 def make_copy(source: Path, variant: Variant, folder: Path) -> Path:
-    """A copy of the source with the edits of a variant, below a folder; whoever asks again gets the same one.
+    """A copy of the source with the edits of a variant, below a folder; made once.
 
     The kernels of a copy are a link to a folder that all copies with the same kernels share, as they share what is compiled.
     """

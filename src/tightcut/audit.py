@@ -145,7 +145,7 @@ def _searched(
     n_jobs: int | None,
     report: Progress,
 ) -> dict[int, tuple[np.ndarray, str]]:
-    """For each constraint that was looked at, by its row: a clustering without it, and how that was found."""
+    """For each constraint examined, by its row: a clustering without it, and how that was found."""
     reference = normalized_cut(without.graph, present)
     suspicion = without.suspicion(present, free)
     rows = np.flatnonzero(without.held)

@@ -25,8 +25,10 @@ from tightcut.utils.validation import did_you_mean
 
 if TYPE_CHECKING:
     from tightcut.audit import Audit
+    from tightcut.certificates import Certificate
 
 OPTIONAL = ("history_", "hierarchy_", "neighbor_recall_", "feature_names_in_")
+OF_CERTIFICATES = ("bound_", "certificate_")  # a fit and an update take them away
 
 
 class COSC(ClusterMixin, BaseEstimator):
@@ -373,6 +375,35 @@ max_violations="fewest" to violate as little as possible.
         """
         return self._state_now().audit(**settings)
 
+    def certify(self, seconds: float = 30, *, take: bool = True, **settings: Any) -> Certificate:
+        """Prove how good the cut is: a bound below which no clustering's cut is, in `bound_` and `certificate_`.
+
+        The bound is of this graph, this number of clusters and these pairs. Of a clustering that violates pairs it is one of
+        all clusterings, whatever the pairs.
+
+        Parameters
+        ----------
+        seconds : float, default=30
+            As in `tightcut.certificates.certify`, which takes the further keywords.
+        take : bool, default=True
+            Whether the model takes a better clustering if one is found, and warns; `changes_` lists what has changed. With
+            `influence` above 0 it never does: the fit did not look for the smallest cut.
+
+        Examples
+        --------
+        >>> from tightcut import COSC
+        >>> model = COSC(n_neighbors=3, random_state=0).fit([[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]])
+        >>> certificate = model.certify()
+        >>> model.bound_ > 0.99 * model.cut_
+        True
+        """
+        from tightcut.fitted.bound import certified
+
+        state, certificate = certified(self._state_now(), take=take, seconds=seconds, **settings)
+        self._publish(state)
+        self.certificate_, self.bound_ = certificate, certificate.bound
+        return certificate
+
     def report(self, path: Any, **settings: Any) -> None:
         """Write a page about the clustering; takes the keywords of `tightcut.report.write_report`, such as `ids`."""
         from tightcut.report import write_report
@@ -426,7 +457,7 @@ max_violations="fewest" to violate as little as possible.
     def _publish(self, state: FittedState) -> Self:
         """Show a state as attributes. Nothing touches the model before: what raises leaves it as it was."""
         self._state, result, built = state, state.result, state.built
-        for name in OPTIONAL:
+        for name in OPTIONAL + OF_CERTIFICATES:
             self.__dict__.pop(name, None)
         self.n_features_in_ = state.n_features
         self.labels_, self.cut_ = result.labels, result.cut

@@ -33,7 +33,8 @@ class ProgressLine:
             self.say(f"compiling once, about {SECONDS_OF_COMPILING} s")
             return
         seconds = time.monotonic() - self.started
-        cut = f"cut {best:.6g}  " if math.isfinite(best) else ""
+        word = "bound" if stage == "bounding" else "cut"
+        cut = f"{word} {best:.6g}  " if math.isfinite(best) else ""
         drawn = "" if self._in_notebook else f"{bar(done, total)} "
         text = f"tightcut {stage:<10} {drawn}{done}/{total}  {cut}{seconds:.1f} s"
         self.show(text, finished=done >= total, share=done / max(total, 1))

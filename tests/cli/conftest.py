@@ -39,6 +39,18 @@ def run(folder, capsys):  # noqa: ARG001
 
 
 @pytest.fixture
+def works(run):
+    """Run a command line that succeeds; returns its standard output and standard error."""
+
+    def check(line, *more):
+        code, out, err = run(line, *more)
+        assert code == 0, err
+        return out, err
+
+    return check
+
+
+@pytest.fixture
 def fails(run):
     """Check that a command line prints no result, that the error has these texts, and its exit code; returns the error."""
 

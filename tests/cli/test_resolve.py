@@ -18,9 +18,8 @@ def edges(folder):
     return folder
 
 
-def test_facts_and_files(run, edges):
-    code, out, err = run("resolve edges.csv -o clusters.csv --cut-edges cut.csv --doubtful check.csv")
-    assert code == 0, err
+def test_facts_and_files(works, edges):
+    out, _ = works("resolve edges.csv -o clusters.csv --cut-edges cut.csv --doubtful check.csv")
     assert (edges / "clusters.csv").read_text() == "id,cluster\n1,0\n2,0\n3,1\n10,1\n"
     assert (edges / "cut.csv").read_text().splitlines()[1].startswith("2,3,0.7,0,1,evidence,1,3,")
     assert (edges / "check.csv").read_text().startswith("a,b,type,probability,cluster_a,cluster_b,margin\n")
@@ -41,20 +40,18 @@ def test_one_per_source(run, edges):
     assert json.loads(run("resolve edges.csv --groups sources.csv --json")[1])["clusters_of_size"] == {"1": 1, "3": 1}
 
 
-def test_what_a_person_corrects_comes_back_as_rules(run, edges):
+def test_what_a_person_corrects_comes_back_as_rules(run, works, edges):
     run("resolve edges.csv --doubtful check.csv")
     text = (edges / "check.csv").read_text()
     assert "\n3,10,must," in text
     (edges / "check.csv").write_text(text.replace("\n3,10,must,", "\n3,10,cannot,"))
-    code, out, _ = run("resolve edges.csv --constraints check.csv -o -")
-    assert code == 0
+    out, _ = works("resolve edges.csv --constraints check.csv -o -")
     assert out == "id,cluster\n1,0\n2,0\n3,1\n10,2\n"
 
 
-def test_known_identities(run, edges):
+def test_known_identities(works, edges):
     (edges / "known.csv").write_text("id,label\n1,anna\n10,anna\n2,\n")
-    code, out, _ = run("resolve edges.csv --labels known.csv -o -")
-    assert code == 0
+    out, _ = works("resolve edges.csv --labels known.csv -o -")
     assert out.splitlines()[1:] == ["1,0", "2,0", "3,1", "10,0"]
 
 
@@ -130,12 +127,11 @@ def test_a_damaged_database_is_an_error(fails, edges):
     fails("resolve data.duckdb::edges", "is damaged, or not a DuckDB database")
 
 
-def test_a_person_is_asked_about_what_is_doubtful(run, edges, monkeypatch):
+def test_a_person_is_asked_about_what_is_doubtful(run, works, edges, monkeypatch):
     (edges / "people.csv").write_text("id,name\n1,Ann\n2,Anna\n3,Anne\n10,Hannah\n")
     lines = iter(["what", "n", "u", "n", "q"])
     monkeypatch.setattr("builtins.input", lambda: next(lines))
-    code, out, err = run("resolve edges.csv --ask --console --records people.csv -o -")
-    assert code == 0, err
+    out, err = works("resolve edges.csv --ask --console --records people.csv -o -")
     assert out == "id,cluster\n1,0\n2,0\n3,1\n10,2\n"
     assert "name: Anne    name: Hannah" in err
     assert "'what' is not an answer" in err
@@ -146,11 +142,10 @@ def test_a_person_is_asked_about_what_is_doubtful(run, edges, monkeypatch):
 
 
 @pytest.mark.parametrize("asking", ["", " --ask --console"])
-def test_records_that_no_pair_names_are_clusters_of_their_own(run, edges, monkeypatch, asking):
+def test_records_that_no_pair_names_are_clusters_of_their_own(run, works, edges, monkeypatch, asking):
     monkeypatch.setattr("builtins.input", lambda: "q")
     (edges / "people.csv").write_text("name,id\nAnn,1\nEve,20\nAnna,2\nAnne,3\nHannah,10\nEve,4\nNoah,\n")
-    code, out, err = run(f"resolve edges.csv --records people.csv -o -{asking}")
-    assert code == 0, err
+    out, err = works(f"resolve edges.csv --records people.csv -o -{asking}")
     assert out == "id,cluster\n1,0\n2,0\n3,1\n10,1\n20,2\n4,3\n"
     assert "no pair names 2 of 6 records in people.csv; each is a cluster of its own" in err
     assert "1 row of people.csv without an id" in err

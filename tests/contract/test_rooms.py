@@ -29,6 +29,7 @@ gpu
 neighbors
 clustering
 audit
+certificates
 selection
 fitted
 metrics

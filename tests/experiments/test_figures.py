@@ -29,7 +29,7 @@ def table():
 
 
 def test_three_panels_with_a_line_per_method(table):
-    figure = plot_measures(table, "one")
+    figure = plot_measures(table, "one", [METHODS])
     panels = {"error": "clustering error", "cut": "normalized cut", "violated": "violated fraction"}
     for ax, (measure, label) in zip(figure.axes, panels.items(), strict=True):
         assert (ax.get_xlabel(), ax.get_ylabel()) == ("number of pairs", label)
@@ -45,27 +45,46 @@ def test_three_panels_with_a_line_per_method(table):
 
 
 def test_lines_can_be_told_apart_without_colour(table):
-    lines = plot_measures(table, "one").axes[0].lines
+    lines = plot_measures(table, "one", [METHODS]).axes[0].lines
     assert len({line.get_marker() for line in lines}) == len({line.get_color() for line in lines}) == len(METHODS)
     assert len({str(line.get_linestyle()) for line in lines}) == len(METHODS)
 
 
 def test_one_legend_outside_the_panels(table):
-    figure = plot_measures(table, "one", methods=["SL", "COSC"])
+    figure = plot_measures(table, "one", [["SL", "COSC"]])
     FigureCanvasAgg(figure).draw()
-    (legend,) = figure.legends
+    (legend,) = figure.subfigs[0].legends
     assert [text.get_text() for text in legend.get_texts()] == ["SL", "COSC"]
     assert not any(legend.get_window_extent().overlaps(ax.get_tightbbox()) for ax in figure.axes)
 
 
+def test_a_row_for_each_group_of_methods(table):
+    figure = plot_measures(table, "one", [["COSC", "SL"], ["COSC", "CSP", "never"], ["COSC", "never"]])
+    assert [[line.get_label() for line in part.axes[0].lines] for part in figure.subfigs] == [
+        ["COSC", "SL"],
+        ["COSC", "CSP"],
+    ]
+
+
+def test_one_bad_line_leaves_the_others_readable(table):
+    table.loc[table["method"] == "SL", "cut"] *= 50
+    for ax in plot_measures(table, "one", [METHODS]).axes:
+        top = ax.get_ylim()[1]
+        others = max(line.get_ydata().max() for line in ax.lines if line.get_label() != "SL")
+        assert others < top
+        worst = max(line.get_ydata().max() for line in ax.lines)
+        assert (worst > top) == (ax.get_ylabel() == "normalized cut")
+        assert [text.get_text() for text in ax.texts] == ([f"SL: up to {worst:.2g}"] if worst > top else [])
+
+
 def test_zero_pairs_have_a_place(table):
     table.loc[table["n_pairs"] == 5, "n_pairs"] = 0
-    assert plot_measures(table, "one").axes[0].get_xscale() == "symlog"
+    assert plot_measures(table, "one", [METHODS]).axes[0].get_xscale() == "symlog"
 
 
 def test_a_dataset_without_results(table):
     with pytest.raises(ValueError, match="no finished cell of dataset 'three'"):
-        plot_measures(table, "three")
+        plot_measures(table, "three", [METHODS])
 
 
 def test_noise_has_a_row_per_share_and_a_column_per_dataset(table):

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -11,43 +12,46 @@ from experiments.methods import default_methods
 from experiments.record import read_table
 from experiments.reproduce import reproduce
 from experiments.stamp import REPOSITORY, commit
-from experiments.studies import STUDIES
+from experiments.studies import GROUPS, STUDIES
 from tightcut import __version__, datasets
 
 
-def test_a_miniature_of_pccc(tmp_path):
-    table = reproduce("pccc", tmp_path, quick=True, trials=1)
-    assert table["status"].tolist() == ["ok", "ok"]
-    assert len(read_table(tmp_path / "pccc.csv")) == 2
-    page = (tmp_path / "index.md").read_text()
-    assert "made by `python -m experiments pccc --quick --trials 1`" in page
-    assert f"commit {commit()}; " in page
-    assert "**A miniature**" in page
-    (row,) = (line for line in page.splitlines() if line.startswith("| wdbc"))
-    cosc = table.loc[table["method"] == "COSC", "ari"].item()
-    assert row.split(" | ")[1:4] == ["5.0%", "1", f"{cosc:.3f}"]
-    assert row.endswith("PCCC 0.931 |")
-    facts = json.loads((tmp_path / "pccc.json").read_text())
+@pytest.fixture
+def few_methods(monkeypatch):
+    """The two-cluster study in miniature, with four of its methods."""
+    (plan,) = STUDIES["binary"].quick
+    few = replace(plan, methods=("COSC", "default", "SL", "SCLC"))
+    monkeypatch.setitem(STUDIES, "binary", replace(STUDIES["binary"], quick=(few,)))
+
+
+def test_a_miniature_of_binary_with_its_pages(tmp_path, few_methods):  # noqa: ARG001
+    table = reproduce("binary", tmp_path, quick=True, trials=1)
+    assert table["status"].tolist() == ["ok"] * 8
+    assert len(read_table(tmp_path / "binary.csv")) == 8
+    index = (tmp_path / "index.md").read_text()
+    assert "made by `python -m experiments binary --quick --trials 1`" in index
+    assert f"commit {commit()}; " in index
+    assert "**A miniature**" in index
+    assert "| [wdbc](binary_wdbc.md) | " in index
+    facts = json.loads((tmp_path / "binary.json").read_text())
     assert set(facts["versions"]) >= {"tightcut", "python", "numpy"}
     assert facts["commits"] == [commit()]
 
-    (tmp_path / "pccc.json").write_text(json.dumps(facts | {"machine": "the one that did the work"}))
-    reproduce("pccc", tmp_path, quick=True, trials=1)
-    assert "the one that did the work" in (tmp_path / "index.md").read_text()
-
-
-def test_a_miniature_of_binary_with_its_figure_and_its_statement(tmp_path, monkeypatch):
-    from dataclasses import replace
-
-    (plan,) = STUDIES["binary"].quick
-    small = replace(STUDIES["binary"], quick=(replace(plan, methods=("COSC", "SL", "SCLC")),))
-    monkeypatch.setitem(STUDIES, "binary", small)
-    reproduce("binary", tmp_path, quick=True, trials=1)
     assert (tmp_path / "binary_wdbc.png").stat().st_size > 5000
-    page = (tmp_path / "index.md").read_text()
+    page = (tmp_path / "binary_wdbc.md").read_text()
     assert "2 numbers of pairs from 20 to 200, 1 trial. In error, COSC" in page
     assert "![wdbc: error, cut and violated fraction](binary_wdbc.png)" in page
     assert "| SL | " in page
+    smallest = table.query("method == 'COSC' and n_pairs == 20")["smallest"].item()
+    assert f"With 20 pairs the smallest cluster of COSC holds {smallest:.1%} of the points" in page
+
+    claims = (tmp_path / "claims.md").read_text()
+    assert "Two clusters, COSC: 0 of 2 fits violate a pair." in claims
+    assert "[What the paper claims, and what we found](claims.md)" in index
+
+    (tmp_path / "binary.json").write_text(json.dumps(facts | {"machine": "the one that did the work"}))
+    reproduce("binary", tmp_path, quick=True, trials=1)
+    assert "the one that did the work" in (tmp_path / "index.md").read_text()
 
 
 def test_a_miniature_of_the_toy(tmp_path):
@@ -68,10 +72,11 @@ def test_studies_name_data_and_methods_that_exist():
             assert set(plan.datasets) <= set(datasets.list_datasets())
             assert set(plan.methods) <= set(study.methods())
     assert set(default_methods()) == set(STUDIES["binary"].plans[0].methods)
+    assert set(default_methods()) == {method for group in GROUPS for method in group}
 
 
 def test_an_unknown_study(tmp_path):
-    with pytest.raises(ValueError, match="Unknown study 'binery'; there are binary, multiway, noise, pccc"):
+    with pytest.raises(ValueError, match="Unknown study 'binery'; there are binary, multiway, noise, tradeoff, toy"):
         reproduce("binery", tmp_path)
 
 
@@ -83,7 +88,7 @@ def test_the_command(tmp_path):
     assert f"toy: 3 rows in {tmp_path / 'toy.csv'}" in command("toy").stdout
     wrong = command("toys")
     assert wrong.returncode == 2
-    assert "unknown study 'toys'; there are binary, multiway, noise, pccc, tradeoff, toy" in wrong.stderr
+    assert "unknown study 'toys'; there are binary, multiway, noise, tradeoff, toy" in wrong.stderr
 
 
 def test_the_committed_tables_can_be_read():

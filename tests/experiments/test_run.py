@@ -45,7 +45,7 @@ def test_rows_say_what_the_same_fit_says():
     assert row["error"] == clustering_error(iris.y, labels)
     assert row["cut"] == pytest.approx(normalized_cut(affinity, labels))
     assert row["violated"] == violated_fractions(pairs, labels).all == 0
-    assert pd.isna(row["fraction"])
+    assert row["smallest"] == np.bincount(labels).min() / 150
 
 
 def test_every_method_sees_the_same_pairs_and_the_same_graph(blobs, tmp_path):
@@ -99,16 +99,19 @@ def test_the_number_of_jobs_changes_nothing_but_the_time(blobs):
     pd.testing.assert_frame_equal(one.drop(columns="seconds"), two.drop(columns="seconds"))
 
 
-def test_fractions_of_the_points_and_a_graph_of_ones_own(blobs):
+def test_a_dataset_with_a_graph_and_a_method_with_its_own(blobs):
     X, y = blobs
     own = knn_affinity(X, 4)
-    table = run({"COSC": QUICK}, {"blobs": (X, y, own)}, [0.25], trials=1)
-    assert (table["n_pairs"][0], table["fraction"][0]) == (45, 0.25)
+    table = run({"COSC": QUICK, "default": Method(QUICK, own_graph=True)}, {"blobs": (X, y, own)}, [45], trials=1)
     model = COSC(2, effort=0.3, affinity="precomputed", random_state=0)
-    pairs = draw_constraints(y, Cell("blobs", "any", 0.25, 0.0, 0), seed=0)
+    pairs = draw_constraints(y, Cell("blobs", "any", 45, 0.0, 0), seed=0)
     assert table["cut"][0] == pytest.approx(
         model.fit(own, must_link=pairs.must_link, cannot_link=pairs.cannot_link).cut_
     )
+    labels = (
+        COSC(2, effort=0.3, random_state=0).fit(X, must_link=pairs.must_link, cannot_link=pairs.cannot_link).labels_
+    )
+    assert table["cut"][1] == pytest.approx(normalized_cut(own, labels))
 
 
 def test_noise_is_exact_and_beliefs_tell_about_it(blobs):

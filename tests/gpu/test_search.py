@@ -8,7 +8,7 @@ from tightcut import Constraints, Graph, cluster, knn_affinity
 from tightcut.clustering import cluster as module
 from tightcut.search import evolve as search
 from tightcut.search.constrained_graph import ConstrainedGraph
-from tightcut.search.k_way import ManyClusters
+from tightcut.search.k_way import ManyClusters, random_labels
 from tightcut.search.options import SearchOptions
 from tightcut.search.two_way import TwoClusters, reduce_to_units
 
@@ -55,7 +55,7 @@ def states(problem, count, seed=0):
     rng = np.random.default_rng(seed)
     if isinstance(problem, TwoClusters):
         return [rng.choice(np.array([-1, 1], np.int8), problem.size) for _ in range(count)]
-    return [problem.random_labels(rng) for _ in range(count)]
+    return [random_labels(problem.size, problem.k, rng) for _ in range(count)]
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ QUICK = {"effort": 0.2, "random_state": 0}
 
 
 def wheel(rim):
-    """A hub joined to every vertex of a cycle."""
+    """A hub joined to every vertex of a cycle, which needs a colour of its own; no four vertices are all joined."""
     return [(i, (i + 1) % rim) for i in range(rim)] + [(i, rim) for i in range(rim)]
 
 
@@ -366,12 +366,6 @@ def test_fill_empty_leaves_no_cluster_empty_and_breaks_no_cannot_link():
 def test_fill_empty_gives_every_vertex_its_own_cluster():
     filled = fill_empty(relations(7, None), np.zeros(7, np.int32), 7)
     assert sorted(filled.tolist()) == list(range(7))
-
-
-def wheel(spokes):
-    """An odd wheel: the rim needs three colours, the hub a fourth; no four vertices are all joined."""
-    rim = [(i, (i + 1) % spokes) for i in range(spokes)]
-    return rim + [(i, spokes) for i in range(spokes)]
 
 
 def test_the_automatic_number_of_clusters_can_satisfy_the_cannot_links():

@@ -9,7 +9,7 @@ from toys import assert_clustering, k_partition_table, partitions_into
 
 from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster, knn_affinity
 from tightcut.search.influence import neighbour_relations, with_influence
-from tightcut.search.k_way import ManyClusters, Prices
+from tightcut.search.k_way import ManyClusters, Prices, random_labels
 from tightcut.search.partition import merge_must_links
 
 
@@ -86,7 +86,7 @@ def test_starts_are_compared_by_violations_at_the_low_price_and_shares_at_their_
     problem = with_influence(plain, 2.0, relations)
     rng = np.random.default_rng(0)
     for _ in range(20):
-        labels = problem.random_labels(rng)
+        labels = random_labels(problem.size, problem.k, rng)
         shares = 2.0 * plain.prices.low * float(relations.toarray()[labels[:, None] == labels].sum()) / 2
         expected = reduced.cut(labels, 3) + plain.prices.low * reduced.violated(labels) + shares
         assert problem.compare(labels)[0] == pytest.approx(expected, rel=1e-6)

@@ -19,7 +19,7 @@ from tightcut.search import evolve as search
 from tightcut.search import multilevel as levels_module
 from tightcut.search import starts
 from tightcut.search.constrained_graph import ConstrainedGraph
-from tightcut.search.k_way import ManyClusters, Prices
+from tightcut.search.k_way import ManyClusters, Prices, random_labels
 from tightcut.search.multilevel import coarsen, coarsest
 from tightcut.search.options import SearchOptions
 from tightcut.search.signed_graph import PASSES, PATIENCE, SignedGraph
@@ -361,7 +361,7 @@ def test_a_solution_far_from_the_best_is_kept_but_not_joined(graph, monkeypatch)
     problem = ManyClusters.of(ConstrainedGraph.from_graph(graph, Constraints.from_pairs(graph.n_vertices)), 3)
     rng = np.random.default_rng(0)
     good = [search.improve(problem, problem.start(np.random.default_rng(seed))[1]) for seed in range(3)]
-    noise = problem.judge(problem.random_labels(rng))
+    noise = problem.judge(random_labels(problem.size, problem.k, rng))
     assert noise[0] > search.STAGES.close * min(good)[0]
     agreed = []
     agreement = ManyClusters.agreement

@@ -12,6 +12,7 @@ import pytest
 
 from tightcut.exceptions import MissingPackageError
 from tightcut.files import DataOptions, InputError, read_data, read_pairs, read_table, sources
+from tightcut.files.tables import SUGGESTIONS
 
 CSV = "name,x,y\nann,1.5,2\nbob,3,4.25\n"
 ROWS = [("ann", 1.5, 2.0), ("bob", 3.0, 4.25)]
@@ -266,12 +267,23 @@ class TestMissingValues:
         path.write_text("name,x,y\na,1,10\nb,,20\nc,3,NA\nd,,\ne,5,60\n")
         return path
 
-    def test_they_are_counted_over_the_whole_file(self, holes):
-        message = (
-            r"line 3, column 'x': .* Missing in all: 4 values \(2 in 'x', 2 in 'y'\), in 3 of 5 rows. --missing drop"
-        )
+    @pytest.mark.parametrize(
+        ("suggest", "message"),
+        [
+            (
+                SUGGESTIONS,
+                r"line 3, column 'x': .* Missing in all: 4 values \(2 in 'x', 2 in 'y'\), in 3 of 5 rows. --missing drop",
+            ),
+            ((), r"in 3 of 5 rows\.$"),
+            (
+                ("drop", "missing mean"),
+                r"rows\. --missing mean fills in the mean of the column\. Or leave .* --drop x;",
+            ),
+        ],
+    )
+    def test_they_are_counted_and_what_a_command_has_is_suggested(self, holes, suggest, message):
         with pytest.raises(InputError, match=message):
-            read_data(holes, DataOptions(id="name"))
+            read_data(holes, DataOptions(id="name", suggest=suggest))
 
     def test_a_single_one(self, tmp_path):
         (tmp_path / "hole.csv").write_text("x,y\n1,2\n,3\n")
@@ -279,14 +291,6 @@ class TestMissingValues:
             InputError, match=r"remove the row. --missing drop gives the row no label, --missing mean fills"
         ):
             read_data(tmp_path / "hole.csv")
-
-    def test_only_what_a_command_has_is_suggested(self, holes):
-        with pytest.raises(InputError, match=r"in 3 of 5 rows\.$"):
-            read_data(holes, DataOptions(id="name", suggest=()))
-        with pytest.raises(
-            InputError, match=r"rows\. --missing mean fills in the mean of the column\. Or leave .* --drop x;"
-        ):
-            read_data(holes, DataOptions(id="name", suggest=("drop", "missing mean")))
 
     def test_the_mean(self, holes):
         data = read_data(holes, DataOptions(id="name", missing="mean"))
@@ -327,9 +331,17 @@ class TestCategories:
         path.write_text("x,kind,y\n1,dog,5\n2,cat,6\n3,dog,7\n4,,8\n")
         return path
 
-    def test_text_is_refused_and_encoding_suggested(self, animals):
-        with pytest.raises(InputError, match="column 'kind' holds text such as 'dog'.* --encode kind"):
-            read_data(animals)
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({}, "column 'kind' holds text such as 'dog'.* --encode kind"),
+            ({"encode": ("kind",)}, "line 5, column 'kind': the value is missing, as in 1 of 4 rows"),
+            ({"encode": ("kind",), "drop": ("kind",)}, "column 'kind' is not used for clustering"),
+        ],
+    )
+    def test_mistakes(self, animals, options, message):
+        with pytest.raises(InputError, match=message):
+            read_data(animals, DataOptions(**options))
 
     def test_each_value_becomes_a_column(self, animals):
         data = read_data(animals, DataOptions(encode=("kind",), missing="drop"))
@@ -337,9 +349,7 @@ class TestCategories:
         assert data.points.tolist() == [[1, 0, 1, 5], [2, 1, 0, 6], [3, 0, 1, 7]]
         assert data.notes[0] == "Column 'kind' became 2 columns of 0 and 1, one for each value."
 
-    def test_missing_categories(self, animals):
-        with pytest.raises(InputError, match="line 5, column 'kind': the value is missing, as in 1 of 4 rows"):
-            read_data(animals, DataOptions(encode=("kind",)))
+    def test_missing_categories_become_the_share_of_each(self, animals):
         filled = read_data(animals, DataOptions(encode=("kind",), missing="mean"))
         np.testing.assert_allclose(filled.points[3], [4, 1 / 3, 2 / 3, 8])
 
@@ -347,10 +357,6 @@ class TestCategories:
         (tmp_path / "a.csv").write_text("name,x\n" + "".join(f"p{row},{row}\n" for row in range(150)))
         with pytest.raises(InputError, match="150 different values, such as 'p0'.*--id name"):
             read_data(tmp_path / "a.csv", DataOptions(encode=("name",)))
-
-    def test_a_column_that_is_not_used(self, animals):
-        with pytest.raises(InputError, match="column 'kind' is not used for clustering"):
-            read_data(animals, DataOptions(encode=("kind",), drop=("kind",)))
 
 
 def test_pairs_from_a_workbook(tmp_path):

@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from tightcut import COSC, knn_affinity
+from tightcut import COSC, KnnAffinity, knn_affinity
 from tightcut.files import DataOptions, InputError, large, open_points, read_data
 
 POINTS = np.random.default_rng(0).normal(size=(500, 4))
@@ -96,7 +96,7 @@ def test_opening_parquet_takes_less_memory_than_it_holds(tmp_path):
 def test_the_estimator_clusters_a_mapped_file(tmp_path):
     points = POINTS + 3 * (np.arange(500) % 2)[:, None]
     mapped = open_points(save(tmp_path / "points.npy", points))
-    model = COSC(neighbors="blocked", effort=0.3, random_state=0)
+    model = COSC(affinity=KnnAffinity(neighbors="blocked"), effort=0.3, random_state=0)
     expected = model.fit(points).labels_
     np.testing.assert_array_equal(model.fit(mapped).labels_, expected)
     assert isinstance(model._state.points.base, np.memmap)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tightcut import Constraints
+from tightcut.problem.closure import check_pair_count, pairs_between, pairs_within
 from tightcut.problem.pairs import merge_pairs, read_beliefs, read_n_points, read_pairs
-from tightcut.problem.products import check_pair_count, pairs_between, pairs_within
 
 PAIRS = [(0, 3), (4, 1), (2, 9)]
 

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.stats import rankdata
 from sklearn.datasets import make_blobs
 
-from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError, knn_affinity
+from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError, KnnAffinity, knn_affinity
 from tightcut.datasets import sample_constraints
 from tightcut.neighbors import KnnSettings, check_points, find_neighbors
 from tightcut.neighbors.diffusion import diffused
@@ -19,6 +19,7 @@ from tightcut.selection.held_out import hold_out
 from tightcut.selection.probe import short_search
 
 POINTS = np.random.default_rng(0).normal(size=(200, 4))
+APART = KnnAffinity(connect=False)
 
 
 def mixed_units(n=240, seed=0):
@@ -235,6 +236,25 @@ def assert_three_scales_and_learned_distances_for_the_best(choice):
     assert sorted(one.setting.scale for one in plain) == ["none", "quantile", "standard"]
     best = max(plain, key=lambda one: one.gain)
     assert learned == {plain[0].setting.scale, best.setting.scale}
+
+
+def test_where_the_default_errs_nowhere_no_other_candidate_is_tried():
+    X, y = make_blobs(120, centers=[[0, 0], [30, 0]], random_state=0)
+    pairs = sample_constraints(y, 120, random_state=0)
+    (only,) = COSC(2, effort=0, random_state=0, affinity=APART).fit(X, constraints=pairs).choice_.candidates
+    assert only.setting == Setting()
+    assert only.agreement == pytest.approx(1)
+
+
+def test_standardised_columns_are_not_scaled_again():
+    y = np.arange(150) % 2
+    X = POINTS[:150] + 0.4 * y[:, None] * [1, -1, 1, -1]
+    X = fit_scale(X, "standard").transform(X)
+    known = sample_constraints(y, 150, random_state=0)
+    tried = COSC(2, effort=0, random_state=0, affinity=APART).fit(X, constraints=known).choice_.candidates
+    assert [one.setting.scale for one in tried if not one.setting.learn_distances] == ["none", "quantile"]
+    scaled_up = COSC(2, effort=0, random_state=0, affinity=APART).fit(X * [1, 1, 1, 2], constraints=known)
+    assert "standard" in [one.setting.scale for one in scaled_up.choice_.candidates]
 
 
 @pytest.mark.slow

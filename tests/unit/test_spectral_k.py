@@ -11,7 +11,7 @@ from sklearn.preprocessing import scale
 from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError, knn_affinity
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.feasibility import conflict_graph
-from tightcut.search.spectral_k import _greedy_colours, choose_n_clusters
+from tightcut.search.spectral_k import _greedy_colours, choose_n_clusters, smallest_eigenvalues
 
 
 def graph_of(X):
@@ -105,6 +105,12 @@ def test_what_was_meant_by_a_number_of_clusters(value, hint):
         ValueError, match=f'or "auto"; got {value!r}\\.' + (f" Did you mean {hint}\\?" if hint else "$")
     ):
         COSC(value).fit(np.eye(4))
+
+
+def test_eigenvalues_that_do_not_converge_are_an_error(monkeypatch):
+    monkeypatch.setattr("tightcut.search.spectral_k.largest_eigenpairs", lambda *_, **__: (np.ones(1), None))
+    with pytest.raises(np.linalg.LinAlgError, match="1 of 3 eigenvalues of the graph converged"):
+        smallest_eigenvalues(graph_of(np.random.default_rng(0).normal(size=(30, 2))), 3)
 
 
 def test_one_set_of_points_leaves_nothing_to_choose():

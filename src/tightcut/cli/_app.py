@@ -22,8 +22,8 @@ BAD_INPUT, INCONSISTENT = 1, 3
 # In the order of the help. Each has a module of its name; those about the package share one.
 MISCELLANEOUS = ("datasets", "demo", "warmup", "info")
 COMMANDS = (
-    "cluster", "cluster-graph", "update", "predict", "resolve", "ask", "check", "audit", "tradeoff", "evaluate",
-    *MISCELLANEOUS,
+    "cluster", "cluster-graph", "update", "predict", "resolve", "ask", "check", "audit", "tradeoff", "certify", "verify",
+    "evaluate", *MISCELLANEOUS,
 )  # fmt: skip
 EPILOG = """\b
 Exit codes:

@@ -27,33 +27,27 @@ page_options = opt.together(
 )
 
 
-def check_packages() -> None:
-    """Refuse to begin without the packages that the page needs."""
-    missing = [name for name in ("starlette", "uvicorn") if util.find_spec(name) is None]
-    if missing:
-        raise missing_package("The page", "ask", *missing, otherwise="ask in the terminal with --console")
+def checked_journal(data: str | Path, options: dict[str, Any]) -> Path | None:
+    """Where the answers are kept: as told, or beside the work if the data are a file; None for nowhere.
 
-
-def journal_of(data: str | Path, answers: Path | None) -> Path | None:
-    """Where the answers are kept: as told, or beside the work if the data are a file."""
-    if answers is not None:
-        return answers
-    path = Path(data)
-    return Path(f"{path.stem}.answers.jsonl") if path.exists() else None
-
-
-def check_journal(journal: Path | None) -> None:
-    """Refuse a journal that could not be written, before anything is computed."""
+    An error, before anything is computed, if the page lacks a package or the journal could not be written.
+    """
     from tightcut.files.write import check_folder
 
+    missing = [name for name in ("starlette", "uvicorn") if util.find_spec(name) is None]
+    if missing and not options["in_terminal"]:
+        raise missing_package("The page", "ask", *missing, otherwise="ask in the terminal with --console")
+    default = Path(f"{Path(data).stem}.answers.jsonl") if Path(data).exists() else None
+    journal = options["answers"] or default
     if journal is None:
-        return
+        return None
     if journal.is_dir():
         raise ValueError(f"--answers {journal} is a directory; name a file in it, such as {journal / 'answers.jsonl'}.")
     if not journal.exists():
         check_folder(journal)
     elif not os.access(journal, os.W_OK):
         raise ValueError(f"You have no permission to write to {journal}; copy it, and name the copy with --answers.")
+    return journal
 
 
 def note_journal(journal: Path | None, console: Console) -> None:
@@ -81,10 +75,9 @@ def serve_page(
     begin: Callable[[], QuestionSession],
     X: Any,
     affinity: str,
+    options: dict[str, Any],
     console: Console,
-    port: int,
     *,
-    no_browser: bool,
     to_stderr: bool = False,
 ) -> None:
     """Ask on a page until Ctrl-C."""
@@ -92,12 +85,12 @@ def serve_page(
 
     from tightcut.ask.page.server import HOST, bound_socket, new_token, serve
 
-    sock, token = bound_socket(port), new_token()
+    sock, token = bound_socket(options["port"]), new_token()
     address = f"http://{HOST}:{sock.getsockname()[1]}/{token}/"
     desk.start(begin, X, affinity=affinity)
     click.echo(address, err=to_stderr)
     console.note("Open this address in a browser on this machine. Ctrl-C ends.")
-    if not no_browser:
+    if not options["no_browser"]:
         webbrowser.open(address)
     try:
         serve(desk, sock, token)

@@ -11,7 +11,7 @@ import click
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, printable
-from tightcut.cli._page import check_journal, check_packages, journal_of, leave, note_journal, page_options, serve_page
+from tightcut.cli._page import leave, note_journal, page_options, serve_page
 from tightcut.utils.display import counted
 
 if TYPE_CHECKING:
@@ -44,20 +44,17 @@ def check_options(options: dict[str, Any]) -> None:
         opt.refuse(("id", "show"), "goes with --records; name that table as well.")
 
 
-def check_asking(edges: Path, options: dict[str, Any]) -> None:
-    """Refuse what would keep a person from being asked, before anything is computed."""
-    if not options["in_terminal"]:
-        check_packages()
-    check_journal(journal_of(edges, options["answers"]))
-
-
 def ask_about(
-    found: Resolution, records: Records | None, edges: Path, options: dict[str, Any], console: Console
+    found: Resolution,
+    records: Records | None,
+    title: str,
+    journal: Path | None,
+    options: dict[str, Any],
+    console: Console,
 ) -> Resolution:
     """The resolution with a person's answers as rules; of the records the fields are shown, or their ids alone."""
     from tightcut.ask.page.items import Things
 
-    journal = journal_of(edges, options["answers"])
     things = Things(list(map(str, found.ids.tolist()))) if records is None else records.things(found, options["show"])
     session = found.session(journal)
     note_journal(journal, console)
@@ -71,12 +68,8 @@ def ask_about(
     else:
         from tightcut.ask.page.controller import Desk
 
-        desk = Desk(
-            things, title=edges.stem, journal=None if journal is None else str(journal), kind="pair", records=True
-        )
-        begin = lambda: session  # noqa: E731
-        shown = {"port": options["port"], "no_browser": options["no_browser"], "to_stderr": True}
-        serve_page(desk, begin, None, "precomputed", console, **shown)
+        desk = Desk(things, title=title, journal=None if journal is None else str(journal), kind="pair", records=True)
+        serve_page(desk, lambda: session, None, "precomputed", options, console, to_stderr=True)
     return session.resolution()
 
 

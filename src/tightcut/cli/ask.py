@@ -13,7 +13,7 @@ import click
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, printable
-from tightcut.cli._page import check_journal, check_packages, journal_of, leave, note_journal, page_options, serve_page
+from tightcut.cli._page import checked_journal, leave, note_journal, page_options, serve_page
 from tightcut.utils.display import counted
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ FOR_TABLES = ("id", "columns", "drop", "decimal", "missing")
 @page_options
 @opt.seed_option
 @opt.console_options("quiet")
-def ask(data: str, in_terminal: bool, port: int, no_browser: bool, console: Console, **options: Any) -> None:
+def ask(data: str, console: Console, **options: Any) -> None:
     """Ask a person where the rows of DATA belong, and cluster them by the answers.
 
     DATA is a table of numbers (CSV, TSV, Parquet), an array of points or of pictures (NPY, NPZ), a graph as in `tightcut
@@ -58,19 +58,14 @@ def ask(data: str, in_terminal: bool, port: int, no_browser: bool, console: Cons
       tightcut ask features.npy --images photographs
       tightcut ask model.tcut
     """  # noqa: D301 (\b is for click)
-    if not in_terminal:
-        check_packages()
-    journal = journal_of(data, options["answers"])
-    check_journal(journal)
+    journal = checked_journal(data, options)
     model = _model(data)
     source = _source(data, options, console) if model is None else _model_source(model, data, options)
     _check_before_the_page(source, journal, options["n_clusters"])
     note_journal(journal, console)
     begin = partial(_session, source, journal, options, model)
-    if in_terminal:
-        kept = _in_terminal(source, journal, begin, options, console)
-    else:
-        kept = _on_page(source, journal, begin, options, console, port, no_browser=no_browser)
+    put = _in_terminal if options["in_terminal"] else _on_page
+    kept = put(source, None if journal is None else str(journal), begin, options, console)
     if kept and model is not None:
         console.note(f"To take the answers into the model: tightcut update {data} --constraints {kept}")
 
@@ -152,7 +147,7 @@ def _session(source: QuestionData, journal: Path | None, options: dict[str, Any]
 
 
 def _in_terminal(
-    source: QuestionData, journal: Path | None, begin: Callable[[], Session], options: dict[str, Any], console: Console
+    source: QuestionData, journal: str | None, begin: Callable[[], Session], options: dict[str, Any], console: Console
 ) -> str | None:
     """Ask in the terminal; returns where the answers are."""
     from tightcut.ask.page.terminal import converse
@@ -161,21 +156,14 @@ def _in_terminal(
     session = begin()
     converse(session, source.things, input, lambda text: click.echo(printable(text)), options["kind"])
     progress = session.progress()
-    kept = leave(session, None if journal is None else str(journal), console)
+    kept = leave(session, journal, console)
     known = f"{counted(session.n_answers_, 'answer')}, {counted(len(session.groups), 'group')}"
     click.echo(f"{known}, {progress.settled:.0%} settled.")
     return kept
 
 
 def _on_page(
-    source: QuestionData,
-    journal: Path | None,
-    begin: Callable[[], Session],
-    options: dict[str, Any],
-    console: Console,
-    port: int,
-    *,
-    no_browser: bool,
+    source: QuestionData, journal: str | None, begin: Callable[[], Session], options: dict[str, Any], console: Console
 ) -> str | None:
     """Ask on the page; returns where the answers are."""
     from tightcut.ask.page.controller import Desk
@@ -183,9 +171,9 @@ def _on_page(
     desk = Desk(
         source.things,
         title=source.title,
-        journal=None if journal is None else str(journal),
+        journal=journal,
         kind=options["kind"],
         address=lambda row: f"image/{row}",
     )
-    serve_page(desk, begin, source.X, source.affinity, console, port, no_browser=no_browser)
+    serve_page(desk, begin, source.X, source.affinity, options, console)
     return desk.journal

@@ -20,15 +20,6 @@ if TYPE_CHECKING:
     from tightcut import GraphClustering, NeighborEdges
 
 EXISTING = opt.FilePath(path_type=Path, exists=True)
-# What a summary calls its values where a person reads it.
-TITLES = {
-    "n_vertices": "vertices",
-    "sizes": "clusters",
-    "n_units": "levels",
-    "n_violations": "violated",
-    "n_edges": "edges",
-    "neighbor_recall": "recall",
-}
 OF_POINTS = ("metric", "n_neighbors", "neighbors", "symmetrize")
 
 
@@ -102,7 +93,9 @@ def cluster_graph(
         settings = {"overwrite": console.force, "compute_kwargs": {"scheduler": "sync"}}
         found.labels.to_parquet(str(output), write_index=False, **settings)
     values = _summary(found, graph, time.perf_counter() - started) | {"labels": output}
-    console.show(values, in_columns({TITLES.get(name, name): value for name, value in values.items()}))
+    console.show(
+        values, in_columns({name.removeprefix("n_").replace("_", " "): value for name, value in values.items()})
+    )
 
 
 def _neighbors(points: Path, options: dict[str, Any], client: Any, folder: Path, console: Console) -> NeighborEdges:

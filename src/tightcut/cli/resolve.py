@@ -10,7 +10,8 @@ import click
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, in_columns
-from tightcut.cli._resolve_ask import Records, ask_about, asking_options, check_asking, check_options
+from tightcut.cli._page import checked_journal
+from tightcut.cli._resolve_ask import Records, ask_about, asking_options, check_options
 from tightcut.utils.display import counted
 
 if TYPE_CHECKING:
@@ -80,13 +81,12 @@ def resolve(
     targets = {"clusters": output, "cut_edges": cut_edges, "doubtful": doubtful}
     inputs = [edges, *(options[name] for name in ("constraints", "labels", "records", "answers"))]
     console.check_files(inputs, output, tables=[cut_edges, doubtful], check_table=check_columns_writable)
-    if options["ask"]:
-        check_asking(edges, options)
+    journal = checked_journal(edges, options) if options["ask"] else None
     started = time.perf_counter()
     found = _resolved(edges, options, console)
     records = None if options["records"] is None else Records.read(options["records"], options["id"], found)
     if options["ask"]:
-        found = ask_about(found, records, edges, options, console)
+        found = ask_about(found, records, edges.stem, journal, options, console)
     if records is not None:
         found = records.added_to(found, console)
     results = _summary(found, time.perf_counter() - started)

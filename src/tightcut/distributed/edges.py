@@ -83,14 +83,14 @@ def survey(runner: Runner, frame: Any, place: Level) -> Vertices:
     """Check every row, and find the vertices, a range of identifiers at a time; uses the folder of `place`."""
     import dask
 
-    look = dask.delayed(_look_at, pure=False)
+    look = dask.delayed(_survey_partition, pure=False)
     parts = frame.to_delayed()
     samples = runner.compute("read", [look(part, number, place) for number, part in enumerate(parts)])
     bounds = np.sort(np.concatenate(samples))[:: IDS_OF_A_RANGE // SAMPLED].tolist()
     if not bounds:
         raise ValueError("There are no edges: every partition is empty.")
     ranges = [(place, len(parts), *ends) for ends in zip(bounds, [*bounds[1:], None], strict=True)]
-    found = runner.map("read, merge", _merged, ranges)
+    found = runner.map("read, merge", _merge_range, ranges)
     place.delete("seen-*")
     vertices = Vertices(*(np.concatenate(column) for column in zip(*found, strict=True)))
     largest = float(vertices.degrees.max())
@@ -99,9 +99,9 @@ def survey(runner: Runner, frame: Any, place: Level) -> Vertices:
     return vertices
 
 
-def _look_at(frame: pd.DataFrame, number: int, place: Level) -> np.ndarray:
-    """Keep what a partition says of its vertices; returns the first identifier and every k-th."""
-    i, j, weight = _checked(frame, number)
+def _survey_partition(frame: pd.DataFrame, number: int, place: Level) -> np.ndarray:
+    """Save the vertices of a partition with their degrees; returns the first identifier and every k-th."""
+    i, j, weight = _check_columns(frame, number)
     ids, at, arcs = np.unique(np.concatenate([i, j]), return_inverse=True, return_counts=True)
     proper = np.where(i == j, 0.0, weight)
     degrees = np.bincount(at, np.concatenate([proper, proper]), len(ids))
@@ -109,8 +109,8 @@ def _look_at(frame: pd.DataFrame, number: int, place: Level) -> np.ndarray:
     return ids[::SAMPLED]
 
 
-def _merged(place: Level, n_parts: int, first: int, stop: int | None) -> Survey:
-    """What all partitions say of the vertices first, ..., stop - 1."""
+def _merge_range(place: Level, n_parts: int, first: int, stop: int | None) -> Survey:
+    """Identifiers first, ..., stop - 1 that occur in any partition, their numbers of arcs and their degrees."""
     pieces = []
     for number in range(n_parts):
         columns = place.arrays(*(f"seen-{number}-{name}" for name in ("ids", "arcs", "degrees")))
@@ -122,7 +122,7 @@ def _merged(place: Level, n_parts: int, first: int, stop: int | None) -> Survey:
     return ids, np.bincount(at, arcs, len(ids)).astype(np.int64), np.bincount(at, degrees, len(ids))
 
 
-def _checked(frame: pd.DataFrame, number: int) -> Survey:
+def _check_columns(frame: pd.DataFrame, number: int) -> Survey:
     """The columns of a partition as arrays, or an error that names the first bad row."""
     for name in COLUMNS[:2]:
         kind = frame[name].dtype
@@ -160,14 +160,14 @@ def _write_run(frame: pd.DataFrame, number: int, points: Level, level: Level) ->
     ids, unit = points.arrays("ids", "unit")
     i, j, weight = (frame[name].to_numpy() for name in COLUMNS)
     kept = (i != j) & (weight > 0)
-    i, j = (unit[_places(ids, column[kept])] for column in (i, j))
+    i, j = (unit[_place_of(ids, column[kept])] for column in (i, j))
     i, j = np.concatenate([i, j]), np.concatenate([j, i])
     order = np.argsort(i, kind="stable")
     # Not added up before all arcs of two units are together: the sums would depend on the partitions.
     level.write_run(number, i[order], j[order], np.tile(weight[kept].astype(np.float64), 2)[order])
 
 
-def _places(ids: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _place_of(ids: np.ndarray, values: np.ndarray) -> np.ndarray:
     if ids[0] == 0 and ids[-1] == len(ids) - 1:
         return values
     return np.searchsorted(ids, values)

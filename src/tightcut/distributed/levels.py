@@ -1,7 +1,7 @@
 """A graph on disk: blocks of units with all their arcs, and arrays with an entry per unit.
 
 Arcs are many and stay on disk but for the block that a task works on. Arrays with an entry per unit are few. Both are mapped
-into memory by whatever task needs them.
+into memory by the tasks that need them.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def write_level(runner: Runner, stage: str, runs: list[Any], level: Level) -> np
     -----
     The group-by of Dask would spread the arcs of a unit over all partitions, and its shuffle keeps its state on workers and
     takes several times the memory: of two workers of 1 GiB both died, again and again, over four million arcs at a time. Here
-    a task holds one run or one block, and whatever it needs is in files.
+    a task holds one run or one block, and everything else is in files.
     """
     level.folder.mkdir(parents=True, exist_ok=True)
     runner.compute(f"{stage}, sort", runs)

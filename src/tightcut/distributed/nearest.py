@@ -105,22 +105,20 @@ def _nearest_in(
     k = min(k, blocks.size_of(other) - own)
     if k == 0:
         return np.empty((len(queries), 0)), np.empty((len(queries), 0), np.int64)
+    index: Neighbors
     if search == "approximate":
         index = pickle.loads(_index_file(blocks, other).read_bytes())  # noqa: S301 (written by `_save_index`)
+    elif own:
+        index = make_index(queries)
     else:
-        index = make_index(queries) if own else _exact_index(blocks, other, queries, k)
+        points = blocks.read(other)
+        check_units(queries, points)
+        index = BlockedNeighbors.with_projection(points, k) or make_index(points)
     if isinstance(index, BlockedNeighbors) and not own:
         distances, neighbors = index.kneighbors(queries, k, within)
     else:
         distances, neighbors = index.kneighbors(None if own else queries, n_neighbors=k)
     return distances, neighbors + blocks.starts[other]
-
-
-def _exact_index(blocks: PointBlocks, other: int, queries: np.ndarray, k: int) -> Neighbors:
-    """An index over another block."""
-    points = blocks.read(other)
-    check_units(queries, points)
-    return BlockedNeighbors.with_projection(points, k) or make_index(points)
 
 
 def _index_file(blocks: PointBlocks, number: int) -> Path:

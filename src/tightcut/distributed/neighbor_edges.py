@@ -80,7 +80,7 @@ def knn_edges(
         0, ..., n - 1 in the order of the rows.
     folder : path
         Where to write the edges; all workers must see it. It is made if it does not exist, and must be empty if it does.
-        While the work goes on it also holds the points and twice the edges.
+        During the work it also holds the points and twice the edges.
     n_neighbors : int, default=10
     metric : {"euclidean", "cosine"}, default="euclidean"
     neighbors : {"auto", "exact", "approximate"}, default="auto"
@@ -137,7 +137,8 @@ def knn_edges(
     with temporary_folder(".tightcut-", target) as place:
         runner.check_folder(place)
         blocks = save_points(runner, parts, metric, partition_size, place / "points")
-        _check_count(blocks.n_points)
+        if not 2 <= blocks.n_points <= MOST_VERTICES:
+            raise ValueError(f"There are {blocks.n_points:,} points; a graph takes 2 to {MOST_VERTICES:,}.")
         search = _search(neighbors, blocks.n_points, n_features)
         arcs = Level(place / "arcs", blocks.starts)
         scales, recall = find_arcs(runner, blocks, min(n_neighbors, blocks.n_points - 1), arcs, search)
@@ -164,11 +165,6 @@ def _search(neighbors: str, n: int, n_features: int) -> str:
         return "exact"
     required("faiss", f'neighbors="{neighbors}" is approximate for {n:,} points of {n_features} features and', "faiss")
     return "approximate"
-
-
-def _check_count(n: int) -> None:
-    if not 2 <= n <= MOST_VERTICES:
-        raise ValueError(f"There are {n:,} points; a graph takes 2 to {MOST_VERTICES:,}.")
 
 
 def _write_edges(arcs: Level, number: int, symmetrize: str) -> int:

@@ -1,7 +1,7 @@
 """Where tasks run: on the workers of a Dask client, or in threads of this process.
 
-Tasks read files and return small arrays, and what they write they write whole. Nothing else lives on a worker, so the tasks
-of one that dies are run again by others.
+Tasks read files, write files atomically and return small arrays. Workers keep no other state, so the tasks of one that dies
+are run again by others.
 """
 
 from __future__ import annotations

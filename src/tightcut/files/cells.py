@@ -72,10 +72,11 @@ def as_numbers(cells: Sequence[Any] | np.ndarray, decimal: str = ".") -> np.ndar
         return np.asarray(cells, dtype=np.float64)
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "mM":  # dates, of which numpy would make counts from 1970
         return np.full(len(cells), np.nan)
+    cells = cells.tolist() if isinstance(cells, np.ndarray) else cells
     if decimal != ".":
         cells = [cell.replace(decimal, ".") if isinstance(cell, str) else cell for cell in cells]
     with suppress(TypeError, ValueError, OverflowError):
-        if not any("_" in cell for cell in cells if isinstance(cell, str)):
+        if str not in set(map(type, cells)) or not any("_" in cell for cell in cells):
             return np.fromiter(cells, np.float64, len(cells))
     return np.array([as_number(cell) for cell in cells])
 

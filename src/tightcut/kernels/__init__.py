@@ -17,6 +17,8 @@ _NAMES = {
     "multicut_margins": "weigh_branches",
     "thresholding": "cut_changes total_variation",
     "forest": "average_votes grow_trees",
+    "semidefinite": "partition_lagrangian spin_lagrangian worst_near_partition_triangles worst_near_spin_triangles "
+    "worst_spin_triangles",
 }
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 

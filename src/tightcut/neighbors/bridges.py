@@ -99,7 +99,7 @@ def _shortest_links(points: Points, labels: np.ndarray, small: np.ndarray, index
 
 
 def _without_cycles(links: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """The links, shortest first, less those that would close a cycle (a pair chosen from both sides, or a tie)."""
+    """The links, shortest first, without those that would close a cycle (a pair chosen from both sides, or a tie)."""
     from scipy.cluster.hierarchy import DisjointSet
 
     joined = DisjointSet(range(int(labels.max()) + 1))
@@ -183,12 +183,12 @@ def _sampled_tree(nearest: Nearest, members: list[np.ndarray]) -> np.ndarray:
     _, ranks = np.unique(np.minimum(lengths, lengths.T), return_inverse=True)
     tree = sp.csgraph.minimum_spanning_tree(ranks.reshape(lengths.shape) + 1.0).tocoo()
     bridges = [
-        _shortened(nearest, samples[a], samples[b], members[a], members[b]) for a, b in zip(*tree.coords, strict=True)
+        _shorten(nearest, samples[a], samples[b], members[a], members[b]) for a, b in zip(*tree.coords, strict=True)
     ]
     return np.array(bridges, dtype=np.intp)
 
 
-def _shortened(
+def _shorten(
     nearest: Nearest, sample: np.ndarray, other_sample: np.ndarray, own: np.ndarray, other: np.ndarray
 ) -> tuple[int, int]:
     """A short link between two components: back and forth between nearest points, from the nearest of the samples."""

@@ -54,7 +54,7 @@ class CandidateLists:
 
 @dataclass(frozen=True, eq=False)
 class Differences:
-    """Points whose distances are measured by differences, where products of the cells give no more than lower bounds.
+    """Points whose distances are measured by differences, where products of the cells only give lower bounds.
 
     A half squared distance from half norms times `share` and less `margin` is such a bound. `error` is that of a distance
     between points of the cells, 0 unless these are projections; `precision` is that of products.
@@ -103,7 +103,7 @@ class QueryCells:
         return near
 
     def compare_reachable(self, cell: int, compared: Any = ()) -> None:
-        """Fill the lists of one cell from the cells within reach, less those already compared."""
+        """Fill the lists of one cell from the cells within reach that have not been compared yet."""
         for other in np.setdiff1d(self.within_reach(cell), compared).tolist():
             self._compare(cell, other)
 
@@ -201,7 +201,7 @@ class CellPairs(QueryCells):
     def _compare(self, cell: int, other: int) -> None:
         """Update the lists of two cells, with the origin in the centre of the other one.
 
-        All pairs with an active member are compared, less those whose other end is too near its own centre to be within
+        All pairs with an active member are compared, except those whose other end is too near its own centre to be within
         any search radius.
         """
         lists, near, far = self._lists, self._cells.span(cell), self._cells.span(other)
@@ -237,7 +237,7 @@ def rounding_error(half_norm: Any, half_square: np.ndarray, n_features: int, dty
     """Largest error of a computed half squared distance from x to a y that is really at most `half_square` away.
 
     With u the unit roundoff, a product of d terms and two half norms are wrong by at most d u times the product of the
-    norms and the half norms. That product is no more than the sum of the half norms. Rounded coordinates and two sums
+    norms and the half norms. That product is at most the sum of the half norms. Rounded coordinates and two sums
     add a few u. As the norm of y is at most that of x plus sqrt(2 half_square), the sum of the half norms is at most
     3 half_norm + 2 half_square. The last term is for underflow.
     """

@@ -99,13 +99,13 @@ def near_cells(points: np.ndarray, rows: np.ndarray, size: int, scale: float) ->
         middle = _best_split(np.sort(along))
         rows[start:stop] = own[np.argpartition(along, middle)]
         pending += [(start + middle, stop), (start, start + middle)]
-    return _measured(points, rows, np.array([*starts, len(rows)]), scale)
+    return _sort_members(points, rows, np.array([*starts, len(rows)]), scale)
 
 
 def consecutive_cells(points: np.ndarray, rows: np.ndarray, size: int, scale: float) -> Cells:
     """Cells of `size` rows each, in the order they are in: a file is then read from its beginning to its end."""
     starts = np.append(np.arange(0, len(rows), size), len(rows))
-    return _measured(points, rows.astype(np.int64), starts, scale)
+    return _sort_members(points, rows.astype(np.int64), starts, scale)
 
 
 def _along_widest_direction(points: np.ndarray, rows: np.ndarray, scale: float, rng: np.random.Generator) -> np.ndarray:
@@ -140,7 +140,7 @@ def _best_split(ordered: np.ndarray) -> int:
     return int(left[gain.argmax()])
 
 
-def _measured(points: np.ndarray, rows: np.ndarray, starts: np.ndarray, scale: float) -> Cells:
+def _sort_members(points: np.ndarray, rows: np.ndarray, starts: np.ndarray, scale: float) -> Cells:
     """Centres, and the members of each cell sorted by their distance from it."""
     precision = np.float64 if points.dtype == np.float64 else np.float32
     centres = np.empty((len(starts) - 1, points.shape[1]))

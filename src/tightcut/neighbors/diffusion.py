@@ -56,7 +56,7 @@ def diffused(affinity: sp.csr_array, steps: int, largest: int = LARGEST) -> sp.c
         return affinity
     degrees, step = _lazy_step(affinity)
     shares = 0.5 / np.where(degrees > 0, degrees, 1.0)
-    kept = largest_of_each_row(without_diagonal(_walked(step, step, steps)), largest)
+    kept = largest_of_each_row(without_diagonal(_walk(step, step, steps)), largest)
     both = sp.csr_array(kept + kept.T) / 2
     torn = sp.csgraph.connected_components(both, directed=False)[1]
     rows = np.repeat(np.arange(len(degrees)), np.diff(affinity.indptr))
@@ -102,7 +102,7 @@ def extend_diffused(old: sp.csr_array, affinity: sp.csr_array, steps: int, large
     """
     n, n_old = affinity.shape[0], old.shape[0]
     degrees, step = _lazy_step(affinity)
-    walk = sp.coo_array(_walked(step[n_old:], step, steps))
+    walk = sp.coo_array(_walk(step[n_old:], step, steps))
     new, other = walk.coords[0] + n_old, walk.coords[1]
     apart = new != other
     rows = sp.csr_array((walk.data[apart], (walk.coords[0][apart], other[apart])), shape=walk.shape)
@@ -124,7 +124,7 @@ def _lazy_step(affinity: sp.csr_array) -> tuple[np.ndarray, sp.csr_array]:
     return degrees, sp.csr_array(sp.diags_array(shares) @ affinity + stay)
 
 
-def _walked(start: sp.csr_array, step: sp.csr_array, steps: int) -> sp.csr_array:
+def _walk(start: sp.csr_array, step: sp.csr_array, steps: int) -> sp.csr_array:
     """Distributions of walks after all steps, given those after the first."""
     for _ in range(steps - 1):
         start = largest_of_each_row(sp.csr_array(start @ step), KEPT_ON_THE_WAY)

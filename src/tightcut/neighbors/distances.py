@@ -1,4 +1,4 @@
-"""Distances by differences in float64, whatever the points are: duplicates are at distance 0.
+"""Distances by differences in float64, for points of any type: duplicates are at distance 0.
 
 Half squared distances are computed in scaled coordinates (see `tightcut.neighbors.points.unit_scale`).
 """
@@ -30,7 +30,7 @@ def pair_half_squares(
 
 
 def cross_distances(queries: Points, points: Points, scale: float) -> np.ndarray:
-    """All distances between two sets, scaled. Time and memory O(n m), no more than that of a block."""
+    """All distances between two sets, scaled. Time and memory O(n m); callers pass blocks."""
     from scipy.spatial.distance import cdist
 
     if sp.issparse(points):

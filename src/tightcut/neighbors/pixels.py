@@ -48,7 +48,7 @@ def pixel_affinity(image: Any, contrast: float | None = None) -> sp.csr_array:
     >>> model.fit(pixel_affinity(image), partial_labels=scribbles.ravel()).labels_.reshape(4, 6)[0].tolist()
     [0, 0, 1, 1, 1, 1]
     """
-    colours, unit = _checked(image)
+    colours, unit = _read_image(image)
     height, width = colours.shape[:2]
     number = np.arange(height * width).reshape(height, width)
     ends, differences, distances = [], [], []
@@ -66,7 +66,7 @@ def pixel_affinity(image: Any, contrast: float | None = None) -> sp.csr_array:
     return sp.csr_array(upper + upper.T)
 
 
-def _checked(image: Any) -> tuple[np.ndarray, float]:
+def _read_image(image: Any) -> tuple[np.ndarray, float]:
     """The image as (height, width, channels) in float64, divided by its largest value, so that no square overflows."""
     colours = np.asarray(image)
     if colours.ndim not in (2, 3) or colours.size == 0:

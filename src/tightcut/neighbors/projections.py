@@ -44,9 +44,9 @@ class Projection:
         Notes
         -----
         Let h be the sum of the half norms of two projections and b the error of a projection. Half their squared distance
-        comes out as at most s + e h + (b sqrt(2 s) + b^2 / 2), where s is its true value and e the rounding error of a
+        is computed as at most s + e h + (b sqrt(2 s) + b^2 / 2), where s is its true value and e the rounding error of a
         product. By the inequality of means the bracket is at most r s + b^2 / r, where r is `RELATIVE`, and s is at most
-        4 h + b^2. So what comes out, less (e + 4 r) h and 2 b^2 / r, is no more than s, which is no more than for the
+        4 h + b^2. So the computed value, less (e + 4 r) h and 2 b^2 / r, is at most s, which is at most that of the
         points.
         """
         rounding = (2 * self.points.shape[1] + 32) * float(np.finfo(np.float32).eps) / 2
@@ -71,13 +71,13 @@ def useful_projection(points: np.ndarray, n_neighbors: int, scale: float) -> Pro
     if n < MIN_POINTS or n_features < MIN_FEATURES:
         return None
     rng = np.random.default_rng(0)
-    sample = _centred(points[rng.choice(n, SAMPLE, replace=False)], scale)
+    sample = _centre(points[rng.choice(n, SAMPLE, replace=False)], scale)
     centre = sample.mean(axis=0)
     sample -= centre
     sizes = np.arange(STEP, min(MAX_COMPONENTS, n_features // 3) + 1, STEP)
     components = _principal_components(sample, sizes[-1])
     del sample
-    queries = _centred(points[rng.choice(n, QUERIES, replace=False)], scale, centre)
+    queries = _centre(points[rng.choice(n, QUERIES, replace=False)], scale, centre)
     bounds = _neighbor_half_squares(points, queries, centre, n_neighbors, scale)
     others = _project(points[rng.choice(n, SAMPLE, replace=False)], centre, components, scale)
     measured = _shares_within(queries @ components, others, bounds, sizes)
@@ -108,7 +108,7 @@ def _principal_components(centred: np.ndarray, count: int) -> np.ndarray:
 def _project(points: np.ndarray, centre: Any, components: Any, scale: float) -> np.ndarray:
     projected = np.empty((len(points), components.shape[1]), np.float32)
     for part in row_blocks(points):
-        projected[part] = _centred(points[part], scale, centre) @ components
+        projected[part] = _centre(points[part], scale, centre) @ components
     return projected
 
 
@@ -118,7 +118,7 @@ def _neighbor_half_squares(
     """About half the squared distance from each query, itself a point, to its k-th neighbour."""
     nearest = np.full((len(queries), k + 1), np.inf)
     for part in row_blocks(points):
-        half_squares = _half_squares(queries, _centred(points[part], scale, centre))
+        half_squares = _half_squares(queries, _centre(points[part], scale, centre))
         nearest = np.partition(np.concatenate([nearest, half_squares], axis=1), k, axis=1)[:, : k + 1]
     return nearest[:, k]
 
@@ -138,7 +138,7 @@ def _half_squares(queries: np.ndarray, others: np.ndarray) -> np.ndarray:
     return np.add.outer(*half_norms) - queries @ others.T
 
 
-def _centred(block: np.ndarray, scale: float, centre: np.ndarray | float = 0.0) -> np.ndarray:
+def _centre(block: np.ndarray, scale: float, centre: np.ndarray | float = 0.0) -> np.ndarray:
     """Scaled rows less the centre in float64. In place: whether numpy would reuse a temporary depends on Python."""
     result = np.multiply(block, scale, dtype=np.float64)
     result -= centre

@@ -246,13 +246,13 @@ def _looks_symmetric(matrix: sp.csr_array) -> bool:
         entries = slice(matrix.indptr[first], matrix.indptr[last])
         rows = np.repeat(np.arange(first, last, dtype=np.uint64), np.diff(matrix.indptr[first : last + 1]))
         columns = matrix.indices[entries].astype(np.uint64)
-        ends = _scrambled(np.minimum(rows, columns) << np.uint64(32) ^ np.maximum(rows, columns))
-        hashed = _scrambled(ends ^ matrix.data[entries].view(np.uint64))
+        ends = _scramble(np.minimum(rows, columns) << np.uint64(32) ^ np.maximum(rows, columns))
+        hashed = _scramble(ends ^ matrix.data[entries].view(np.uint64))
         fingerprint += 2 * int(hashed.sum(where=rows < columns)) - int(hashed.sum())
     return fingerprint % 2**64 == 0
 
 
-def _scrambled(x: np.ndarray) -> np.ndarray:
+def _scramble(x: np.ndarray) -> np.ndarray:
     """The finaliser of the splitmix64 random number generator, in place: every input bit reaches every output bit."""
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         x ^= x >> np.uint64(shift)

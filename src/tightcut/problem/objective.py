@@ -19,7 +19,7 @@ def cluster_cuts(graph: Graph, labels: np.ndarray) -> tuple[np.ndarray, np.ndarr
     labels = np.asarray(labels)
     n_clusters = int(labels.max()) + 1
     if graph.n_edges > MANY_EDGES:
-        return _measured(graph, labels.astype(np.int32), n_clusters)
+        return _cluster_cuts_by_arcs(graph, labels.astype(np.int32), n_clusters)
     i, j, weight = graph.edges
     crossing = labels[i] != labels[j]
     weight = weight[crossing]
@@ -29,7 +29,7 @@ def cluster_cuts(graph: Graph, labels: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return leaving, np.bincount(labels, graph.vertex_weights, n_clusters)
 
 
-def _measured(graph: Graph, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+def _cluster_cuts_by_arcs(graph: Graph, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """`cluster_cuts` in one pass over the arcs, without a list of the edges."""
     from tightcut import kernels
 

@@ -1,4 +1,4 @@
-"""Pairs of points from whatever the caller holds: lists, arrays, sparse matrices, data frames.
+"""Pairs of points read from lists, arrays, sparse matrices and data frames.
 
 Everything is checked here, once, so that the rest of the library reads (m, 2) int64 arrays and trusts them.
 Reading is O(m); merging sorts, O(m log m). Rows in error messages count from 0.

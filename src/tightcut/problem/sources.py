@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from tightcut.problem.closure import check_pair_count, count_within, pairs_within
 from tightcut.problem.pairs import as_list, read_beliefs, read_indices, to_array
-from tightcut.problem.products import check_pair_count, count_within, pairs_within
 from tightcut.utils.codes import first_places
 from tightcut.utils.warning import warn
 
@@ -143,7 +143,7 @@ def _encode_objects(values: list[Any], name: str) -> tuple[np.ndarray, int]:
     seen: dict[Any, int] = {}
     codes = np.full(len(values), -1)
     for row, value in enumerate(values):
-        if _is_unknown(value):
+        if (isinstance(value, Real) and value == -1) or is_none(value):
             continue
         try:
             codes[row] = seen.setdefault(value, len(seen))
@@ -161,10 +161,6 @@ def _warn_of_blanks(distinct: list[Any], counts: np.ndarray, name: str) -> None:
                 f"{name} holds the text {value!r} {count} times, and takes it for the name of a class or group. If it "
                 "stands for unknown, replace it by None, or by the number -1 in an array of objects."
             )
-
-
-def _is_unknown(value: Any) -> bool:
-    return (isinstance(value, Real) and value == -1) or is_none(value)
 
 
 def is_none(value: Any) -> bool:

@@ -97,11 +97,10 @@ def section(name: str, title: str, body: str) -> str:
     return f'<section id="{name}"><h2>{title}</h2>{body}</section>'
 
 
-def table(about: str, headings: Sequence[str], rows: Iterable[Row], name: str = "") -> str:
+def table(about: str, headings: Sequence[str], rows: Iterable[Row], name: str = "wide") -> str:
     """A table of rows of cells; a heading that ends with # is that of a column of numbers."""
     columns = [(text.removesuffix("#"), "n" if text.endswith("#") else "") for text in headings]
     body = "".join(row.under([text for text, _ in columns]) for row in rows)
-    name = name or "wide"
     cells = [f'<th scope="col" class="{kind}">{text}</th>' for text, kind in columns]
     head = f"<thead><tr>{''.join(cells)}</tr></thead>" if headings else ""
     # The text is above the table, not in it: the table may be wider than the screen.

@@ -126,12 +126,9 @@ def _find_ids(known: dict[str, str]) -> tuple[str, str] | None:
 
 
 def _with_dataset(ids: IdColumn, view: TableView, column: str) -> IdColumn:
-    names, place = view.distinct(column)
-    datasets = np.array(names, dtype=object)[place].tolist()
     own = ids.values if isinstance(ids.values, list) else ids.values.tolist()
-    return replace(
-        ids, values=[f"{dataset}{BETWEEN}{one}" for dataset, one in zip(datasets, own, strict=True)], loose=False
-    )
+    values = [f"{dataset}{BETWEEN}{one}" for dataset, one in zip(view.texts(column), own, strict=True)]
+    return replace(ids, values=values, loose=False)
 
 
 def _read_probabilities(view: TableView, column: str) -> np.ndarray:

@@ -25,7 +25,7 @@ from tightcut.utils.sparse import to_csr
 from tightcut.utils.validation import check_choice
 from tightcut.utils.warning import warn
 
-TOLERANCE = 1e-8  # of eigenvectors and linear systems
+TOLERANCE = 1e-8  # of eigenvectors
 COUNTS = ("n_clusters", "n_neighbors", "n_components", "max_points", "n_init", "max_iter")
 
 
@@ -58,7 +58,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _partition(self, data: Any, constraints: Constraints, rng: np.random.Generator) -> np.ndarray:
-        """The labels; sets the method's own attributes on the way."""
+        """The labels; sets the method's own attributes as well."""
 
     def _read(self, X: Any) -> Any:
         return validate_data(self, X, dtype=[np.float64, np.float32], order="C", ensure_min_samples=2)

@@ -79,7 +79,7 @@ class CCSR(GraphClusterer):
 
 
 def pair_equations(rows: np.ndarray, constraints: Constraints) -> tuple[np.ndarray, np.ndarray]:
-    """The linear map from M to all y_i^T M y_j that the objective speaks about, and their wanted values."""
+    """The linear map from M to all y_i^T M y_j in the objective, and their wanted values."""
     n = len(rows)
     alone = np.repeat(np.arange(n), 2).reshape(n, 2)
     i, j = np.concatenate([alone, constraints.must_link, constraints.cannot_link]).T

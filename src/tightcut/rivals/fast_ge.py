@@ -9,17 +9,10 @@ from sklearn.preprocessing import normalize
 
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
-from tightcut.rivals._base import (
-    TOLERANCE,
-    GraphClusterer,
-    belief_matrices,
-    kmeans_labels,
-    laplacian,
-    largest_eigenvectors,
-)
+from tightcut.rivals._base import GraphClusterer, belief_matrices, kmeans_labels, laplacian, largest_eigenvectors
 
 GROUND = 1e-9  # multiple of the degrees that makes a Laplacian definite
-EIGEN_TOLERANCE = 1e-5
+SOLVE_TOLERANCE, EIGEN_TOLERANCE = 1e-8, 1e-5
 
 
 class FastGE(GraphClusterer):
@@ -97,7 +90,7 @@ def largest_inverses(
     diagonal = sp.diags_array(1 / joined.diagonal())
 
     def solve(x: np.ndarray) -> np.ndarray:
-        return cg(joined, x, rtol=TOLERANCE, M=diagonal, maxiter=10 * n)[0]
+        return cg(joined, x, rtol=SOLVE_TOLERANCE, M=diagonal, maxiter=10 * n)[0]
 
     inverse = LinearOperator((n, n), matvec=solve, dtype=np.float64)
     return largest_eigenvectors(demand, count, rng, joined, Minv=inverse, ncv=None, tol=EIGEN_TOLERANCE)

@@ -14,7 +14,7 @@ from tightcut.problem.graph import Graph
 from tightcut.search.signed_graph import PASSES, PATIENCE, pair_up
 
 NO_LABELS = np.zeros(0, np.int32)
-VERTICES_AT_ONCE = 1 << 18  # whose arcs are looked at together
+VERTICES_AT_ONCE = 1 << 18  # whose arcs are processed together
 
 
 @dataclass(frozen=True, eq=False)

@@ -103,7 +103,7 @@ def _whole_numbers(constraints: Constraints) -> tuple[Pairs, int]:
 
 
 def _connected_parts(whole: Pairs, labels: np.ndarray) -> list[np.ndarray]:
-    """The points of each connected set of pairs of which a clustering violates some; the smallest set first."""
+    """The points of each connected set of pairs that has a violated one; the smallest set first."""
     _, component = connected_components(link_graph(whole.n_points, whole.pairs), directed=False)
     torn = np.unique(component[whole.pairs[whole.violated(labels), 0]])
     return sorted((np.flatnonzero(component == own) for own in torn), key=len)

@@ -125,7 +125,7 @@ class ManyClusters:
         levels = coarsen(self, int(rng.integers(3, 11)) * self.k, rng)
         small: ManyClusters = coarsest(self, levels)  # type: ignore[assignment]
         # A graph too small to be coarsened would give the same start every time.
-        labels = small.agglomerate() if levels or rng.random() < 0.25 else small.random_labels(rng)
+        labels = small.agglomerate() if levels or rng.random() < 0.25 else random_labels(small.size, self.k, rng)
         small.refine(labels)
         return self.compare(uncoarsen(self, levels, labels))
 
@@ -183,11 +183,6 @@ class ManyClusters:
         labels = kernels.agglomerate(joint, degrees, weights, relation, self.prices.low, self.k)
         return np.unique(labels, return_inverse=True)[1].astype(np.int32)
 
-    def random_labels(self, rng: np.random.Generator) -> np.ndarray:
-        labels = rng.integers(self.k, size=self.size).astype(np.int32)
-        labels[rng.permutation(self.size)[: self.k]] = np.arange(self.k, dtype=np.int32)
-        return labels
-
     def at_full_price(self) -> ManyClusters:
         """The same problem with no low price: refinement then keeps every constraint that holds."""
         return replace(self, prices=replace(self.prices, low=self.prices.full))
@@ -219,3 +214,10 @@ class ManyClusters:
             solution = found
         options.report("exchange", LIMITS.exchanges, LIMITS.exchanges, solution[0])
         return solution
+
+
+def random_labels(n: int, k: int, rng: np.random.Generator) -> np.ndarray:
+    """Labels 0, ..., k - 1 for n vertices, each of them at least once."""
+    labels = rng.integers(k, size=n).astype(np.int32)
+    labels[rng.permutation(n)[:k]] = np.arange(k, dtype=np.int32)
+    return labels

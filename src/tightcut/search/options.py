@@ -69,7 +69,7 @@ class SearchOptions:
         return workers(self.n_jobs)
 
     def report(self, stage: str, done: int, total: int, best: float = float("nan")) -> None:
-        """Tell how far a stage is; NaN stands for a cut that is not known yet."""
+        """Report the progress of a stage; NaN stands for an unknown cut."""
         if self.progress is not None:
             self.progress(stage, done, total, best)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from tightcut import kernels
 from tightcut.search.constrained_graph import ConstrainedGraph
-from tightcut.search.k_way import Prices
+from tightcut.search.k_way import Prices, random_labels
 from tightcut.search.problem import Contraction
 from tightcut.utils.rounding import BELIEF_ROUNDING
 
@@ -97,9 +97,7 @@ class Front:
         last = int(np.searchsorted(self.amounts[: self.size], target + BELIEF_ROUNDING)) - 1
         places = [max(last, 0), min(last + 1, self.size - 1), int(rng.integers(self.size))]
         starts = [self.stored[place].copy() for place in places]
-        labels = rng.integers(self.k, size=self.graph.n_vertices).astype(np.int32)
-        labels[rng.permutation(len(labels))[: self.k]] = np.arange(self.k, dtype=np.int32)
-        return [*starts, labels][: LIMITS.starts]
+        return [*starts, random_labels(self.graph.n_vertices, self.k, rng)][: LIMITS.starts]
 
     def _walk_from(self, labels: np.ndarray, target: float, steps: int, rng: np.random.Generator) -> None:
         price = Prices.prohibitive(self.graph, self.k).low or 1.0

@@ -23,7 +23,7 @@ from tightcut.search.problem import Contraction
 WEAKEST = 0.1
 # Flips without a new best before a refinement pass ends, and passes per level.
 PATIENCE, PASSES = 50, 10
-BLOCK = 64  # vertices of a large graph that are matched one after the other
+BLOCK = 64  # consecutive vertices of a large graph, matched together
 
 
 @dataclass(frozen=True, eq=False)

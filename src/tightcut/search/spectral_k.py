@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -212,12 +212,9 @@ def _by_eigengap(merged: Graph, at_least: int, why: str, most: int) -> ClusterCo
     if len(allowed) == 0:
         reason = f"{why[0].upper()}{why[1:]}; there are no more separate sets of points."
         return ClusterCount(at_least, reason, eigenvalues, at_least)
-    own = gaps[allowed - 1]
-    k = int(allowed[np.argmax(own >= RULES.nearly * own.max())])
-    others = np.delete(allowed, k - at_least)
+    k, rival = _widest(gaps, allowed)
     reason = f"The eigengap (of square roots) after {k} is {gaps[k - 1]:.3g}"
-    if len(others):
-        rival = int(others[np.argmax(gaps[others - 1])])
+    if rival is not None:
         largest, second = gaps[k - 1], gaps[rival - 1]
         clear = largest > 1.25 * second
         sure = "clearly the largest" if largest > 2 * second else "the largest" if clear else "but that is not certain"
@@ -238,12 +235,17 @@ def _by_relative_gap(graph: Graph, admitted: np.ndarray, why: str, at_least: int
     root = np.sqrt(eigenvalues)
     # Parts of the graph that are barely connected have eigenvalues near 0, whose ratios say nothing.
     gaps = np.diff(root) / np.maximum(root[1:] + RULES.near_zero * root[-1], np.finfo(float).tiny)
-    own = gaps[admitted - 1]
-    k = int(admitted[np.argmax(own >= RULES.nearly * own.max())])
+    k, rival = _widest(gaps, admitted)
     reason = f"{why}. Of these the relative eigengap (of square roots) decides: after {k} it is {gaps[k - 1]:.3g}"
-    others = admitted[admitted != k]
-    rival = int(others[np.argmax(gaps[others - 1])])
     return ClusterCount(k, f"{reason}, after {rival} {gaps[rival - 1]:.3g}.", eigenvalues, at_least)
+
+
+def _widest(gaps: np.ndarray, numbers: np.ndarray) -> tuple[int, Any]:
+    """The smallest of some numbers of clusters whose gap is nearly the largest, and the best of the others, if any."""
+    own = gaps[numbers - 1]
+    place = int(np.argmax(own >= RULES.nearly * own.max()))
+    others = np.delete(numbers, place)
+    return int(numbers[place]), others[np.argmax(gaps[others - 1])] if len(others) else None
 
 
 def smallest_eigenvalues(graph: Graph, count: int) -> np.ndarray:
@@ -259,6 +261,8 @@ def smallest_eigenvalues(graph: Graph, count: int) -> np.ndarray:
     found, _ = largest_eigenpairs(
         sp.csr_array(turned), count, lambda: np.random.default_rng(0).normal(size=n), tol=1e-6
     )
+    if len(found) < count:
+        raise np.linalg.LinAlgError(f"{len(found)} of {count} eigenvalues of the graph converged; give n_clusters.")
     return np.ldexp(np.maximum(top - found, 0), exponent)
 
 

@@ -113,7 +113,7 @@ class Batches:
 
     def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
         if self._pool is not None:
-            # After an error or Ctrl-C nobody waits for starts that are still being made.
+            # After an error or Ctrl-C, unfinished starts are abandoned.
             self._pool.shutdown(wait=error is None, cancel_futures=True)
 
     def _begin(self, number: int) -> None:
@@ -138,7 +138,7 @@ def _tasks_of(coarsenings: list[Coarsening]) -> list[Once]:
 
 
 def _finish(coarsenings: list[Coarsening], options: SearchOptions) -> None:
-    """Make what other threads have not made of a batch, and tell how far it is."""
+    """Make the starts of a batch that other threads have not made, and report progress."""
     found: list[Solution] = []
     attempts = list(chain.from_iterable(own.starts for own in coarsenings))
     for start in finish_tasks(attempts):

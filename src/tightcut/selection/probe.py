@@ -78,18 +78,19 @@ def probe(
     seed: int,
     n_jobs: int | None = None,
     *,
+    n_searches: int = 1,
     required: bool = True,
 ) -> np.ndarray:
-    """For each setting and number of clusters, whether labels agree with each held-out pair that was left out.
+    """For each setting and number of clusters, the share of searches that agree with each held-out pair left out of them.
 
     A graph is built once for each setting, and once for each fold where distances are learned. The result does not depend
     on `n_jobs`. Where no clustering satisfies the pairs that are left, InconsistentConstraintsError is raised if one is
     `required`, and otherwise no held-out pair agrees.
     """
-    places = list(product(searches, enumerate(held.folds)))
+    places = list(product(range(n_searches), enumerate(searches), enumerate(held.folds)))
     graph_of = [
         (replace(setting, influence=0.0), number if setting.learn_distances else 0)
-        for (setting, _), (number, _) in places
+        for _, (_, (setting, _)), (number, _) in places
     ]
     distinct = list(dict.fromkeys(graph_of))
     with warnings.catch_warnings():
@@ -97,15 +98,14 @@ def probe(
         building = [(problem, setting, held.folds[number].known) for setting, number in distinct]
         graphs = dict(zip(distinct, run_tasks(_graph, building, n_jobs), strict=True))
     searching = [
-        (graphs[key], fold.known, k, setting.influence, problem.max_violations, seed + number, required)
-        for key, ((setting, k), (number, fold)) in zip(graph_of, places, strict=True)
+        (graphs[key], fold.known, k, setting.influence, problem.max_violations, seed + 1000 * repeat + number, required)
+        for key, (repeat, (_, (setting, k)), (number, fold)) in zip(graph_of, places, strict=True)
     ]
     agrees = np.zeros((len(searches), len(held.pairs)))
-    rows = np.repeat(np.arange(len(searches)), len(held.folds))
-    for row, (_, (_, fold)), labels in zip(rows, places, run_tasks(_labels, searching, n_jobs), strict=True):
+    for (_, (row, _), (_, fold)), labels in zip(places, run_tasks(_labels, searching, n_jobs), strict=True):
         if labels is not None:
-            agrees[row, fold.asked] = held.agreement(fold, labels)
-    return agrees
+            agrees[row, fold.asked] += held.agreement(fold, labels)
+    return agrees / n_searches
 
 
 def _graph(problem: TuningProblem, setting: Setting, known: Constraints) -> Graph:

@@ -22,6 +22,7 @@ BLOCK_ENTRIES = 1 << 22
 ROWS_SAMPLED = 10_000  # from which deviations and quantiles are estimated
 # Columns are scaled where their deviations differ by a larger factor, and less than this share of them counts.
 LARGEST_RATIO, LEAST_SHARE = 30.0, 0.15
+ALIKE = 1.05  # ratio of the largest to the smallest deviation of columns that are standardised already
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +149,13 @@ def judge_columns(points: Points) -> tuple[str, str]:
     if count - 1 < LEAST_SHARE * (n_columns - 1) and variances.min() * LARGEST_RATIO**2 < 1:
         return "quantile", f"units differ, and as they are, {share}"
     return "none", f"units are alike, and {share}"
+
+
+def are_standardised(points: np.ndarray) -> bool:
+    """Whether the columns that vary do so alike, up to 5 %: scaled to variance 1 they give the same neighbours."""
+    deviation = moments(_sample(points))[1]
+    varying = deviation[deviation > 0]
+    return len(varying) == 0 or varying.max() < ALIKE * varying.min()
 
 
 def _sample(points: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ Settings have defaults that suit most data, replaced only where the pairs clearl
 2. Candidates for the distances are compared by four-fold cross-validation: a short search without a quarter of the pairs,
    scored on those pairs (`hold_out`). First comes the default, and that is all where even a candidate without a fault would
    not be clearly better; then the other scales, then distances learned from must-links, for the default scale and the
-   best one.
+   best one. Whatever is ahead of the default after one search is compared with it again, over three.
 3. The best candidate that agrees with more held-out pairs than the default, by more than a standard error, replaces it.
 4. Where even the best agrees hardly more than chance, neighbours are often of different classes, and cannot-links should
    not count for them: influence is 0.
@@ -30,7 +30,7 @@ from tightcut.selection.built_graph import BuiltGraph
 from tightcut.selection.graph_config import AUTO, PAPER, CandidateScore, Choice, Setting, default_influence
 from tightcut.selection.held_out import HeldOut, hold_out
 from tightcut.selection.probe import TuningProblem, probe
-from tightcut.selection.scale import SCALED_TO, SCALES, judge_columns
+from tightcut.selection.scale import SCALED_TO, SCALES, are_standardised, judge_columns
 from tightcut.selection.select_k import admitted_by_pairs
 from tightcut.selection.sources import GraphSource, PointSource
 from tightcut.utils.display import counted
@@ -47,6 +47,7 @@ class SettingThresholds:
     held_out_pairs: int = 15  # of each kind; with fewer, all defaults stay
     standard_errors: float = 1.0  # by which a candidate must agree with more pairs than the default
     agreement: float = 0.6  # of the best candidate, chance being 1/2; below it cannot-links do not count for neighbours
+    searches: int = 3  # of each fold, for candidates that one search puts ahead of the default
     points: int = 3_000  # of the sample on which candidates are compared
     features: int = 300  # with more, distances are not learned: the map is a matrix of their number squared
 
@@ -157,7 +158,11 @@ def choose(
     default, reason = default_setting(wanted, problem.source, problem.n_clusters)
     n_columns = problem.source.n_scalable if problem.n_clusters > 1 else 0
     scalable = wanted["scale"] == AUTO and n_columns > 0
-    scales = [replace(default, scale=scale) for scale in SCALES if scalable and scale != default.scale]
+    scales = [
+        replace(default, scale=scale)
+        for scale in (SCALES if scalable else ())
+        if scale != default.scale and not (scale == "standard" and are_standardised(problem.source.points))  # type: ignore[attr-defined]
+    ]
     learnable = (
         wanted["learn_distances"] == AUTO
         and 0 < n_columns <= THRESHOLDS.features
@@ -204,15 +209,21 @@ def _scored(
 ) -> list[CandidateScore]:
     """How well the default agrees with the held-out pairs, and then whatever may be clearly better."""
 
-    def agreements(settings: list[Setting]) -> np.ndarray:
-        return probe(problem, held, [(setting, problem.n_clusters) for setting in settings], seed, n_jobs)
+    def agreements(settings: list[Setting], n_searches: int = 1) -> np.ndarray:
+        searches = [(setting, problem.n_clusters) for setting in settings]
+        return probe(problem, held, searches, seed, n_jobs, n_searches=n_searches)
+
+    def scored(setting: Setting, agrees: np.ndarray, default_agrees: np.ndarray) -> CandidateScore:
+        return CandidateScore(setting, held.score(agrees), *held.compare(agrees, default_agrees))
 
     def scores(settings: list[Setting]) -> list[CandidateScore]:
-        rows = agreements(settings)
-        return [
-            CandidateScore(one, held.score(row), *held.compare(row, own))
-            for one, row in zip(settings, rows, strict=True)
-        ]
+        first = [scored(one, row, own) for one, row in zip(settings, agreements(settings), strict=True)]
+        ahead = [score.setting for score in first if _is_clear(score.gain, score.standard_error)]
+        if not ahead:
+            return first
+        default_row, *rows = agreements([default, *ahead], THRESHOLDS.searches)
+        confirmed = {one: scored(one, row, default_row) for one, row in zip(ahead, rows, strict=True)}
+        return [confirmed.get(score.setting, score) for score in first]
 
     (own,) = agreements([default])
     tried = [CandidateScore(default, held.score(own), 0.0, 0.0)]

@@ -24,7 +24,7 @@ def read_matrix(
     """A matrix of finite numbers, dense or in CSR form, as `sklearn.utils.check_array` returns it.
 
     Takes the parameters of that function, which is called only for what it would not return unchanged: lists, data frames,
-    other types of numbers, and whatever is wrong.
+    other types of numbers, and invalid input.
 
     Examples
     --------

@@ -92,7 +92,7 @@ def explain(
     name : callable
         What a point is called.
     place : callable, optional
-        Where a link was read, given its kind and points. Links are then told in lines of their own.
+        Where a link was read, given its kind and points. Links are then listed one to a line.
     wording : Wording
         Of the remedies.
     advice : str, optional
@@ -124,7 +124,7 @@ def story(error: InconsistentConstraintsError, name: Name = str, wording: Wordin
     parts = {
         "k": error.n_clusters or 2,
         "n_cannot": sum(kind == "cannot" for kind, _, _ in error.witness),
-        "apart": _listed([str(name(point)) for point in _representatives(error.witness)], IN_LINES),
+        "apart": _enumerate([str(name(point)) for point in _representatives(error.witness)], IN_LINES),
         "sets": "too few separate sets" if error.n_sets is None else counted(error.n_sets, "separate set"),
         "allowed": "what is allowed" if error.limit is None else f"{error.limit:g}",
         "needed": "more" if error.needed is None else f"{error.needed:g}",
@@ -169,14 +169,14 @@ def kind_of_witness(witness: Sequence[Link]) -> str | None:
 
 def _in_a_sentence(witness: Sequence[Link], name: Name) -> str:
     if kind_of_witness(witness) != "contradiction" or witness[-1][0] != "cannot":
-        return _listed([spell(link, name) for link in witness], IN_A_SENTENCE)
+        return _enumerate([spell(link, name) for link in witness], IN_A_SENTENCE)
     *path, (kind, end, start) = witness
-    steps = _listed([spell(link, name) for link in path], IN_A_SENTENCE)
+    steps = _enumerate([spell(link, name) for link in path], IN_A_SENTENCE)
     last = spell((kind, start, end), name)
     return f"{steps}, but {last}" if path else last
 
 
-def _listed(texts: Iterable[str], most: int) -> str:
+def _enumerate(texts: Iterable[str], most: int) -> str:
     texts = list(texts)
     hidden = len(texts) - most
     return ", ".join(texts[:most]) + (f", ... and {hidden} more" if hidden > 0 else "")

@@ -14,7 +14,7 @@ SECONDS_UNTIL_REPEATED = 0.05  # long enough for a callback to end
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let Ctrl-C come out as `KeyboardInterrupt`.
+    """Raise `KeyboardInterrupt` for Ctrl-C, whatever it has interrupted.
 
     numba wraps one that meets a kernel in SystemErrors. Python drops one that meets a finaliser or a callback of the
     compiler, which may fail for lack of it later on; such an interrupt is repeated.

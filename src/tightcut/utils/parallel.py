@@ -46,7 +46,7 @@ def run_tasks(
 
 
 class Once:
-    """A task that the first thread to come makes, while others who want the result wait for it.
+    """A task that runs once, in the first thread that asks for its result; other threads wait for it.
 
     Examples
     --------
@@ -66,24 +66,24 @@ class Once:
         return self._task is None
 
     def __call__(self) -> Any:
-        """The result, made now unless it is there. An error is raised for everyone who wants the result."""
+        """The result, made now unless it is there. Every call raises an error of the task."""
         with self._lock:
-            return self._made()
+            return self._make()
 
     def unless_begun(self) -> None:
-        """Make the result, unless it is there or another thread is about it."""
+        """Make the result, unless it is there or another thread is making it."""
         if self._lock.acquire(blocking=False):
             try:
-                self._made()
+                self._make()
             finally:
                 self._lock.release()
 
-    def _made(self) -> Any:
+    def _make(self) -> Any:
         if self._task is not None:
             function, arguments = self._task
             try:
                 self._result = function(*arguments)
-            except BaseException as error:  # noqa: BLE001 - raised below, and for all who come later
+            except BaseException as error:  # noqa: BLE001 - raised below, and by every later call
                 self._error = error
             self._task = None  # gives up what the arguments hold
         if self._error is not None:
@@ -111,7 +111,7 @@ def in_threads(function: Callable[..., Any], arguments: Iterable[tuple], count: 
                 other.unless_begun()
             yield task()
     finally:
-        # After an error or Ctrl-C nobody waits for tasks that are still running.
+        # After an error or Ctrl-C, tasks that are still running are not waited for.
         pool.shutdown(wait=False, cancel_futures=True)
 
 

@@ -1,0 +1,99 @@
+"""The way of a bound upwards: rounds of a relaxation, looks at what they prove, and searches from their solution."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tightcut.certificates.p_form import PForm
+from tightcut.certificates.relaxation import Candidate, Form
+from tightcut.certificates.rounding import improvement
+from tightcut.certificates.units import Problem
+from tightcut.certificates.z_form import ZForm
+from tightcut.problem import Constraints
+from tightcut.problem.graph import Graph
+
+AIM = 0.1  # of the gap: where the relaxation is led to, so that repairs and rounding stay within the gap
+ENOUGH = 0.5  # of the gap: an estimate above it ends the rounds
+LOOKS = 4  # a look after every round at first, later after a fourth more rounds than there have been
+STALLED, RISE = 5, 1e-4  # looks without such a rise, as a share of the target, after which the bound is given up
+HALF_STALLED = 2  # after which a better clustering is looked for
+
+
+@dataclass(eq=False)
+class Standing:
+    """The best clustering so far."""
+
+    labels: np.ndarray
+    cut: float
+
+
+@dataclass(eq=False)
+class Ascent:
+    """Rounds until the gap is closed, the time is up or nothing rises any more; `best` outlives an interrupt."""
+
+    graph: Graph
+    constraints: Constraints
+    problem: Problem
+    standing: Standing
+    gap: float
+    deadline: float
+    rng: np.random.Generator
+    n_jobs: int | None
+    report: Callable[[float], None]
+    best: Candidate | None = None
+    _without_rise: int = 0
+    _searched: bool = field(default=False)
+
+    @property
+    def target(self) -> float:
+        return self.problem.scaled_cut(self.standing.cut) * (1 - AIM * self.gap)
+
+    def form(self) -> Form:
+        if is_signed(self.problem):
+            return ZForm(self.problem, self.standing.labels, self.rng, self.n_jobs)
+        cut = self.problem.scaled_cut(self.standing.cut)
+        return PForm(self.problem, self.standing.labels, cut, self.rng, self.n_jobs)
+
+    def run(self, form: Form) -> None:
+        rounds, next_look = 0, 0
+        while time.monotonic() < self.deadline:
+            form.improve(self.target, self.deadline)
+            if rounds >= next_look or time.monotonic() >= self.deadline:
+                next_look = rounds + 1 + rounds // LOOKS
+                if self._look(form):
+                    return
+            rounds += 1
+        if not self._searched:
+            self._search(form)
+
+    def _look(self, form: Form) -> bool:
+        """Whether that is the end."""
+        candidate = form.candidate(self.target)
+        rises = self.best is None or candidate.estimate > self.best.estimate + RISE * self.target
+        if self.best is None or candidate.estimate > self.best.estimate:
+            self.best = candidate
+        self.report(self.problem.given_cut(self.best.estimate))
+        if self.best.estimate >= self.target * (1 - ENOUGH * self.gap):
+            return True
+        self._without_rise = 0 if rises else self._without_rise + 1
+        if self._without_rise >= HALF_STALLED and not self._searched:
+            self._search(form)
+        return self._without_rise >= STALLED
+
+    def _search(self, form: Form) -> None:
+        """For a better clustering. An estimate under the cut of a worse one says little: it begins anew."""
+        self._searched = True
+        arguments = self.graph, self.constraints, self.problem.n_clusters, form.rounded(self.rng)
+        found = improvement(*arguments, self.standing.cut, self.rng, self.n_jobs)
+        if found is not None:
+            self.standing.labels, self.standing.cut = found.labels, found.cut
+            self.best, self._without_rise, self._searched = None, 0, False
+
+
+def is_signed(problem: Problem) -> bool:
+    """Whether the Z form applies: without a cannot-link a single cluster meets its inequality, whatever the bound."""
+    return problem.n_clusters == 2 and len(problem.cannot_link) > 0

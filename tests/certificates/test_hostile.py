@@ -1,0 +1,300 @@
+"""Bad input to `certify`, damaged and forged certificates: a clear error or a smaller bound, never a wrong one."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tightcut import Constraints, Graph, cluster
+from tightcut.certificates import Certificate, certify
+from tightcut.certificates import verify as verifier
+from tightcut.problem.objective import normalized_cut
+
+
+def blobs(seed=0, n=40, weights="degree"):
+    rng = np.random.default_rng(seed)
+    points = np.concatenate([rng.normal(0, 1, (n // 2, 2)), rng.normal(2.5, 1, (n - n // 2, 2))])
+    distances = ((points[:, None] - points[None]) ** 2).sum(2)
+    return Graph.from_affinity(np.exp(-distances) * (distances < 4), weights)
+
+
+@pytest.fixture(scope="module")
+def case():
+    graph = blobs()
+    pairs = Constraints.from_pairs(40, [(0, 1), (25, 30)], [(2, 33)])
+    labels = cluster(graph, pairs, random_state=0).labels
+    return graph, pairs, certify(graph, pairs, labels, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def three():
+    graph = blobs()
+    pairs = Constraints.from_pairs(40, [(0, 1), (25, 30)], [(2, 33), (5, 6)])
+    labels = cluster(graph, pairs, 3, random_state=0, effort=0.3).labels
+    return graph, pairs, certify(graph, pairs, labels, random_state=0, gap=0.02)
+
+
+def forged(certificate, **changes):
+    """The certificate with other arrays in its proof."""
+    return replace(certificate, proofs=[certificate.proofs[0] | changes])
+
+
+def test_a_certificate_says_what_is_proven(case, three):
+    graph, pairs, certificate = case
+    assert certificate.form == "Z"
+    assert certificate.gap < 1e-3
+    assert str(certificate).startswith(f"cut {certificate.cut:.4g}")
+    assert "no two clusters that respect the pairs have a cut below" in str(certificate)
+    certificate.check(graph, pairs)
+    graph, pairs, certificate = three
+    assert certificate.form == "P"
+    certificate.check(graph, pairs)
+
+
+def test_another_graph_other_pairs_and_other_weights_are_refused(case):
+    graph, pairs, certificate = case
+    nearly = graph.weights.copy()
+    nearly.data = nearly.data * (1 + 1e-12)
+    for other in (blobs(1), blobs(weights="ones"), Graph(nearly, graph.vertex_weights)):
+        with pytest.raises(ValueError, match="another graph, other pairs or other weights"):
+            certificate.check(other, pairs)
+    for others in (None, Constraints.from_pairs(40, [(0, 1)], [(2, 33)])):
+        assert not certificate.verify(graph, others)
+    # The proof itself tells two graphs apart, too.
+    arrays = pairs.must_link, pairs.cannot_link, 2, certificate.bound, certificate.proofs
+    weaker = 0.99 * graph.weights
+    with pytest.raises(ValueError, match="refused"):
+        verifier.verify(weaker, graph.vertex_weights, *arrays)
+
+
+@pytest.mark.parametrize("name", ["case", "three"])
+@pytest.mark.parametrize("bound", [1.001, np.nan, np.inf, -1.0])
+def test_a_raised_bound_is_refused(name, bound, request):
+    graph, pairs, certificate = request.getfixturevalue(name)
+    assert not replace(certificate, bound=certificate.bound * bound).verify(graph, pairs)
+
+
+@pytest.mark.parametrize("name", ["case", "three"])
+def test_forged_multipliers_are_refused(name, request):
+    graph, pairs, certificate = request.getfixturevalue(name)
+    proof = certificate.proofs[0]
+    for key, array in proof.items():
+        if array.dtype.kind == "f" and array.size:
+            for value in (np.nan, np.inf, -np.inf):
+                changed = np.array(array)
+                changed.flat[0] = value
+                assert not forged(certificate, **{key: changed}).verify(graph, pairs), (key, value)
+        if array.dtype.kind == "i" and array.size and key != "assumed":
+            for value in (-1, 10**6):
+                changed = array.copy()
+                changed[0, 0] = value
+                assert not forged(certificate, **{key: changed}).verify(graph, pairs), (key, value)
+        assert not replace(certificate, proofs=[{k: v for k, v in proof.items() if k != key}]).verify(graph, pairs), key
+        if key != "assumed":
+            assert not forged(certificate, **{key: np.concatenate([np.atleast_1d(array)] * 2)}).verify(graph, pairs), (
+                key
+            )
+    negative = proof["multipliers"].copy()
+    negative[:] = -1e-6 * abs(negative).max() - 1e-12
+    assert not forged(certificate, multipliers=negative).verify(graph, pairs)
+    assert not replace(certificate, proofs=[]).verify(graph, pairs)
+
+
+def test_numbers_of_the_wrong_shape_do_not_pass(three):
+    """Broadcasting would let one value stand for many in the bound, and for one in the matrix."""
+    graph, pairs, certificate = three
+    proof = certificate.proofs[0]
+    n_units = len(proof["a"])
+    for key in ("theta", "kappa"):
+        assert not forged(certificate, **{key: np.full(n_units, float(proof[key]))}).verify(graph, pairs)
+    assert not forged(certificate, c=proof["c"][0], vectors=proof["vectors"][:, 0]).verify(graph, pairs)
+    assert not forged(certificate, c=proof["c"][:, None]).verify(graph, pairs)
+
+
+def test_labels_are_checked(case):
+    graph, pairs, certificate = case
+    flipped = certificate.labels.copy()
+    flipped[3] = 1 - flipped[3]
+    violating = certificate.labels.copy()
+    violating[2] = violating[33]
+    for labels in (flipped, violating, np.zeros(40, int), certificate.labels[:-1], certificate.labels + 1):
+        assert not replace(certificate, labels=labels).verify(graph, pairs)
+    assert not replace(certificate, cut=certificate.cut * 0.999).verify(graph, pairs)
+    assert not replace(certificate, n_clusters=3).verify(graph, pairs)
+
+
+def test_cases_must_cover_all_clusterings(case):
+    graph, pairs, certificate = case
+    proof = certificate.proofs[0]
+
+    def of(*cases):
+        return replace(certificate, proofs=[proof | {"assumed": np.array(rows).reshape(-1, 3)} for rows in cases])
+
+    covers = verifier.covers
+    together, apart = [(4, 5, 1)], [(4, 5, -1)]
+    assert covers([np.array(together), np.array(apart)])
+    assert covers([np.array(together), np.array([*apart, (7, 8, 1)]), np.array([*apart, (7, 8, -1)])])
+    assert not covers([np.array(together)])
+    assert not covers([np.array(together), np.array([(4, 6, -1)])])
+    assert not covers([np.array(together), np.array(together)])
+    assert not covers([])
+    assert not of(together).verify(graph, pairs)
+    assert not of([(4, 5, 1)], [(4, 5, 0)]).verify(graph, pairs)
+
+
+@pytest.mark.parametrize("name", ["case", "three"])
+def test_a_file_comes_back_and_a_changed_byte_is_refused(name, request, tmp_path):
+    graph, pairs, certificate = request.getfixturevalue(name)
+    file = tmp_path / "proof.npz"
+    certificate.save(file)
+    assert Certificate.load(file).verify(graph, pairs)
+    assert Certificate.load(file).bound == certificate.bound
+    content = bytearray(file.read_bytes())
+    accepted = 0
+    for place in np.linspace(0, len(content) - 1, 60).astype(int).tolist():
+        content[place] ^= 0x55
+        file.write_bytes(content)
+        content[place] ^= 0x55
+        try:
+            read = Certificate.load(file)
+        except ValueError:
+            continue
+        if read.verify(graph, pairs):  # a date in the archive, say
+            accepted += 1
+            assert (read.bound, read.cut) == (certificate.bound, certificate.cut)
+    assert accepted < 20
+
+
+def test_files_that_are_no_certificates(tmp_path):
+    for content in (b"", b"PK\x03\x04", b"\x93NUMPY" + bytes(100), b"{}"):
+        (tmp_path / "no.npz").write_bytes(content)
+        with pytest.raises(ValueError, match="is not a certificate, or is damaged"):
+            Certificate.load(tmp_path / "no.npz")
+    for document in ({}, {"certificate": 99}, {"certificate": 1, "n_proofs": 10**9}):
+        text = np.frombuffer(json.dumps(document).encode(), np.uint8)
+        np.savez(tmp_path / "no.npz", document=text, labels=np.zeros(2))
+        with pytest.raises(ValueError, match="is not a certificate, or is damaged"):
+            Certificate.load(tmp_path / "no.npz")
+    np.savez(tmp_path / "no.npz", document=np.array([object()]), labels=np.zeros(2))
+    with pytest.raises(ValueError, match="is not a certificate, or is damaged"):
+        Certificate.load(tmp_path / "no.npz")
+    with pytest.raises(FileNotFoundError):
+        Certificate.load(tmp_path / "absent.npz")
+
+
+def test_the_verifier_needs_numpy_and_scipy_alone():
+    source = Path(verifier.__file__)
+    assert len(source.read_text(encoding="utf-8").splitlines()) < 120
+    probe = f"import sys; sys.path.insert(0, {str(source.parent)!r}); import verify; print(*sys.modules)"
+    modules = subprocess.run([sys.executable, "-I", "-c", probe], check=True, capture_output=True, text=True).stdout
+    assert not {"tightcut", "numba", "sklearn", "joblib"} & set(modules.split())
+
+
+def test_labels_that_violate_pairs_and_other_arguments():
+    graph, pairs = blobs(), Constraints.from_pairs(40, [(0, 1)], [(2, 33)])
+    labels = np.arange(40) % 2
+    with pytest.raises(ValueError, match=r"violate 1 of the pairs, such as 0 must-link 1, and a bound"):
+        certify(graph, pairs, labels)
+    with pytest.raises(ValueError, match="n_clusters is 3, and the labels have 2 clusters"):
+        certify(graph, None, labels, 3)
+    with pytest.raises(ValueError, match="seconds must be a number"):
+        certify(graph, None, labels, seconds=-1)
+    with pytest.raises(
+        ValueError, match="40 units, and the proof of a bound factorises a dense matrix.*without a proof"
+    ):
+        certify(graph, None, labels, most_units=30)
+
+
+def test_one_cluster_disconnected_graphs_and_no_time():
+    graph = blobs()
+    one = certify(graph, None, np.zeros(40, int))
+    assert (one.cut, one.bound, one.gap) == (0.0, 0.0, 0.0)
+    one.check(graph)
+    apart = Graph.from_affinity(np.kron(np.eye(2), np.ones((3, 3))))
+    zero = certify(apart, None, [0, 0, 0, 1, 1, 1])
+    assert (zero.bound, zero.gap) == (0.0, 0.0)
+    zero.check(apart)
+    assert certify(apart, None, [0, 0, 0, 1, 1, 2], random_state=0).verify(apart)
+    quick = certify(graph, None, np.repeat([0, 1], 20), seconds=0)
+    assert quick.form == "spectral"
+    assert 0 < quick.bound < quick.cut
+    quick.check(graph)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_one_clustering_is_left(k):
+    """Where pairs say everything the bound is the cut: one signed unit, or as many units as clusters."""
+    graph = blobs(n=9)
+    labels = np.arange(9) % k
+    pairs = Constraints.from_labels(labels)
+    certificate = certify(graph, pairs, labels)
+    assert certificate.gap < 1e-9
+    certificate.check(graph, pairs)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_as_many_clusters_as_points(k):
+    graph = Graph.from_affinity(np.ones((k, k)) - np.eye(k))
+    certificate = certify(graph, None, np.arange(k))
+    assert certificate.gap < 1e-9
+    certificate.check(graph)
+
+
+@pytest.mark.parametrize("exponent", [-60, -8, 8, 60])
+def test_scaled_weights_scale_the_bound(exponent):
+    graph = blobs(n=12)
+    pairs = Constraints.from_pairs(12, [], [(0, 11)])
+    labels = cluster(graph, pairs, random_state=0).labels
+    scaled = Graph(graph.weights * 10.0**exponent, np.full(12, 10.0 ** (-exponent / 2)))
+    certificate = certify(scaled, pairs, labels, random_state=0)
+    certificate.check(scaled, pairs)
+    assert certificate.bound > 0.9 * certificate.cut
+
+
+def test_weights_sixteen_orders_apart():
+    rng = np.random.default_rng(0)
+    weights = np.triu(10.0 ** rng.uniform(-16, 0, (8, 8)), 1)
+    graph = Graph.from_affinity(weights + weights.T, 10.0 ** rng.uniform(-16, 0, 8))
+    pairs = Constraints.from_pairs(8, [(0, 1)], [(2, 3)])
+    for k in (2, 3):
+        labels = cluster(graph, pairs, k, random_state=0).labels
+        certificate = certify(graph, pairs, labels, random_state=0)
+        certificate.check(graph, pairs)
+        assert certificate.bound <= normalized_cut(graph, certificate.labels) * (1 + 1e-12)
+
+
+def test_the_same_random_state_gives_the_same_bound(case):
+    graph, pairs, certificate = case
+    again = certify(graph, pairs, cluster(graph, pairs, random_state=0).labels, random_state=0, n_jobs=2, seconds=1e6)
+    assert again.bound == certificate.bound
+
+
+def test_a_better_clustering_is_found():
+    graph, pairs = blobs(), Constraints.from_pairs(40, [], [(2, 33)])
+    best = cluster(graph, pairs, random_state=0)
+    worse = (best.labels + (np.arange(40) == 7)) % 2
+    certificate = certify(graph, pairs, worse, random_state=0)
+    assert certificate.improved
+    assert certificate.cut == pytest.approx(best.cut)
+    assert certificate.gap < 1e-3
+    certificate.check(graph, pairs)
+
+
+def test_an_interrupt_keeps_the_best_bound():
+    graph, pairs = blobs(), Constraints.from_pairs(40, [(0, 1)], [(2, 33)])
+    labels = cluster(graph, pairs, random_state=0).labels
+    seen = []
+
+    def interrupting(*report):
+        seen.append(report)
+        if len(seen) == 1:
+            raise KeyboardInterrupt
+
+    certificate = certify(graph, pairs, labels, random_state=0, gap=0, progress=interrupting)
+    assert certificate.interrupted
+    assert certificate.bound > 0
+    certificate.check(graph, pairs)
