@@ -87,6 +87,7 @@ TABLES = (
         ("distributed",),
     ),
     Table("ablation_search", "benchmarks.ablation search", (), 60),  # a record of what was tried, which does not age
+    Table("ablation_asking", "benchmarks.ablation asking", (), 30),  # as above
     Table("gpu", "benchmarks.gpu", (*SEARCH, "gpu"), 20, ("gpu",)),
     study("binary", (*SEARCH, "relaxation", "rivals"), 10),
     study("multiway", (*SEARCH, "rivals"), 15),

@@ -121,7 +121,7 @@ def test_beliefs_agree_with_the_answers_about_them(seed, monkeypatch):
     for group, i in evidence.founders.items():
         share[i, group] += k * share[i, -1]
         share[i, -1] = 0
-    expected = tempered(share)
+    expected = tempered(share, 1.0)
     expected[0, 0] *= (1 - DOUBT) / DOUBT
     for i, j, same in evidence.pairs.tolist():
         for one, other in ((i, j), (j, i)):

@@ -1,12 +1,13 @@
 """Answers weighed against forecasts: true picks are believed however poor the forecasts are."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tightcut.ask import Session
 from tightcut.ask.beliefs.evidence import gather
-from tightcut.ask.beliefs.inference import weigh
+from tightcut.ask.beliefs.inference import DOUBT, share_of_errors, weigh
 from tightcut.ask.records import Answer
 
 
@@ -52,6 +53,15 @@ def test_founders_stay_in_their_groups_when_a_later_group_is_foreseen():
     evidence, group = _true_picks([0, 1, 2, 2, 2])
     forecasts = np.tile([0.02, 0.02, 0.9, 0.06], (5, 1))  # everything looks like the last group
     np.testing.assert_array_equal(weigh(evidence, forecasts).argmax(axis=1), group)
+
+
+def test_picks_that_are_believed_say_nothing_about_the_person():
+    evidence, group = _true_picks([0, 1, 2, 0, 1, 2])
+    unsure = np.full((6, 4), 0.1)
+    unsure[np.arange(6), group] = 0.7
+    assert share_of_errors(evidence, unsure) == pytest.approx(DOUBT)
+    wrong = np.roll(unsure, 1, axis=1)
+    assert share_of_errors(evidence, wrong) > 2 * DOUBT
 
 
 def test_a_thing_that_nothing_resembles_can_be_picked_for(blobs):

@@ -22,6 +22,7 @@ from tightcut.ask.beliefs.evidence import SURE, AnswerEvidence, truth_of
 MOST_DOUBT = 0.06  # where the columns and the graph know little, true answers look wrong
 DOUBT, STRENGTH = 0.02, 25  # share of wrong answers to begin with, as if seen in so many answers
 LEAST_DOUBT = 0.02  # neighbours are never certain
+EXPECTED_ERRORS = 3.0  # of the neighbours, made and expected, to begin with
 IMPOSSIBLE = -30.0  # logarithm of a probability
 SWEEPS = 10
 
@@ -31,6 +32,7 @@ def weigh(
     foreseen: np.ndarray | None = None,
     start: np.ndarray | None = None,
     doubt: float = DOUBT,
+    boldness: float = 1.0,
 ) -> np.ndarray:
     """Belief of every answered point in every group and, last, in a group that is not known yet.
 
@@ -43,6 +45,8 @@ def weigh(
         Beliefs to begin with; those after reading the answers once in their order, if not given.
     doubt : float
         Probability that an answer is wrong.
+    boldness : float
+        How much more often the neighbours mislead than they expect themselves.
     """
     k, m = evidence.n_groups, len(evidence.points)
     sure = np.log((1 - doubt) / doubt)
@@ -50,7 +54,7 @@ def weigh(
     for group, i in evidence.founders.items():
         said[i, evidence.home[group]] += said[i, -1] * k
         said[i, -1] = 0.0
-    base = np.log(tempered(said))
+    base = np.log(tempered(said, boldness))
     base[:, :-1][:, evidence.home != np.arange(k)] = IMPOSSIBLE  # merged into another
     for i in evidence.named:
         base[i, evidence.home[evidence.named[i]]] += sure
@@ -110,27 +114,49 @@ def without_unknown(foreseen: np.ndarray) -> np.ndarray:
     return np.c_[foreseen[:, :-1], np.zeros(len(foreseen))] + foreseen[:, -1:] / foreseen.shape[1]
 
 
-def tempered(said: np.ndarray) -> np.ndarray:
-    """Probabilities with a little more doubt about the likeliest group, half of which is spread evenly."""
+def tempered(said: np.ndarray, boldness: float) -> np.ndarray:
+    """Probabilities whose doubts about the likeliest group are larger by a factor, and half of them spread evenly."""
     said = said / said.sum(axis=1, keepdims=True)
     rows, top = np.arange(len(said)), said.argmax(axis=1)
     doubt = 1 - said[rows, top]
-    wanted = np.minimum(doubt + LEAST_DOUBT, np.maximum(doubt, 0.9))
+    wanted = np.minimum(boldness * doubt + LEAST_DOUBT, np.maximum(doubt, 0.9))
     rest = said * (0.5 * wanted / np.maximum(doubt, 1e-9))[:, None]
     rest += ((0.5 * wanted + np.where(doubt > 1e-9, 0, 0.5 * wanted)) / (said.shape[1] - 1))[:, None]
     rest[rows, top] = 1 - wanted
     return rest
 
 
+def boldness_of(target: np.ndarray, foreseen: np.ndarray) -> float:
+    """How much more often the likeliest group that was foreseen is wrong than its probability says.
+
+    Parameters
+    ----------
+    target : ndarray of shape (m, k + 1)
+        What the answers alone say.
+    foreseen : ndarray of shape (m, k + 1)
+    """
+    said = without_unknown(foreseen)
+    top = said.argmax(axis=1)
+    rows = np.arange(len(said))
+    wrong, expected = (1 - target[rows, top]).sum(), (1 - said[rows, top]).sum()
+    return float(np.clip((EXPECTED_ERRORS + wrong) / (EXPECTED_ERRORS + expected), 1, 5))
+
+
 def share_of_errors(evidence: AnswerEvidence, belief: np.ndarray) -> float:
-    """Share of wrong answers, as far as the beliefs can tell."""
+    """How many answers are wrong, as far as the beliefs can tell.
+
+    A pick that is believed counts as wrong with the probability to begin with: it is one of many groups, and how surely it is
+    believed says more about the forecasts than about the person.
+    """
     wrong = 1 - truth_of(evidence, belief)
+    believed_pick = np.array([answer.kind != "pair" for answer in evidence.answers], bool) & (wrong < 0.5)
+    wrong[believed_pick] = DOUBT
     return min(MOST_DOUBT, float((DOUBT * STRENGTH + wrong.sum()) / (STRENGTH + len(wrong))))
 
 
 def plausibility(evidence: AnswerEvidence, belief: np.ndarray, foreseen: np.ndarray) -> float:
     """How well beliefs explain the answers and agree with what was foreseen (a log-likelihood)."""
-    agreed = (belief * tempered(without_unknown(foreseen))).sum(axis=1)
+    agreed = (belief * tempered(without_unknown(foreseen), 1.0)).sum(axis=1)
     return float(np.log(np.maximum(truth_of(evidence, belief), DOUBT)).sum() + np.log(agreed).sum())
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from tightcut.ask.beliefs.evidence import AnswerEvidence, truth_of
 from tightcut.ask.beliefs.feature_models import FittedPredictor
 from tightcut.ask.beliefs.harmonic import Harmonic, part_priors
-from tightcut.ask.beliefs.inference import DOUBT, merge, plausibility, share_of_errors, weigh
+from tightcut.ask.beliefs.inference import DOUBT, boldness_of, merge, plausibility, share_of_errors, weigh
 from tightcut.ask.beliefs.regroup import start_from_groups
 from tightcut.ask.beliefs.setup import GraphModel, Setup
 
@@ -144,16 +144,18 @@ def _settle(graphs: list[Harmonic], evidence: AnswerEvidence, setup: Setup, star
         Beliefs to begin with, if not what the answers alone say.
     """
     predictors: list[FittedPredictor] = []
-    answered, doubt = weigh(evidence) if start is None else start, DOUBT
+    alone, doubt = weigh(evidence), DOUBT
+    answered = alone if start is None else start
     for turn in range(ROUNDS):
         if turn == 1 and len(evidence.votes):
             evidence, answered = merge(evidence, answered)
+            alone = weigh(evidence)
         if turn == 1 and setup.predictors is not None:
             predictors = setup.predictors.fit(evidence.points, answered)
         each = np.stack([*(graph.foresee(answered) for graph in graphs), *(one.foreseen for one in predictors)])
         weights = mixture_weights(each, answered)
         foreseen = np.tensordot(weights, each, 1)
-        answered = weigh(evidence, foreseen, answered, doubt)
+        answered = weigh(evidence, foreseen, answered, doubt, boldness_of(alone, foreseen))
         doubt = share_of_errors(evidence, answered)
     return Beliefs(evidence, answered, foreseen, doubt, graphs, predictors, weights, setup.views)
 
