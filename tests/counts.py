@@ -22,6 +22,7 @@ ABOUT = {
     "tests/oracle": "results against slow and obvious programs",
     "tests/contract": "what users rely on: scikit-learn's checks, imports, this documentation",
     "tests/cli": "the command line",
+    "tests/certificates": "proven bounds against enumeration, and forged proofs",
     "tests/ask": "questions, journals",
     "tests/ask_page": "the page, its server, a browser",
     "tests/updates": "updates and saved models",

@@ -263,6 +263,49 @@ def splitting(rng):
     assert_labels(position, max(len(first), 1))
 
 
+@checks(
+    "spin_lagrangian",
+    "partition_lagrangian",
+    "worst_spin_triangles",
+    "worst_near_spin_triangles",
+    "worst_near_partition_triangles",
+)
+def semidefinite(rng):
+    n, rank = size(rng), int(rng.integers(1, 5))
+    X = any_numbers(rng, n * rank).reshape(n, rank)
+    near = symmetric(rng, n)
+    indptr, indices, _ = csr(near)
+    head, tail = (ends.astype(np.int32) for ends in np.nonzero(np.triu(near)))
+    m = len(head)
+    t, some = (int(rng.integers(1, 6)), int(rng.integers(m + 1))) if m else (0, 0)
+    sides = rng.integers(max(m, 1), size=(t, 3)).astype(np.int32)
+    gradient, inner, slope = np.empty_like(X), np.empty(m), np.empty(m)
+    pairs = X, head, tail, any_numbers(rng, m)
+    pull = any_numbers(rng, n), number(rng)
+    kernels.spin_lagrangian(
+        *pairs, sides, rng.choice([-1.0, 1.0], (t, 3)), any_numbers(rng, t), number(rng), *pull, gradient, inner, slope
+    )
+    corners = np.column_stack([rng.integers(n, size=t), sides]).astype(np.int32)
+    places, free = rng.permutation(m)[:some].astype(np.int32), rng.random(some) < 0.5
+    duals = any_numbers(rng, t), positive(rng, t), places, free, any_numbers(rng, some), positive(rng, some)
+    own, own_slope = np.empty(n), np.empty(n)
+    filled = gradient, inner, own, slope, own_slope
+    constant, augmented = number(rng), bool(rng.random() < 0.5)
+    kernels.partition_lagrangian(X, constant, *pairs[1:], any_numbers(rng, n), corners, *duals, augmented, *filled)
+    third, corner = np.full(m, -1, np.int32), np.full(m, -1, np.int32)
+    first, last = np.sort(rng.integers(m + 1, size=2)).tolist()
+    with np.errstate(all="ignore"):
+        flat = X.astype(np.float32)
+        gram = flat @ flat.T
+    kernels.worst_spin_triangles(gram, head, tail, first, last, 0.02, third)
+    kernels.worst_near_spin_triangles(X, head, tail, indptr, indices, first, last, 0.02, third)
+    assert_labels(third[third >= 0], n)
+    kernels.worst_near_partition_triangles(
+        X, constant, head, tail, own, indptr, indices, first, last, 0.02, corner, third
+    )
+    assert_labels(corner[corner >= 0], n)
+
+
 @checks("grow_trees", "average_votes")
 def trees(rng):
     m, d, n_groups = size(rng), int(rng.integers(1, 6)), int(rng.integers(1, 5))
