@@ -38,7 +38,7 @@ def measure(instance: Instance, *, repeat: bool) -> dict[str, Any]:
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # lopsided clusters, graphs that are not connected, names that will go
+            warnings.simplefilter("ignore")  # lopsided clusters, graphs that are not connected
             found, seconds = _run(prepare(instance.task, instance.dataset, instance.settings), repeat=repeat)
     except Exception as error:  # noqa: BLE001
         traceback.print_exc()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,14 +12,13 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tightcut.fitted.fit import fit
-from tightcut.fitted.parameters import OF_THE_GRAPH, Parameters
+from tightcut.fitted.parameters import Parameters
 from tightcut.fitted.predict import predict
 from tightcut.fitted.state import FittedState
 from tightcut.fitted.storage import load, save
 from tightcut.fitted.update import update
 from tightcut.problem import Constraints
 from tightcut.selection.graph_config import KnnAffinity
-from tightcut.utils.validation import did_you_mean
 
 if TYPE_CHECKING:
     from tightcut.audit import Audit
@@ -169,11 +166,10 @@ max_violations="fewest" to violate as little as possible.
         random_state: Any = None,
         verbose: int = 0,
         device: str = "cpu",
-        **moved: Any,
     ) -> None:
         self.n_clusters = n_clusters
         self.criterion = criterion
-        self.affinity = _with_moved(affinity, moved) if moved else affinity
+        self.affinity = affinity
         self.metric = metric
         self.scale = scale
         self.n_neighbors = n_neighbors
@@ -487,29 +483,3 @@ max_violations="fewest" to violate as little as possible.
         tags.input_tags.pairwise = tags.input_tags.positive_only = precomputed
         tags.input_tags.sparse = True
         return tags
-
-
-# What has moved is not part of the signature, which scikit-learn and help() show.
-COSC.__signature__ = signature(COSC).replace(
-    parameters=[part for part in signature(COSC).parameters.values() if part.kind is not part.VAR_KEYWORD]
-)
-
-
-def _with_moved(affinity: str | KnnAffinity, moved: dict[str, Any]) -> str | KnnAffinity:
-    """Parameters that `KnnAffinity` has taken over; COSC takes them for one more version."""
-    unknown = next((name for name in moved if name not in OF_THE_GRAPH), None)
-    if unknown is not None:
-        hint = did_you_mean(unknown, [*COSC().get_params(), *OF_THE_GRAPH])
-        raise TypeError(f"COSC has no parameter {unknown!r}.{hint}")
-    given = ", ".join(f"{name}={value!r}" for name, value in moved.items())
-    warnings.warn(
-        f"Pass affinity=KnnAffinity({given}): COSC itself takes these until 0.8.", FutureWarning, stacklevel=3
-    )
-    if affinity == "precomputed":
-        name = next((name for name in moved if name != "connect"), None)
-        if name is None:
-            return affinity
-        raise ValueError(
-            f'{name}={moved[name]!r} is for making a graph from points, and affinity="precomputed" gives it.'
-        )
-    return replace(affinity, **moved) if isinstance(affinity, KnnAffinity) else KnnAffinity(**moved)

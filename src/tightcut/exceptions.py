@@ -110,7 +110,8 @@ class DisconnectedGraphWarning(UserWarning):
         return (
             f"The nearest-neighbour graph has {self.n_components} connected components; joined them by "
             f"{counted(self.n_bridges, 'bridge')}, the shortest links between them.{rest} "
-            "Raise n_neighbors for a denser graph, or pass connect=False to keep the components apart."
+            "Raise n_neighbors for a denser graph, or pass connect=False (to COSC affinity=KnnAffinity(connect=False)) to "
+            "keep the components apart."
         )
 
 

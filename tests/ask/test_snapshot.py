@@ -5,8 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tightcut import Constraints
-from tightcut.ask import Session, read_constraints, simulate, snapshot
+from tightcut.ask import Session, simulate, snapshot
 from tightcut.ask.page.controller import Desk
 from tightcut.ask.page.items import Things
 
@@ -65,12 +64,3 @@ def test_the_beliefs_that_decide_whether_an_answer_founds_a_group_are_kept(sessi
     session.question()
     founded = session.answers[-1].founds is not None
     assert counts["believe"] == 1 + founded
-
-
-def test_the_old_name_of_read_constraints_warns(blobs, tmp_path):
-    X, y = blobs
-    path = tmp_path / "answers.jsonl"
-    simulate(Session(X, answers=path, random_state=0), y, 5)
-    with pytest.warns(FutureWarning, match=r"now tightcut\.ask\.read_constraints"):
-        old = Constraints.from_answers(path, 120, X=X)
-    assert old.n_pairs == read_constraints(path, 120, X).n_pairs > 0

@@ -14,7 +14,7 @@ from importlib import import_module
 from unittest import mock
 import numpy as np
 import scipy.sparse as sp
-from tightcut import COSC, Constraints, Graph, cluster, knn_affinity, tradeoff_path
+from tightcut import COSC, Constraints, Graph, KnnAffinity, cluster, knn_affinity, tradeoff_path
 from tightcut import kernels as _kernels
 from tightcut.neighbors import projections
 from tightcut.search import polish
@@ -48,7 +48,7 @@ for _ in range(2):
         mock.patch.object(home, name, 50).start()
 for dtype in (np.float64, np.float32, np.uint8):
     points = (30 * np.abs(X)).astype(dtype)
-    COSC(neighbors="blocked", **quick).fit(points).predict(points)
+    COSC(affinity=KnnAffinity(neighbors="blocked"), **quick).fit(points).predict(points)
     with mock.patch.multiple(projections, **SMALL):
         knn_affinity(np.repeat(points, 40, axis=1), neighbors="blocked")
 sparse = sp.csr_array(np.random.default_rng(0).binomial(1, 0.05, size=(200, 300)).astype(float))

@@ -83,7 +83,8 @@ def test_it_has_the_defaults_of_the_function_cluster():
 
 
 def test_symmetrize_reaches_the_graph(X):
-    matrices = {name: quick(symmetrize=name, diffusion=0).fit(X).affinity_matrix_ for name in ("maximum", "mean")}
+    affinities = {name: KnnAffinity(symmetrize=name, diffusion=0) for name in ("maximum", "mean")}
+    matrices = {name: quick(affinity=affinity).fit(X).affinity_matrix_ for name, affinity in affinities.items()}
     for name, matrix in matrices.items():
         assert (matrix != knn_affinity(X, symmetrize=name)).nnz == 0
     assert (matrices["mean"] != matrices["maximum"]).nnz > 0
@@ -194,17 +195,6 @@ def test_a_sparse_matrix_of_pairs_is_sliced_and_fails_loudly(X):
     model = quick().set_fit_request(must_link=True)
     with pytest.raises(ValueError, match=r"must_link: a sparse matrix of pairs must have shape \(40, 40\)"):
         cross_validate(model, X, cv=3, scoring=minus_cut, params={"must_link": pairs}, error_score="raise")
-
-
-def test_parameters_that_have_moved_work_for_one_more_version(X):
-    with pytest.warns(FutureWarning, match=r"affinity=KnnAffinity\(diffusion=0, symmetrize='maximum'\)") as caught:
-        old = COSC(effort=0.2, random_state=0, diffusion=0, symmetrize="maximum")
-    assert caught[0].filename == __file__
-    new = quick(affinity=KnnAffinity(diffusion=0, symmetrize="maximum"))
-    assert old.get_params() == new.get_params()
-    np.testing.assert_array_equal(old.fit_predict(X), new.fit_predict(X))
-    with pytest.raises(TypeError, match=r"COSC has no parameter 'n_cluster'. Did you mean 'n_clusters'\?"):
-        COSC(n_cluster=3)
 
 
 def test_cosc_has_few_parameters():

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from estimators import CANNOT, MUST, quick, same_partition
 from sklearn.preprocessing import StandardScaler
 
-from tightcut import COSC, Constraints, Graph, cluster, knn_affinity
+from tightcut import COSC, Constraints, Graph, KnnAffinity, cluster, knn_affinity
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
@@ -274,11 +274,8 @@ def test_one_cluster(X):
         ("n_clusters", 2.0, "n_clusters must be an integer"),
         ("n_clusters", True, "n_clusters must be an integer; got True"),
         ("n_neighbors", 0, "n_neighbors must be at least 1; got 0"),
-        ("symmetrize", "min", "symmetrize must be one of 'auto', 'maximum', 'mean'; got 'min'"),
         ("scale", "robust", "scale must be one of 'auto', 'none', 'standard', 'quantile'; got 'robust'"),
         ("metric", "l1", "metric must be one of 'euclidean', 'cosine', 'precomputed'; got 'l1'"),
-        ("diffusion", -1, "diffusion must be at least 0; got -1"),
-        ("learn_distances", "yes", "learn_distances must be True, False or \"auto\"; got 'yes'"),
         ("influence", "strong", "influence must be a number >= 0, or \"auto\"; got 'strong'"),
         ("max_violations", -1, 'max_violations must be a number >= 0, or "fewest"; got -1'),
         ("max_violations", np.nan, 'max_violations must be a number >= 0, or "fewest"; got nan'),
@@ -287,7 +284,6 @@ def test_one_cluster(X):
         ("n_jobs", 0, "n_jobs must be None, a number of threads, or -1 for all cores; got 0"),
         ("random_state", "seed", "'seed' cannot be used to seed"),
         ("random_state", -1, "random_state must be a whole number >= 0, a generator or None; got -1"),
-        ("connect", "no", "connect must be True or False; got 'no'"),
         ("device", "gpu", "device must be one of 'cpu', 'cuda', 'auto'; got 'gpu'. Did you mean 'cuda'"),
     ],
 )
@@ -297,15 +293,25 @@ def test_a_wrong_setting_is_named(X, name, value, complaint):
 
 
 @pytest.mark.parametrize(
+    ("name", "value", "complaint"),
+    [
+        ("symmetrize", "min", "symmetrize must be one of 'auto', 'maximum', 'mean'; got 'min'"),
+        ("diffusion", -1, "diffusion must be at least 0; got -1"),
+        ("learn_distances", "yes", "learn_distances must be True, False or \"auto\"; got 'yes'"),
+        ("connect", "no", "connect must be True or False; got 'no'"),
+    ],
+)
+def test_a_wrong_setting_of_the_graph_is_named(name, value, complaint):
+    with pytest.raises((TypeError, ValueError), match=complaint):
+        KnnAffinity(**{name: value})
+
+
+@pytest.mark.parametrize(
     "setting",
     [
         {"scale": "standard"},
-        {"learn_distances": True},
         {"metric": "cosine"},
         {"n_neighbors": 7},
-        {"neighbors": "approximate"},
-        {"symmetrize": "mean"},
-        {"diffusion": 1},
     ],
 )
 def test_what_makes_a_graph_is_refused_for_a_graph_that_is_given(setting):

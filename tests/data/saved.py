@@ -106,10 +106,11 @@ def learned():
     """Learned distances, an automatic number of clusters, named columns."""
     import pandas as pd
 
-    from tightcut import COSC
+    from tightcut import COSC, KnnAffinity
 
     known = np.where(np.arange(N_OLD) % 4 == 0, truth(), -1)
-    model = COSC("auto", learn_distances=True, scale="standard", diffusion=1, symmetrize="mean", random_state=4)
+    affinity = KnnAffinity(learn_distances=True, diffusion=1, symmetrize="mean")
+    model = COSC("auto", affinity=affinity, scale="standard", random_state=4)
     frame = pd.DataFrame(points(), columns=["x", "y", "z"])
     return model.fit(frame, partial_labels=known)
 

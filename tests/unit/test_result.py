@@ -14,6 +14,7 @@ from tightcut.audit import audit
 from tightcut.clustering.result import warn_if_lopsided
 from tightcut.exceptions import LopsidedClustersWarning
 from tightcut.progress import ProgressLine, in_notebook
+from tightcut.report import write_report
 
 
 def lopsided(graph, labels, constraints=None):
@@ -100,7 +101,7 @@ def test_a_report_from_a_model_and_from_a_result(tmp_path):
     assert 'class="told">length' in page
     assert 'id="prices"' in page
     graph = Graph.from_affinity(model.affinity_matrix_)
-    cluster(graph, random_state=0).report(str(tmp_path / "result.html"), graph)
+    write_report(str(tmp_path / "result.html"), graph, cluster(graph, random_state=0).labels)
     assert "found without constraints" in (tmp_path / "result.html").read_text("utf-8")
 
 

@@ -290,7 +290,7 @@ def test_clusters_keep_the_numbers_of_init():
     assert COSC(n_neighbors=3, random_state=0).fit(X, init=list("bbbaaa")).labels_.tolist() == [0, 0, 0, 1, 1, 1]
 
 
-@pytest.mark.parametrize("settings", [{"scale": "quantile"}, {"learn_distances": True}])
+@pytest.mark.parametrize("settings", [{"scale": "quantile"}, {"affinity": KnnAffinity(learn_distances=True)}])
 def test_points_are_scaled_once_and_seen_as_by_a_model_from_a_file(settings, tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     X = np.abs(rng.normal(size=(90, 4))) * [1, 10, 100, 1000]

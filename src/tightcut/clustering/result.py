@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from tightcut.problem.objective import cluster_cuts
 from tightcut.problem.violations import Violations
 from tightcut.utils.display import counted, html_view, shown_sizes
 from tightcut.utils.extras import required
-from tightcut.utils.renamed import renamed
 from tightcut.utils.sequences import RowSequence
 from tightcut.utils.warning import warn
 
@@ -82,10 +80,6 @@ class ClusteringResult:
         facts = {"cut": f"{self.cut:.6g}", "violated": f"{self.n_violations:,}"}
         rows = zip(numbers[:ROWS_SHOWN].tolist(), sizes[:ROWS_SHOWN].tolist(), strict=True)
         return html_view("Clustering", facts, ("cluster", "points"), rows)
-
-    def report(self, path: str | Path, graph: Graph, constraints: Constraints | None = None, **settings: Any) -> None:
-        """The old name of `tightcut.report.write_report`."""
-        renamed("ClusteringResult.report", "report.write_report")(path, graph, self.labels, constraints, **settings)
 
     @property
     def n_violations(self) -> int:

@@ -19,7 +19,6 @@ from tightcut.problem.pairs import read_believed_pairs, read_mask, read_n_points
 from tightcut.problem.sources import pairs_from_frame, pairs_from_groups, pairs_from_labels
 from tightcut.problem.two_colouring import TwoColouring, joined_witness, link_graph, two_colour
 from tightcut.problem.violations import Violations
-from tightcut.utils.renamed import renamed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -174,12 +173,6 @@ class Constraints:
         """
         n_points, pairs, must, beliefs = pairs_from_frame(frame, ids, first, second, kind, belief)
         return cls.from_pairs(n_points, pairs[must], pairs[~must], beliefs[must], beliefs[~must])
-
-    @staticmethod
-    def from_answers(path: Any, n_points: int | None = None, *, X: Any = None, affinity: str = "knn") -> Constraints:
-        """The old name of `tightcut.ask.read_constraints`."""
-        found: Constraints = renamed("Constraints.from_answers", "ask.read_constraints")(path, n_points, X, affinity)
-        return found
 
     @property
     def n_must_link(self) -> int:
