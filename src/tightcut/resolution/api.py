@@ -13,10 +13,11 @@ from tightcut.files.cells import is_missing
 from tightcut.files.errors import listed
 from tightcut.problem.sources import is_none
 from tightcut.resolution.edges import ScoredTable, merge_scores
-from tightcut.resolution.ids import IdColumn, distinct, number_ids, read_ids
+from tightcut.resolution.ids import IdColumn, number_ids, read_ids
 from tightcut.resolution.result import Resolution, ScoredPairs, spell
 from tightcut.resolution.rules import Named, Rules
 from tightcut.resolution.tables import read_view
+from tightcut.utils.codes import distinct
 
 VALUE_NAMES = {"groups": ("group", "groups", "source"), "labels": ("label", "labels", "cluster", "name")}
 

@@ -18,7 +18,7 @@ import numpy as np
 from tightcut.files import InputError
 from tightcut.problem.sources import is_none
 from tightcut.resolution.tables import TableView
-from tightcut.utils.codes import factorize
+from tightcut.utils.codes import distinct_places, factorize
 
 WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")  # as Python prints it, and within 64 bits
 MISSING = "the id is missing; every row needs two."
@@ -109,38 +109,3 @@ def number_ids(columns: Mapping[str, Sequence[IdColumn]]) -> tuple[np.ndarray, d
         ids = np.array(values, np.int64)[order] if whole and text is None else np.array(texts, object)[order]
     parts = iter(np.split(codes, np.cumsum([len(column.values) for column in every])[:-1]))
     return ids, {name: np.stack([next(parts) for _ in several]) for name, several in columns.items()}
-
-
-def distinct(keys: np.ndarray) -> np.ndarray:
-    """The distinct keys in order, by sorting: the hash table of `numpy.unique` is several times slower.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tightcut.resolution.ids import distinct
-    >>> distinct(np.array([3, 1, 3])).tolist()
-    [1, 3]
-    """
-    ordered = np.sort(keys)
-    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
-
-
-def distinct_places(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct keys in order, and the position of each key among them. O(n) for keys from a narrow range.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tightcut.resolution.ids import distinct_places
-    >>> [array.tolist() for array in distinct_places(np.array([7, 5, 7]))]
-    [[5, 7], [1, 0, 1]]
-    """
-    if len(keys) == 0:
-        return keys, np.empty(0, np.int64)
-    low, high = int(keys.min()), int(keys.max())
-    if high - low > 4 * len(keys):
-        known = distinct(keys)
-        return known, np.searchsorted(known, keys)
-    present = np.zeros(high - low + 1, bool)
-    present[keys - low] = True
-    return np.flatnonzero(present) + low, (np.cumsum(present) - 1)[keys - low]

@@ -14,8 +14,9 @@ from scipy.sparse.csgraph import connected_components
 from tightcut.problem.two_colouring import link_graph
 from tightcut.resolution.edges import PairScores
 from tightcut.resolution.result import ScoredPairs
-from tightcut.resolution.rules import Named, Rules, ranges
+from tightcut.resolution.rules import Named, Rules
 from tightcut.resolution.tables import Columns
+from tightcut.utils.codes import ranges
 
 
 class Parts:

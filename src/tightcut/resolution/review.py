@@ -14,10 +14,10 @@ import numpy as np
 
 from tightcut.problem.pairs import pair_keys
 from tightcut.resolution.edges import PairScores
-from tightcut.resolution.ids import distinct_places
-from tightcut.resolution.rules import RULE_NAMES, Rules, look_up
+from tightcut.resolution.rules import RULE_NAMES, Rules
 from tightcut.resolution.solver import UnitEdges
 from tightcut.resolution.tables import Columns
+from tightcut.utils.codes import distinct_places, look_up
 from tightcut.utils.interruption import interruptible
 
 DOUBTFUL = float(np.log(19))  # margins below this: odds of less than 19 to 1, or 95 %

@@ -15,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from tightcut.exceptions import InconsistentConstraintsError, Link
 from tightcut.problem.two_colouring import joined_witness, link_graph
+from tightcut.utils.codes import look_up, ranges
 
 NO_RULE, CANNOT_LINK, GROUPS, LABELS = range(4)
 RULE_NAMES = np.array(["evidence", "cannot_link", "groups", "labels"])
@@ -189,31 +190,6 @@ class Found:
     @property
     def any(self) -> np.ndarray:
         return self.kind > NO_RULE
-
-
-def ranges(begin: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of begin[k], ..., begin[k] + counts[k] - 1 for every k in turn: k, and the number.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tightcut.resolution.rules import ranges
-    >>> [array.tolist() for array in ranges(np.array([5, 0]), np.array([2, 1]))]
-    [[0, 0, 1], [5, 6, 0]]
-    """
-    owner = np.repeat(np.arange(len(begin)), counts)
-    return owner, np.arange(len(owner)) + (begin - np.cumsum(counts) + counts)[owner]
-
-
-def look_up(keys: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Which of the wanted keys exist, as positions, and the row of the first of each among `keys`."""
-    if len(keys) == 0:
-        return np.empty(0, np.int64), np.empty(0, np.int64)
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    place = np.minimum(np.searchsorted(ordered, wanted), len(keys) - 1)
-    hit = np.flatnonzero(ordered[place] == wanted)
-    return hit, order[place[hit]]
 
 
 def _has_pair(pairs: np.ndarray, i: int, j: int) -> bool:

@@ -16,9 +16,8 @@ from scipy.sparse.csgraph import connected_components
 from tightcut.problem.pairs import pair_keys
 from tightcut.problem.two_colouring import link_graph
 from tightcut.resolution.edges import PairScores
-from tightcut.resolution.ids import distinct
 from tightcut.resolution.rules import Rules
-from tightcut.utils.codes import renumber
+from tightcut.utils.codes import distinct, renumber
 from tightcut.utils.interruption import interruptible
 
 EXACT_SIZE = 20  # units of a component up to which branch and bound is tried
