@@ -244,7 +244,7 @@ def test_ways_to_draw_the_map(subject):
     assert "Laid out by the graph" in render(graph, found.labels, points=X, layout="graph")
     assert "Laid out by the graph" in render(graph, found.labels, points=wide)
     assert "principal components of 3 columns" in render(graph, found.labels, points=wide, layout="pca")
-    with pytest.raises(ValueError, match='there are none; use layout="graph"'):
+    with pytest.raises(ValueError, match='points were not given; use layout="graph"'):
         render(graph, found.labels, layout="pca")
     with pytest.raises(ValueError, match="Did you mean 'graph'"):
         render(graph, found.labels, layout="grpah")

@@ -15,6 +15,7 @@ from strategies import any_constraints
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem import Constraints
 from tightcut.problem import two_colouring as colouring_module
+from tightcut.problem.two_colouring import LIMITS, WitnessLimits
 
 
 def assert_contradiction(witness, constraints):
@@ -105,10 +106,10 @@ def test_conflict_witness_is_a_shortest_joined_cannot_link(constraints):
         assert len(constraints.conflicts()) == sum(length is not None for length in single)
 
 
-@pytest.mark.parametrize("budget", [colouring_module.SEARCH_BUDGET, 0])
-def test_a_tail_is_cut_off_the_witness(budget, monkeypatch):
+@pytest.mark.parametrize("visited", [LIMITS.visited, 0])
+def test_a_tail_is_cut_off_the_witness(visited, monkeypatch):
     """Also where a single search is affordable: it starts from point 1, at the far end of the tail."""
-    monkeypatch.setattr(colouring_module, "SEARCH_BUDGET", budget)
+    monkeypatch.setattr(colouring_module, "LIMITS", WitnessLimits(visited=visited))
     constraints = Constraints.from_pairs(7, [(0, 1), (2, 3)], [(1, 2), (3, 4), (4, 5), (5, 6), (4, 6)])
     assert constraints.two_colouring().witness == [("cannot", 4, 5), ("cannot", 5, 6), ("cannot", 6, 4)]
 
@@ -117,7 +118,7 @@ def test_a_tail_is_cut_off_the_witness(budget, monkeypatch):
 @given(any_constraints())
 def test_one_search_still_proves_the_contradiction(constraints):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(colouring_module, "MAX_SEARCHES", 1)
+        patch.setattr(colouring_module, "LIMITS", WitnessLimits(searches=1))
         result = constraints.two_colouring()
         conflict = constraints.conflict_witness()
     if not result.consistent:
@@ -139,12 +140,12 @@ def test_searches_are_bounded(monkeypatch):
     ends = np.stack([np.arange(100), np.arange(n - 1, n - 101, -1)], axis=1)
     constraints = Constraints.from_pairs(n, path, ends)
     witness = constraints.conflict_witness()
-    assert len(searches) == colouring_module.MAX_SEARCHES
+    assert len(searches) == LIMITS.searches
     # The spread of searches takes in the last candidate, which has the shortest path.
     assert len(witness) == 300 - 99 + 1
     searches.clear()
     assert_contradiction(constraints.two_colouring().witness, constraints)
-    assert len(searches) == colouring_module.MAX_SEARCHES
+    assert len(searches) == LIMITS.searches
 
 
 def test_one_pair_of_both_kinds_is_found_among_many_contradictions():

@@ -22,8 +22,16 @@ from tightcut.exceptions import Link
 from tightcut.problem.pairs import pair_keys
 from tightcut.utils.codes import first_places
 
-MAX_SEARCHES = 32  # for a shorter witness
-SEARCH_BUDGET = 15_000_000  # vertices and arcs visited by all searches together
+
+@dataclass(frozen=True)
+class WitnessLimits:
+    """How long to look for a shorter witness: a few tenths of a second."""
+
+    searches: int = 32  # from so many starts
+    visited: int = 15_000_000  # vertices and arcs, by all searches together; one search is always made
+
+
+LIMITS = WitnessLimits()
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,8 +170,8 @@ def _shortest(
     search: Callable[[int], list[int]], candidates: np.ndarray, graph: sp.csr_array, at_least: int
 ) -> list[int]:
     """The shortest result over evenly spread candidates, as many as the budget allows."""
-    affordable = SEARCH_BUDGET // (graph.nnz + graph.shape[0])
-    count = min(len(candidates), MAX_SEARCHES, max(affordable, 1))
+    affordable = LIMITS.visited // (graph.nnz + graph.shape[0])
+    count = min(len(candidates), LIMITS.searches, max(affordable, 1))
     chosen = candidates[np.linspace(0, len(candidates) - 1, count).astype(np.int64)].tolist()
     best = search(chosen[0])
     for vertex in chosen[1:]:
