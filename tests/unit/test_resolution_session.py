@@ -170,16 +170,16 @@ def test_only_what_an_answer_concerns_is_solved_again(monkeypatch):
 
 @pytest.mark.slow
 def test_answers_to_what_is_doubtful_help_more_than_answers_to_random_pairs():
-    """A simulated person, on three planted tables: the mean over 40 and 80 answers."""
+    """A simulated person, on three planted tables: the mean over 20 and 40 answers."""
     gains = {"doubtful": [], "random": []}
     for seed in range(3):
-        person, pairs, probability = planted(80, seed)
+        person, pairs, probability = planted(40, seed)
         edges, rng = tabulated(pairs, probability), np.random.default_rng(seed)
         begin = resolve(edges)
         start = pair_scores(person[begin.ids], begin.labels)
         asked, drawn = begin.session(), begin.session()
         order = rng.permutation(pairs).tolist()
-        for number in range(80):
+        for number in range(40):
             question = asked.question()
             if question is not None:
                 same = person[asked.ids[question.first]] == person[asked.ids[question.second]]
@@ -187,7 +187,7 @@ def test_answers_to_what_is_doubtful_help_more_than_answers_to_random_pairs():
             first, second = np.searchsorted(drawn.ids, order[number]).tolist()
             same = person[drawn.ids[first]] == person[drawn.ids[second]]
             drawn.answer(Question(number, "pair", first, second, (), ""), "same" if same else "different")
-            if number in (39, 79):
+            if number in (19, 39):
                 for name, session in (("doubtful", asked), ("random", drawn)):
                     gains[name].append(pair_scores(person[session.ids], session.labels_) - start)
     assert np.mean(gains["doubtful"]) > 2 * np.mean(gains["random"]) > 0
