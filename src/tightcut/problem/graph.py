@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,6 @@ from tightcut.utils.sparse import to_csr
 CACHED_LIMIT = 50_000  # vertices of a graph that fits the processor's cache
 SYMMETRY_TOLERANCE = 1e-6  # of the largest similarity
 LARGEST_WEIGHT = 1e100  # the smallest is its inverse: products of sums of weights neither overflow nor underflow
-HASHED_AT_ONCE = 1 << 15  # entries of a block that fits the cache
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -204,12 +202,10 @@ def validate_affinity(affinity: Any) -> sp.csr_array:
             "If these are distances, turn them into similarities first, for example exp(-d**2 / d.mean()**2)."
         )
     _check_magnitude(largest, "similarity")
-    if _looks_symmetric(matrix):
-        return matrix
     transpose = matrix.T.tocsr()
-    difference = abs(matrix - transpose)
-    if difference.nnz == 0:
+    if all(np.array_equal(getattr(matrix, part), getattr(transpose, part)) for part in ("indptr", "indices", "data")):
         return matrix
+    difference = abs(matrix - transpose)
     if difference.max() > SYMMETRY_TOLERANCE * largest:
         row, column = np.unravel_index(int(difference.tocoo().argmax()), matrix.shape)
         raise ValueError(
@@ -231,33 +227,6 @@ def _check_magnitude(largest: float, what: str) -> None:
             f"The largest {what} is {largest:g}, and products of such numbers overflow or underflow. "
             "Divide all of them by it; the clusters stay the same."
         )
-
-
-def _looks_symmetric(matrix: sp.csr_array) -> bool:
-    """Whether the entries above and below the diagonal have the same fingerprint, a sum of 64-bit hashes.
-
-    A transpose reads memory in random order, this test once and sequentially. Asymmetric matrices pass with a
-    probability of 2^-64.
-    """
-    fingerprint = 0
-    cuts = np.searchsorted(matrix.indptr, np.arange(0, matrix.nnz, HASHED_AT_ONCE))
-    for first, last in pairwise([*cuts.tolist(), matrix.shape[0]]):
-        entries = slice(matrix.indptr[first], matrix.indptr[last])
-        rows = np.repeat(np.arange(first, last, dtype=np.uint64), np.diff(matrix.indptr[first : last + 1]))
-        columns = matrix.indices[entries].astype(np.uint64)
-        ends = _scramble(np.minimum(rows, columns) << np.uint64(32) ^ np.maximum(rows, columns))
-        hashed = _scramble(ends ^ matrix.data[entries].view(np.uint64))
-        fingerprint += 2 * int(hashed.sum(where=rows < columns)) - int(hashed.sum())
-    return fingerprint % 2**64 == 0
-
-
-def _scramble(x: np.ndarray) -> np.ndarray:
-    """The finaliser of the splitmix64 random number generator, in place: every input bit reaches every output bit."""
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        x ^= x >> np.uint64(shift)
-        x *= np.uint64(factor)
-    x ^= x >> np.uint64(31)
-    return x
 
 
 def _dense_to_sparse(affinity: Any) -> sp.csr_array:

@@ -162,7 +162,7 @@ class _Sums:
         self.sums = np.bincount(place, values, len(self.keys))
 
     def __getitem__(self, keys: np.ndarray) -> np.ndarray:
-        if len(self.keys) == 0:
-            return np.zeros(len(keys))
-        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[place] == keys, self.sums[place], 0.0)
+        found = np.zeros(len(keys))
+        hit, place = look_up(self.keys, keys)
+        found[hit] = self.sums[place]
+        return found
