@@ -129,12 +129,12 @@ def cluster_graph(
 
     Notes
     -----
-    Must-linked vertices are merged. In each round every unit joins the neighbour that it is tied to most tightly, as long
-    as the two weigh little and at most one of them has cannot-links; the graph is contracted, and sent to the workers
-    again. The ordinary search clusters what is left. Its labels are carried back, and refined at every level by moves that
-    keep the constraints; with two clusters, a unit with cannot-links stays where the search has put it. In the end the
-    borders between the clusters are searched once more, at full resolution: the vertices with most weight towards other
-    clusters, up to `n_units`, with the inside of every cluster as one unit.
+    Must-linked vertices are merged. In each round every unit joins its most tightly tied neighbour, as long as both are
+    light and at most one has cannot-links; the graph is contracted, and sent to the workers again. The ordinary search
+    clusters the remaining graph. Its labels are carried back, and refined at every level by moves that satisfy the
+    constraints; with two clusters, a unit with cannot-links stays where the search has put it. Finally, the borders
+    between the clusters are searched once more, at full resolution: the vertices with most weight towards other clusters,
+    up to `n_units`, with the inside of every cluster as one unit.
 
     Arcs are on disk, but arrays with an entry per vertex are in the memory of this process, about 80 bytes each, and
     are mapped into that of the workers.

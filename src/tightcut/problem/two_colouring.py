@@ -27,7 +27,7 @@ from tightcut.utils.codes import first_places
 class WitnessLimits:
     """How long to look for a shorter witness: a few tenths of a second."""
 
-    searches: int = 32  # from so many starts
+    searches: int = 32  # each from another start
     visited: int = 15_000_000  # vertices and arcs, by all searches together; one search is always made
 
 
