@@ -226,11 +226,35 @@ class _Without:
 
     def estimate(self, row: int, present: np.ndarray, free: np.ndarray) -> np.ndarray | None:
         """Labels found by local search without a row; None if the others imply it."""
-        rest, ends = self.one(row), _pairs(self.constraints)[row]
         if self.n_clusters == 2 and self.influence == 0:
-            return _estimate_two(self.scaled, rest, ends, present, free)
+            return self._estimate_two(row, present, free)
+        return self._estimate_many(row, [present, free])
+
+    def _estimate_two(self, row: int, present: np.ndarray, free: np.ndarray) -> np.ndarray | None:
+        # The present sides orient the units, without a colouring. Ends that remain connected keep their relation.
+        n, ends = self.scaled.n_vertices, _pairs(self.constraints)[row]
+        _, unit = connected_components(link_graph(n, _pairs(self.one(row))), directed=False)
+        if unit[ends[0]] == unit[ends[1]]:
+            return None
+        sides = np.where(present == present[0], 1, -1).astype(np.int8)
+        units = SignedGraph.from_graph(self.scaled).merge(unit, sides)
+        starts, problem = [units.project(sides), vote(units, free == free[0])], TwoClusters(units.small)
+        _, best = min((improve(problem, spins) for spins in starts), key=lambda solution: solution[0])
+        return (units.lift(best) > 0).astype(np.int64)
+
+    def _estimate_many(self, row: int, starts: list[np.ndarray]) -> np.ndarray | None:
+        k, rest = self.n_clusters, self.one(row)
+        reduced = merge_must_links(self.scaled, rest, k)
+        first, second = reduced.unit[_pairs(self.constraints)[row]]
         is_must_link = row < self.constraints.n_must_link
-        return _estimate_many(self.scaled, rest, is_must_link, ends, [present, free], self.influence)
+        if first == second if is_must_link else reduced.small.relations[first, second] != 0:
+            return None
+        problem = ManyClusters.of(reduced.small, k)
+        if self.influence > 0:
+            problem = with_influence(problem, self.influence, neighbour_relations(self.scaled, rest, reduced.unit))
+        found = [improve(problem, fill_empty(reduced.small, reduced.project(labels), k)) for labels in starts]
+        _, best = min(found, key=lambda solution: solution[0])
+        return best[reduced.unit].astype(np.int64) if reduced.small.violated(best) == 0 else starts[0]
 
 
 def _pairs(constraints: Constraints) -> np.ndarray:
@@ -241,42 +265,6 @@ def _holds(constraints: Constraints, labels: np.ndarray, rows: Any = slice(None)
     """Whether a clustering satisfies a constraint, or each of them."""
     i, j = _pairs(constraints)[rows].T
     return (labels[i] == labels[j]) == (np.arange(constraints.n_pairs)[rows] < constraints.n_must_link)
-
-
-def _estimate_two(
-    graph: Graph, rest: Constraints, ends: np.ndarray, present: np.ndarray, free: np.ndarray
-) -> np.ndarray | None:
-    # The present sides orient the units, without a colouring. Ends that remain connected keep their relation.
-    links = np.concatenate([rest.must_link, rest.cannot_link])
-    _, unit = connected_components(link_graph(graph.n_vertices, links), directed=False)
-    if unit[ends[0]] == unit[ends[1]]:
-        return None
-    sides = np.where(present == present[0], 1, -1).astype(np.int8)
-    units = SignedGraph.from_graph(graph).merge(unit, sides)
-    starts, problem = [units.project(sides), vote(units, free == free[0])], TwoClusters(units.small)
-    _, best = min((improve(problem, spins) for spins in starts), key=lambda solution: solution[0])
-    return (units.lift(best) > 0).astype(np.int64)
-
-
-def _estimate_many(
-    graph: Graph,
-    rest: Constraints,
-    is_must_link: bool,  # noqa: FBT001
-    ends: np.ndarray,
-    starts: list[np.ndarray],
-    influence: float,
-) -> np.ndarray | None:
-    k = int(starts[0].max()) + 1
-    reduced = merge_must_links(graph, rest, k)
-    first, second = reduced.unit[ends]
-    if first == second if is_must_link else reduced.small.relations[first, second] != 0:
-        return None
-    problem = ManyClusters.of(reduced.small, k)
-    if influence > 0:
-        problem = with_influence(problem, influence, neighbour_relations(graph, rest, reduced.unit))
-    found = [improve(problem, fill_empty(reduced.small, reduced.project(labels), k)) for labels in starts]
-    _, best = min(found, key=lambda solution: solution[0])
-    return best[reduced.unit].astype(np.int64) if reduced.small.violated(best) == 0 else starts[0]
 
 
 def own_share(graph: Graph, labels: np.ndarray) -> np.ndarray:
