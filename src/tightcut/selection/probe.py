@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
@@ -71,41 +71,70 @@ class TuningProblem:
         )
 
 
-def probe(
-    problem: TuningProblem,
-    held: HeldOut,
-    searches: Sequence[tuple[Setting, int]],
-    seed: int,
-    n_jobs: int | None = None,
-    *,
-    n_searches: int = 1,
-    required: bool = True,
-) -> np.ndarray:
-    """For each setting and number of clusters, the share of searches that agree with each held-out pair left out of them.
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """Short searches without some of the pairs, none of which is made twice; results do not depend on `n_jobs`.
 
-    A graph is built once for each setting, and once for each fold where distances are learned. The result does not depend
-    on `n_jobs`. Where no clustering satisfies the pairs that are left, InconsistentConstraintsError is raised if one is
-    `required`, and otherwise no held-out pair agrees.
+    A graph is built once for each setting, and once for each fold where distances are learned.
+
+    Attributes
+    ----------
+    problem : TuningProblem
+        Its `n_clusters` is ignored.
+    held : HeldOut
+    seed : int
+    n_jobs : int, optional
+    required : bool
+        Where no clustering satisfies the pairs that are left, InconsistentConstraintsError is raised if one is required,
+        and otherwise no held-out pair agrees.
     """
-    places = list(product(range(n_searches), enumerate(searches), enumerate(held.folds)))
-    graph_of = [
-        (replace(setting, influence=0.0), number if setting.learn_distances else 0)
-        for _, (_, (setting, _)), (number, _) in places
-    ]
-    distinct = list(dict.fromkeys(graph_of))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DisconnectedGraphWarning)
-        building = [(problem, setting, held.folds[number].known) for setting, number in distinct]
-        graphs = dict(zip(distinct, run_tasks(_graph, building, n_jobs), strict=True))
-    searching = [
-        (graphs[key], fold.known, k, setting.influence, problem.max_violations, seed + 1000 * repeat + number, required)
-        for key, (repeat, (_, (setting, k)), (number, fold)) in zip(graph_of, places, strict=True)
-    ]
-    agrees = np.zeros((len(searches), len(held.pairs)))
-    for (_, (row, _), (_, fold)), labels in zip(places, run_tasks(_labels, searching, n_jobs), strict=True):
-        if labels is not None:
-            agrees[row, fold.asked] += held.agreement(fold, labels)
-    return agrees / n_searches
+
+    problem: TuningProblem
+    held: HeldOut
+    seed: int
+    n_jobs: int | None = None
+    required: bool = True
+    _graphs: dict[tuple[Setting, int], Graph] = field(default_factory=dict, repr=False)
+    _agreements: dict[tuple[Setting, int, int], np.ndarray] = field(default_factory=dict, repr=False)
+
+    def agreements(self, searches: Sequence[tuple[Setting, int]], n_searches: int = 1) -> np.ndarray:
+        """For each setting and number of clusters, the share of searches that agree with each held-out pair."""
+        wanted = [(*search, repeat) for repeat in range(n_searches) for search in searches]
+        self._search([one for one in dict.fromkeys(wanted) if one not in self._agreements])
+        totals = [sum(self._agreements[(*search, repeat)] for repeat in range(n_searches)) for search in searches]
+        return np.array(totals) / n_searches
+
+    def _search(self, wanted: list[tuple[Setting, int, int]]) -> None:
+        places = list(product(wanted, enumerate(self.held.folds)))
+        self._build([_graph_key(setting, number) for (setting, _, _), (number, _) in places])
+        arguments = [
+            (
+                self._graphs[_graph_key(setting, number)],
+                fold.known,
+                k,
+                setting.influence,
+                self.problem.max_violations,
+                self.seed + 1000 * repeat + number,
+                self.required,
+            )
+            for (setting, k, repeat), (number, fold) in places
+        ]
+        self._agreements.update((one, np.zeros(len(self.held.pairs))) for one in wanted)
+        for (one, (_, fold)), labels in zip(places, run_tasks(_labels, arguments, self.n_jobs), strict=True):
+            if labels is not None:
+                self._agreements[one][fold.asked] += self.held.agreement(fold, labels)
+
+    def _build(self, keys: list[tuple[Setting, int]]) -> None:
+        new = [key for key in dict.fromkeys(keys) if key not in self._graphs]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DisconnectedGraphWarning)
+            building = [(self.problem, setting, self.held.folds[number].known) for setting, number in new]
+            self._graphs.update(zip(new, run_tasks(_graph, building, self.n_jobs), strict=True))
+
+
+def _graph_key(setting: Setting, fold: int) -> tuple[Setting, int]:
+    """What the graph of a setting depends on."""
+    return replace(setting, influence=0.0), fold if setting.learn_distances else 0
 
 
 def _graph(problem: TuningProblem, setting: Setting, known: Constraints) -> Graph:

@@ -29,7 +29,7 @@ from tightcut.search.spectral_k import ClusterCount, choose_n_clusters
 from tightcut.selection.built_graph import BuiltGraph
 from tightcut.selection.graph_config import AUTO, PAPER, CandidateScore, Choice, Setting, default_influence
 from tightcut.selection.held_out import HeldOut, hold_out
-from tightcut.selection.probe import TuningProblem, probe
+from tightcut.selection.probe import Trials, TuningProblem
 from tightcut.selection.scale import SCALED_TO, SCALES, are_standardised, judge_columns
 from tightcut.selection.select_k import admitted_by_pairs
 from tightcut.selection.sources import GraphSource, PointSource
@@ -180,7 +180,8 @@ def choose(
     if min(held.n_must, held.n_cannot) < THRESHOLDS.held_out_pairs:
         return Choice(default, _joined(reason, _too_few(small, problem)))
     try:
-        tried = _scored(small, held, default, scales, int(rng.integers(2**31)), n_jobs, learnable=learnable)
+        trials = Trials(small, held, int(rng.integers(2**31)), n_jobs)
+        tried = _compare(trials, default, scales, problem.n_clusters, learnable=learnable)
     except InconsistentConstraintsError:
         return Choice(default, _joined(reason, "The pairs contradict each other: the rest are defaults."))
     return _decide(tried, reason, held, fading=fading)
@@ -197,43 +198,32 @@ def _too_few(small: TuningProblem, whole: TuningProblem) -> str:
     )
 
 
-def _scored(
-    problem: TuningProblem,
-    held: HeldOut,
-    default: Setting,
-    scales: list[Setting],
-    seed: int,
-    n_jobs: int | None,
-    *,
-    learnable: bool,
+def _compare(
+    trials: Trials, default: Setting, scales: list[Setting], n_clusters: int, *, learnable: bool
 ) -> list[CandidateScore]:
     """How well the default agrees with the held-out pairs, and then whatever may be clearly better."""
+    held = trials.held
 
-    def agreements(settings: list[Setting], n_searches: int = 1) -> np.ndarray:
-        searches = [(setting, problem.n_clusters) for setting in settings]
-        return probe(problem, held, searches, seed, n_jobs, n_searches=n_searches)
+    def score(settings: list[Setting], n_searches: int = 1) -> list[CandidateScore]:
+        own, *others = trials.agreements([(one, n_clusters) for one in (default, *settings)], n_searches)
+        pairs = zip(settings, others, strict=True)
+        return [CandidateScore(one, held.score(row), *held.compare(row, own)) for one, row in pairs]
 
-    def scored(setting: Setting, agrees: np.ndarray, default_agrees: np.ndarray) -> CandidateScore:
-        return CandidateScore(setting, held.score(agrees), *held.compare(agrees, default_agrees))
+    def score_again(settings: list[Setting]) -> list[CandidateScore]:
+        first = score(settings)
+        ahead = [one.setting for one in first if _is_clear(one.gain, one.standard_error)]
+        again = {one.setting: one for one in score(ahead, THRESHOLDS.searches if ahead else 1)}
+        return [again.get(one.setting, one) for one in first]
 
-    def scores(settings: list[Setting]) -> list[CandidateScore]:
-        first = [scored(one, row, own) for one, row in zip(settings, agreements(settings), strict=True)]
-        ahead = [score.setting for score in first if _is_clear(score.gain, score.standard_error)]
-        if not ahead:
-            return first
-        default_row, *rows = agreements([default, *ahead], THRESHOLDS.searches)
-        confirmed = {one: scored(one, row, default_row) for one, row in zip(ahead, rows, strict=True)}
-        return [confirmed.get(score.setting, score) for score in first]
-
-    (own,) = agreements([default])
+    own = trials.agreements([(default, n_clusters)])[0]
     tried = [CandidateScore(default, held.score(own), 0.0, 0.0)]
     gain, error = held.compare(held.weight > 0, own)
     if not _is_clear(gain, error):
         return tried
-    tried += scores(scales)
+    tried += score_again(scales)
     if learnable:
         best = max(tried, key=lambda score: score.gain).setting
-        tried += scores([replace(setting, learn_distances=True) for setting in dict.fromkeys([default, best])])
+        tried += score_again([replace(setting, learn_distances=True) for setting in dict.fromkeys([default, best])])
     return tried
 
 
