@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
-from typing import Any
+from itertools import chain, product
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,6 +25,8 @@ from tightcut.selection.graph_config import Setting
 from tightcut.selection.held_out import HeldOut
 from tightcut.selection.sources import GraphSource
 from tightcut.utils.parallel import run_tasks
+
+Trial: TypeAlias = tuple[Setting, int, int, int]  # the number of clusters, of the search and of the fold
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,40 +97,49 @@ class Trials:
     n_jobs: int | None = None
     required: bool = True
     _graphs: dict[tuple[Setting, int], Graph] = field(default_factory=dict, repr=False)
-    _agreements: dict[tuple[Setting, int, int], np.ndarray] = field(default_factory=dict, repr=False)
+    _agreements: dict[Trial, np.ndarray] = field(default_factory=dict, repr=False)
 
-    def agreements(self, searches: Sequence[tuple[Setting, int]], n_searches: int = 1) -> np.ndarray:
-        """For each setting and number of clusters, the share of searches that agree with each held-out pair."""
-        wanted = [(*search, repeat) for repeat in range(n_searches) for search in searches]
-        self._search([one for one in dict.fromkeys(wanted) if one not in self._agreements])
-        totals = [sum(self._agreements[(*search, repeat)] for repeat in range(n_searches)) for search in searches]
-        return np.array(totals) / n_searches
+    def agreements(
+        self, searches: Sequence[tuple[Setting, int]], n_searches: int = 1, n_folds: int | None = None
+    ) -> np.ndarray:
+        """For each setting and number of clusters, the share of searches that agree with each held-out pair.
 
-    def _search(self, wanted: list[tuple[Setting, int, int]]) -> None:
-        places = list(product(wanted, enumerate(self.held.folds)))
-        self._build([_graph_key(setting, number) for (setting, _, _), (number, _) in places])
-        arguments = [
+        With `n_folds` only pairs of the first folds are looked at, and the shares of the others are 0.
+        """
+        folds = self.held.folds[:n_folds]
+        wanted = [[(*search, *place) for place in product(range(n_searches), range(len(folds)))] for search in searches]
+        self._search([one for one in dict.fromkeys(chain.from_iterable(wanted)) if one not in self._agreements])
+        shares = np.zeros((len(searches), len(self.held.pairs)))
+        for row, trials in zip(shares, wanted, strict=True):
+            for trial in trials:
+                row[folds[trial[-1]].asked] += self._agreements[trial]
+        return shares / n_searches
+
+    def _search(self, wanted: list[Trial]) -> None:
+        folds = self.held.folds
+        self._build(list(dict.fromkeys(_graph_key(setting, fold) for setting, _, _, fold in wanted)))
+        tasks = [
             (
-                self._graphs[_graph_key(setting, number)],
-                fold.known,
+                self._graphs[_graph_key(setting, fold)],
+                folds[fold].known,
                 k,
                 setting.influence,
                 self.problem.max_violations,
-                self.seed + 1000 * repeat + number,
+                self.seed + 1000 * repeat + fold,
                 self.required,
             )
-            for (setting, k, repeat), (number, fold) in places
+            for setting, k, repeat, fold in wanted
         ]
-        self._agreements.update((one, np.zeros(len(self.held.pairs))) for one in wanted)
-        for (one, (_, fold)), labels in zip(places, run_tasks(_labels, arguments, self.n_jobs), strict=True):
-            if labels is not None:
-                self._agreements[one][fold.asked] += self.held.agreement(fold, labels)
+        for trial, labels in zip(wanted, run_tasks(_labels, tasks, self.n_jobs), strict=True):
+            fold = folds[trial[-1]]
+            agrees = np.zeros(len(fold.asked), bool) if labels is None else self.held.agreement(fold, labels)
+            self._agreements[trial] = agrees
 
     def _build(self, keys: list[tuple[Setting, int]]) -> None:
-        new = [key for key in dict.fromkeys(keys) if key not in self._graphs]
+        new = [key for key in keys if key not in self._graphs]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DisconnectedGraphWarning)
-            building = [(self.problem, setting, self.held.folds[number].known) for setting, number in new]
+            building = [(self.problem, setting, self.held.folds[fold].known) for setting, fold in new]
             self._graphs.update(zip(new, run_tasks(_graph, building, self.n_jobs), strict=True))
 
 
