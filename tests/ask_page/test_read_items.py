@@ -165,7 +165,7 @@ def test_in_the_terminal(desk, kind, lines, choices):
 
 def test_the_terminal_knows_groups_by_what_it_calls_them(desk):
     """The label that is shown, in capitals or not, is that group and no new one; undo says what it has undone."""
-    written, waiting = [], iter(["group a", "bars", "BARS", "u", "q"])
+    written, waiting = [], iter(["group a", "bars", "0", "BARS", "u", "q"])
     converse(desk.session, desk.things, lambda _: next(waiting), written.append, "pick")
     assert [(group.id, group.name) for group in desk.session.groups] == [(0, None), (1, "bars")]
     assert "Undone: the last answer." in written
@@ -246,3 +246,18 @@ def test_a_missing_package_is_named(monkeypatch, capsys):
     )
     assert main(["ask", "digits"]) == 1
     assert "of the extra tightcut[ask]: pip install " in capsys.readouterr().err
+
+
+def test_the_terminal_renames_and_joins_groups(desk):
+    waiting, written = (
+        iter(["apes", "A=monkeys", "2 = great apes", "8=apes", "zebras=apes", "monkeys=great apes", "q"]),
+        [],
+    )
+    converse(desk.session, desk.things, lambda _: next(waiting), written.append, "pick")
+    text = "\n".join(written)
+    assert "That group is called monkeys now." in text
+    assert "That group is called great apes now." in text
+    assert "There is no group '8' to name" in text
+    assert "There is no group 'zebras' to name; there are monkeys, great apes." in text
+    assert "The two groups named great apes are one now." in text
+    assert [group.name for group in desk.session.groups] == ["great apes"]

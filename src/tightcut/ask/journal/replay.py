@@ -82,6 +82,20 @@ def named_groups(events: list[Event]) -> tuple[dict[int, str], dict[int, int]]:
     return names, joined
 
 
+def passed_over(events: list[Event]) -> list[int]:
+    """Groups without a name that were shown when somebody typed the name of a new group: they may be meant by it.
+
+    Examples
+    --------
+    >>> passed_over([{"event": "answer", "shown": [0], "founds": 1, "founds_name": "ape"}])
+    [0]
+    """
+    names, joined = named_groups(events)
+    typed = [answer for _, event in standing(events) if (answer := event.get("answer", event)).get("founds_name")]
+    shown = {joined.get(group, group) for answer in typed for group in answer["shown"]}
+    return sorted(shown - names.keys())
+
+
 def _founded(answer: Event) -> tuple[int, str | None]:
     """The group that an answer began, and the name that it got with it."""
     return answer.get("founds", -1), answer.get("founds_name")
