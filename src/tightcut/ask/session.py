@@ -56,6 +56,8 @@ class Session(QuestionSession):
     labels_ : int ndarray of shape (n,)
         The group of each point. Every believed answer is satisfied. Numbers that are no id of `groups` stand for
         regions of the plain cut about which nothing is known yet.
+    confidence_ : ndarray of shape (n,)
+        Probability that each label is right, as far as the answers tell; its mean is `progress().expected_accuracy`.
     constraints_ : Constraints
         The believed answers; consistent.
     n_answers_ : int
@@ -161,6 +163,10 @@ class Session(QuestionSession):
     @property
     def labels_(self) -> np.ndarray:
         return self._snapshot.labels.copy()
+
+    @property
+    def confidence_(self) -> np.ndarray:
+        return self._snapshot.confidence.copy()
 
     @property
     def groups(self) -> list[Group]:

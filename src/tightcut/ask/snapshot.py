@@ -16,12 +16,12 @@ from tightcut.ask.contradictions import find_contradictions
 from tightcut.ask.journal.file import Journal
 from tightcut.ask.journal.replay import effective_answers, named_groups, passed_over
 from tightcut.ask.questions.placing import Placing
-from tightcut.ask.questions.progress import measure
+from tightcut.ask.questions.progress import confidence_of, measure
 from tightcut.ask.records import Answer, Contradiction, Group, Progress
 from tightcut.problem import Constraints
 
 SHOWN_MEMBERS = 8
-WITHOUT_NAMES = ("beliefs", "placing", "labels", "judged", "constraints", "contradictions", "progress")
+WITHOUT_NAMES = ("beliefs", "placing", "labels", "judged", "constraints", "contradictions", "progress", "confidence")
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,12 @@ class Snapshot:
 
     @cached_property
     def progress(self) -> Progress:
-        return measure(self.beliefs)
+        return measure(self.beliefs, self.confidence)
+
+    @cached_property
+    def confidence(self) -> np.ndarray:
+        """Probability that the label of each point is right."""
+        return confidence_of(self.beliefs)
 
     def with_answers(self, given: list[Answer]) -> Snapshot:
         """What would be believed if other answers counted."""

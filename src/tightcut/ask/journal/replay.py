@@ -102,13 +102,13 @@ def _founded(answer: Event) -> tuple[int, str | None]:
 
 
 def read_named_rows(path: Any) -> dict[str, list[int]]:
-    """The names of groups in a journal, each with the rows that answers have put into the group."""
-    _, *events = read_events(path)
+    """The names of groups in a journal, each with the rows that began the group or that answers have put into it."""
+    header, *events = read_events(path)
     names, joined = named_groups(events)
-    members: dict[int, list[int]] = {}
+    members: dict[int, list[int]] = {joined.get(0, 0): [header["anchor"]]}
     for answer in effective_answers(events):
         group = answer.founds if answer.founds is not None else answer.choice
-        if answer.kind != "pair" and isinstance(group, int):
+        if isinstance(group, int):
             members.setdefault(joined.get(group, group), []).append(answer.first)
     return {name: members[group] for group, name in names.items() if group in members}
 

@@ -20,15 +20,32 @@ PURE, PARTS = 3.0, 4.0  # prior that a part of a plain cut is one group: 3 in 4
 HITS, CASES = 1.5, 2.0  # prior that a forecast from columns is right: 1.5 in 2
 
 
-def measure(beliefs: Beliefs) -> Progress:
+def measure(beliefs: Beliefs, confidence: np.ndarray) -> Progress:
     """The settled share of points, and the accuracy that the answers so far lead to expect.
 
-    The session itself shows how often labels are right: every answered point had a forecast without its own answers.
-    Points that were asked about in the middle of a region stand for the points around them. Points at the smallest margins
-    stand for few others, and count little.
+    Parameters
+    ----------
+    beliefs : Beliefs
+    confidence : ndarray of shape (n,)
+        What `confidence_of` returns.
     """
-    shares, points, coarse = beliefs.shares, beliefs.evidence.points, beliefs.coarse
-    settled = float(np.mean(shares[:, :-1].max(axis=1) > SURE))
+    settled = float(np.mean(beliefs.shares[:, :-1].max(axis=1) > SURE))
+    expected, n_points = float(confidence.mean()), len(beliefs.evidence.points)
+    # The points in the middle of regions say as much as half as many random ones.
+    n_typical = asked_in_the_middle(beliefs).sum()
+    spread = 1.64 * float(np.sqrt(expected * (1 - expected) / (1 + n_typical / 2)))
+    low, high = max(0.0, expected - spread), min(1.0, expected + spread)
+    return Progress(settled, expected, low, high, _gain(expected, n_points, len(beliefs.evidence.answers)))
+
+
+def confidence_of(beliefs: Beliefs) -> np.ndarray:
+    """Probability that the label of each point is right, as far as the session itself shows.
+
+    It shows how often labels are right: every answered point had a forecast without its own answers. Points that were asked
+    about in the middle of a region stand for the points around them. Points at the smallest margins stand for few others,
+    and count little.
+    """
+    points, coarse = beliefs.evidence.points, beliefs.coarse
     typical = asked_in_the_middle(beliefs)
     right = _right_by_columns(beliefs, typical) if columns_lead(beliefs) else _right_by_graph(beliefs, typical)
     unknown, met = unknown_points(beliefs), np.isin(coarse, coarse[points])
@@ -36,11 +53,7 @@ def measure(beliefs: Beliefs) -> Progress:
     n_groups = len(np.setdiff1d(beliefs.group, [beliefs.evidence.n_groups]))
     right[unknown & ~met] *= (n_groups + 0.5) / (len(points) + 1)  # a part may belong to a known group
     right[points] = beliefs.answered.max(axis=1)
-    expected = float(right.mean())
-    # The points in the middle of regions say as much as half as many random ones.
-    spread = 1.64 * float(np.sqrt(expected * (1 - expected) / (1 + typical.sum() / 2)))
-    low, high = max(0.0, expected - spread), min(1.0, expected + spread)
-    return Progress(settled, expected, low, high, _gain(expected, len(points), len(beliefs.evidence.answers)))
+    return right
 
 
 def asked_in_the_middle(beliefs: Beliefs) -> np.ndarray:
