@@ -7,6 +7,7 @@ on grass is nearer to a cat on grass than to a dog on sand. A model such as CLIP
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tightcut.drawing.pictures import MEDIA_TYPES, FilePictures, Picture, Pictures
 from tightcut.utils.extras import required
 from tightcut.utils.parallel import run_tasks
 
@@ -47,6 +49,22 @@ class PicturePoints:
     paths: list[Path]
     thumbnails: np.ndarray
     left_out: dict[Path, str] = field(default_factory=dict)
+
+    def shown(self) -> Pictures:
+        """The files as a browser shows them."""
+        return ShownFiles(self.paths)
+
+
+class ShownFiles(FilePictures):
+    """Picture files; those of kinds that no browser shows, such as TIFF, are sent as PNG."""
+
+    def read(self, row: int) -> Picture:
+        path = self.paths[row]
+        if path is None or path.suffix.lower() in MEDIA_TYPES:
+            return super().read(row)
+        content = io.BytesIO()
+        _opened(path, whole=True).save(content, "PNG")
+        return Picture(content.getvalue(), "image/png")
 
 
 def pictures(

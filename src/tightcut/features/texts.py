@@ -136,8 +136,8 @@ def weighted_words(documents: Sequence[str]) -> np.ndarray:
     counts :math:`N` of words in texts and :math:`P` of pieces in words: each word is taken apart once, however often it
     occurs. Decomposed is :math:`(\sqrt{a}\, T(N), \sqrt{1 - a}\, T(N P))`, with tf-idf weights :math:`T`.
     """
-    from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.utils.extmath import randomized_svd
     from threadpoolctl import threadpool_limits
 
     counter = CountVectorizer(token_pattern=r"\b\w+\b")  # noqa: S106 (no password)
@@ -153,7 +153,8 @@ def weighted_words(documents: Sequence[str]) -> np.ndarray:
     if n_columns < 2:
         return weights.toarray()
     with threadpool_limits(1):  # the last bits would depend on the number of threads
-        return TruncatedSVD(n_columns, random_state=0).fit_transform(weights)
+        left, values, _ = randomized_svd(weights, n_columns, random_state=0)
+    return left * values
 
 
 def _tf_idf(counts: sp.csr_array) -> sp.csr_array:

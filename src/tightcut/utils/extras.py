@@ -8,8 +8,14 @@ from typing import Any
 from tightcut.exceptions import MissingPackageError
 
 # What people call a package, and what pip installs for it, where that is not the name of its module.
-NAMES = {"torch": "PyTorch", "dask": "Dask"}
-PACKAGES = {"cvxpy": "cvxpy clarabel", "dask": "'dask[dataframe]' distributed", "faiss": "faiss-cpu"}
+NAMES = {"torch": "PyTorch", "dask": "Dask", "PIL": "Pillow", "sentence_transformers": "sentence-transformers"}
+PACKAGES = {
+    "cvxpy": "cvxpy clarabel",
+    "dask": "'dask[dataframe]' distributed",
+    "faiss": "faiss-cpu",
+    "PIL": "pillow",
+    "sentence_transformers": "sentence-transformers",
+}
 
 
 def required(module: str, purpose: str, extra: str) -> Any:
