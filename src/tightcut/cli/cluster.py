@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     help="Leave out what the pairs cost: the cut without them, and the price of each in the report.",
 )
 @opt.data_options
+@opt.text_options
 @opt.value_options
 @opt.graph_options
 @opt.limit_option
@@ -76,16 +77,22 @@ def cluster(
 ) -> None:
     """Cluster the rows of DATA, or the vertices of a graph.
 
-    DATA is a table of numbers (CSV, TSV, Parquet, Feather, XLSX, JSONL, FILE.db::TABLE of SQLite, FILE.duckdb::TABLE), an
-    array (NPY, or X in NPZ), cells (H5AD, or FILE.h5ad::X_pca), or a graph: a Matrix Market file (MTX), a sparse matrix
-    (NPZ of scipy), or a table whose header begins with source,target. With --graph any table of two or three columns is a
-    list of edges, and a square table or array a matrix of similarities. Files may be compressed (.gz, .zst); - is
-    standard input. A graph or points larger than memory are for tightcut cluster-graph.
+    DATA is a table of numbers, or with --text of texts (CSV, TSV, Parquet, Feather, XLSX, JSONL, FILE.db::TABLE of SQLite,
+    FILE.duckdb::TABLE), a folder of pictures (JPEG, PNG, WebP, TIFF), an array (NPY, or X in NPZ), cells (H5AD, or
+    FILE.h5ad::X_pca), or a graph: a Matrix Market file (MTX), a sparse matrix (NPZ of scipy), or a table whose header
+    begins with source,target. With --graph any table of two or three columns is a list of edges, and a square table or
+    array a matrix of similarities. Files may be compressed (.gz, .zst); - is standard input. A graph or points larger than
+    memory are for tightcut cluster-graph.
 
     PAIRS is a table with a header: two columns of identifiers (or of row numbers from 0, without --id), a column `type`
     that says must or cannot (same, different, 1, 0, ...), and perhaps a column `belief` in (0, 1].
     """
     _check_together(options, report)
+    if save is not None and (options["text"] or data.is_dir()):
+        raise click.UsageError(
+            "--save keeps points, and a model of texts or pictures could not read new ones. Keep the labels, -o labels.csv; "
+            "--init labels.csv continues from them when there are more."
+        )
     console.check_files([data, options["constraints"], init], output, others=[save], page=report)
     started = time.perf_counter()
     inputs = read_inputs(data, console, options)

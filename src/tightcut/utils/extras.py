@@ -8,8 +8,14 @@ from typing import Any
 from tightcut.exceptions import MissingPackageError
 
 # The usual name of a package, and its names for pip, where these differ from the name of the module.
-NAMES = {"torch": "PyTorch", "dask": "Dask"}
-PACKAGES = {"cvxpy": "cvxpy clarabel", "dask": "'dask[dataframe]' distributed", "faiss": "faiss-cpu"}
+NAMES = {"torch": "PyTorch", "dask": "Dask", "PIL": "Pillow", "sentence_transformers": "sentence-transformers"}
+PACKAGES = {
+    "cvxpy": "cvxpy clarabel",
+    "dask": "'dask[dataframe]' distributed",
+    "faiss": "faiss-cpu",
+    "PIL": "pillow",
+    "sentence_transformers": "sentence-transformers",
+}
 
 
 def required(module: str, purpose: str, extra: str) -> Any:
