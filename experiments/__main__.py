@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from experiments.reproduce import reproduce
+from experiments.reproduce import fit_study, reproduce
 from experiments.studies import STUDIES
 
 
@@ -19,14 +19,18 @@ def main() -> None:
     parser.add_argument("--memory-limit", type=float, default=8.0, metavar="GIB", help="memory per fit, on Linux")
     parser.add_argument("--cache", type=Path, metavar="FOLDER", help="keep data and graphs there for the next run")
     parser.add_argument("--retry", action="store_true", help="run those fits again that have no result")
+    parser.add_argument(
+        "--fits", action="store_true", help="tables only: no figures and pages, no pandas, no matplotlib"
+    )
     parser.add_argument("--quick", action="store_true", help="a miniature on data that need no download")
     arguments = vars(parser.parse_args())
-    output, names = arguments.pop("output"), arguments.pop("studies") or list(STUDIES)
+    output, make = arguments.pop("output"), fit_study if arguments.pop("fits") else reproduce
+    names = arguments.pop("studies") or [name for name, study in STUDIES.items() if make is reproduce or study.plans]
     unknown = [name for name in names if name not in STUDIES]
     if unknown:
         parser.error(f"unknown study {unknown[0]!r}; there are {', '.join(STUDIES)}")
     for name in names:
-        table = reproduce(name, output, progress=True, **arguments)
+        table = make(name, output, progress=True, **arguments)
         print(f"{name}: {len(table):,} rows in {output / name}.csv")  # noqa: T201 (what a command shows)
 
 

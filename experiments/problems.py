@@ -33,9 +33,10 @@ class Problem(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """A problem in a file, with checksums of its points and classes, and of its graph."""
+    """A problem in a file, its size, and checksums of its points and classes, and of its graph."""
 
     path: Path
+    n_points: int
     data: str
     graph: str
 
@@ -57,7 +58,7 @@ def prepare(name: str, source: Any, n_neighbors: int, folder: Path) -> Prepared:
         with temporary.open("wb") as file:
             np.savez(file, X=X, y=y, data=graph.data, indices=graph.indices, indptr=graph.indptr)
         temporary.replace(path)
-    return Prepared(path, data, checksum(open_problem(path).affinity))
+    return Prepared(path, len(y), data, checksum(open_problem(path).affinity))
 
 
 @lru_cache(maxsize=1)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from matplotlib.figure import Figure
-
-from experiments.figures import plot_measures, plot_noise
 from experiments.methods import default_methods, noise_methods
-from experiments.pictures import Picture, picture_of_toy, picture_of_tradeoff
+
+if TYPE_CHECKING:  # matplotlib and pandas are for the pages, and fits are also run where they are not installed
+    from matplotlib.figure import Figure
+
+    from experiments.pictures import Picture
 
 OURS = ("COSC", "paper", "default")
 FROM_THE_PAPER = ("SL", "CSP", "CCSR", "SCLC")
@@ -65,12 +66,28 @@ class Study:
 
 
 def draw_measures(table: Any) -> dict[str, Figure]:
+    from experiments.figures import plot_measures
+
     finished = table[table["status"] == "ok"]
     return {name: plot_measures(table, name, GROUPS) for name in dict.fromkeys(finished["dataset"])}
 
 
 def draw_noise(table: Any) -> dict[str, Figure]:
+    from experiments.figures import plot_noise
+
     return {"error": plot_noise(table, methods=list(noise_methods()))}
+
+
+def draw_tradeoff(quick: bool) -> Picture:  # noqa: FBT001 (a flag that `reproduce` passes on)
+    from experiments.pictures import picture_of_tradeoff
+
+    return picture_of_tradeoff(quick)
+
+
+def draw_toy(quick: bool) -> Picture:  # noqa: FBT001
+    from experiments.pictures import picture_of_toy
+
+    return picture_of_toy(quick)
 
 
 STUDIES: dict[str, Study] = {
@@ -118,11 +135,11 @@ STUDIES: dict[str, Study] = {
     "tradeoff": Study(
         "Cut and error against violations",
         "Sonar with 80 pairs: the whole trade-off from no violated pair to the unconstrained cut.",
-        picture=picture_of_tradeoff,
+        picture=draw_tradeoff,
     ),
     "toy": Study(
         "The multi-way toy",
         "Three Gaussians: the truth, three clusters without constraints, and three with 80 random pairs.",
-        picture=picture_of_toy,
+        picture=draw_toy,
     ),
 }
