@@ -13,6 +13,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m experiments", description=__doc__)
     parser.add_argument("studies", nargs="*", metavar="STUDY", help=f"{', '.join(STUDIES)}; all, if none is given")
     parser.add_argument("-o", "--output", type=Path, default=Path("results"), metavar="FOLDER", help="where to write")
+    parser.add_argument("--datasets", nargs="+", metavar="NAME", help="only these; a later run does the others")
     parser.add_argument("--trials", type=int, metavar="N", help="draws of pairs, instead of the study's own number")
     parser.add_argument("--jobs", dest="n_jobs", type=int, default=1, metavar="N", help="fits at the same time")
     parser.add_argument("--time-limit", type=float, default=120.0, metavar="S", help="seconds per fit")
@@ -29,6 +30,8 @@ def main() -> None:
     unknown = [name for name in names if name not in STUDIES]
     if unknown:
         parser.error(f"unknown study {unknown[0]!r}; there are {', '.join(STUDIES)}")
+    if make is fit_study and (pictures := [name for name in names if not STUDIES[name].plans]):
+        parser.error(f"{pictures[0]} is a single picture, without fits of its own; leave out --fits")
     for name in names:
         table = make(name, output, progress=True, **arguments)
         print(f"{name}: {len(table):,} rows in {output / name}.csv")  # noqa: T201 (what a command shows)

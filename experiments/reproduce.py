@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -45,7 +45,7 @@ def reproduce(
         _write_facts(name, folder, table["commit"], trials, quick=quick)
         figures = {"": figure}
     else:
-        limits = {"time_limit": time_limit, "memory_limit": memory_limit}
+        limits: dict[str, Any] = {"time_limit": time_limit, "memory_limit": memory_limit}
         fit_study(name, folder, trials=trials, quick=quick, **limits, **options)
         table = read_table(path)
         figures = study.draw(study.in_order(table))
@@ -56,11 +56,18 @@ def reproduce(
 
 
 def fit_study(
-    name: str, output: str | os.PathLike[str], *, trials: int | None = None, quick: bool = False, **options: Any
+    name: str,
+    output: str | os.PathLike[str],
+    *,
+    trials: int | None = None,
+    quick: bool = False,
+    datasets: Container[str] | None = None,
+    **options: Any,
 ) -> list[Row]:
     """The fits of a study and nothing else: `<name>.csv` and `<name>.json`, without pandas and matplotlib.
 
-    The pages are made by `reproduce`, there or on another machine, from the files of the folder.
+    With `datasets`, only their part of it. The pages are made by `reproduce`, there or on another machine, from the files
+    of the folder.
     """
     study, folder = _study(name), Path(output)
     folder.mkdir(parents=True, exist_ok=True)
@@ -73,6 +80,7 @@ def fit_study(
         for dataset, n_pairs, noise, trial, method in product(
             plan.datasets, plan.n_pairs, plan.noise, range(trials or plan.trials), plan.methods
         )
+        if datasets is None or dataset in datasets
     ]
     try:
         rows = fit_cells(cells, methods, {cell.dataset: cell.dataset for cell in cells}, path, **options)
@@ -84,10 +92,14 @@ def fit_study(
 
 
 def _write_facts(name: str, folder: Path, commits: Iterable[str], trials: int | None, *, quick: bool) -> None:
+    """Beside a table: how it was made, and on which machines, the last one first."""
     more = "".join([" --quick" * quick, f" --trials {trials}" * (trials is not None)])
     command = {"command": f"python -m experiments {name}{more}", "quick": quick}
-    facts = command | {"commits": sorted(set(commits))} | circumstances()
-    (folder / f"{name}.json").write_text(json.dumps(facts, indent=1) + "\n")
+    path, made = folder / f"{name}.json", circumstances()
+    before = json.loads(path.read_text()) if path.exists() else {}
+    if before.get("commits") and set(before["commits"]) <= set(commits) and made["machine"] not in before["machine"]:
+        made["machine"] += f"; {before['machine']}"
+    path.write_text(json.dumps(command | {"commits": sorted(set(commits))} | made, indent=1) + "\n")
 
 
 def _study(name: str) -> Study:

@@ -18,10 +18,11 @@ from tightcut.problem.graph import Graph
 from tightcut.problem.objective import normalized_cut
 from tightcut.relaxation.penalty_path import PathSettings, PenaltyPath
 from tightcut.relaxation.ratio_dca import Descent
-from tightcut.relaxation.recursion import recursive_partitions, separate_sets
+from tightcut.relaxation.recursion import Criterion, cut_and_violations, recursive_partitions, separate_sets
 
 # At an effort of 1: random initialisations for two clusters, as in the paper, and whole recursions for more.
-STARTS, RECURSIONS = 10, 5
+STARTS, RECURSIONS = 10, 1
+SHARE_OF_PERTURBATIONS = 0.2  # for each split of a recursion, of those for two clusters
 
 
 @dataclass(frozen=True)
@@ -35,11 +36,14 @@ class PaperSettings:
     report : callable
         Called with (stage, done, total, cut).
     path : PathSettings
+    criterion : callable
+        Which split a recursion takes; see `tightcut.relaxation.recursion`.
     """
 
     effort: float
     report: Callable[[str, int, int, float], None]
     path: PathSettings = field(default_factory=PathSettings)
+    criterion: Criterion = cut_and_violations
 
     def number(self, of: int) -> int:
         """How many of the starts or recursions that an effort of 1 makes."""
@@ -92,9 +96,10 @@ def paper_partitions(
     graph: Graph, constraints: Constraints, k: int, rng: np.random.Generator, settings: PaperSettings
 ) -> tuple[np.ndarray, ...]:
     """The recursive clusterings into 2, 3, ..., k parts, the best of several recursions; cannot-links may be violated."""
+    few = replace(settings.path, perturbations=round(SHARE_OF_PERTURBATIONS * settings.path.perturbations))
 
     def split(part: Graph, links: Constraints, allowed: float) -> np.ndarray:
-        path = PenaltyPath(part, links, rng, allowed, settings.path)
+        path = PenaltyPath(part, links, rng, allowed, few)
         free = path.descend_perturbed(rng.normal(size=part.n_vertices), 0.0)
         return path.follow(free.f).side
 
@@ -102,7 +107,7 @@ def paper_partitions(
         def report(n_clusters: int, cut: float) -> None:
             settings.report("recursion", done * (k - 1) + n_clusters - 1, total * (k - 1), cut)
 
-        return recursive_partitions(graph, constraints, k, split, report)
+        return recursive_partitions(graph, constraints, k, split, report, settings.criterion)
 
     total = settings.number(RECURSIONS)
     return min(
