@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tightcut.certificates.ascent import Ascent, Standing, is_signed
+from tightcut.certificates.branching import Cases, proven
 from tightcut.certificates.certificate import Certificate, fingerprint
 from tightcut.certificates.spectral import spectral_bound, spectral_estimate
 from tightcut.certificates.units import Problem
@@ -153,12 +154,26 @@ def _certified(ascent: Ascent, certificate: Certificate, *, rounds: bool) -> Cer
             ascent.run(form)
     except KeyboardInterrupt:
         interrupted = True
+    root, cases = proven(ascent, form), Cases()
+    if root is not None:
+        cases.leaves.append(root)
+        interrupted = interrupted or _branched(cases, ascent)
     standing = ascent.standing
     certificate = replace(certificate, labels=standing.labels, cut=standing.cut, interrupted=interrupted)
-    if ascent.best is None:
+    bound = problem.given_cut(cases.bound)
+    if bound <= certificate.bound:
         return certificate
-    proof = form.prove(ascent.best, problem.scaled_cut(standing.cut))
-    return _proven(problem, certificate, "Z" if is_signed(problem) else "P", *proof)
+    return replace(certificate, bound=bound, form="Z" if is_signed(problem) else "P", proofs=cases.proofs)
+
+
+def _branched(cases: Cases, ascent: Ascent) -> bool:
+    """Branch for as long as that helps; whether that was interrupted."""
+    try:
+        with interruptible():
+            cases.branch(ascent)
+    except KeyboardInterrupt:
+        return True
+    return False
 
 
 def _proven(problem: Problem, certificate: Certificate, form: str, bound: float, proof: Proof) -> Certificate:
