@@ -37,11 +37,12 @@ class Cases:
 
     @property
     def proofs(self) -> list[Proof]:
-        """About the graph as it was given, each with its own bound, which is at least that of all."""
-        return [
-            leaf.problem.given_proof(leaf.proof) | {"bound": np.array(leaf.problem.given_cut(leaf.bound))}
-            for leaf in self.leaves
-        ]
+        """About the graph as it was given; those of a larger bound than that of all say it."""
+        found = []
+        for leaf in self.leaves:
+            own = {"bound": np.array(leaf.problem.given_cut(leaf.bound))} if leaf.bound > self.bound else {}
+            found.append(leaf.problem.given_proof(leaf.proof) | own)
+        return found
 
     def branch(self, ascent: Ascent) -> None:
         """Split the case with the smallest bound until the gap is closed, the time is up or a split does not raise it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -119,26 +119,29 @@ def certify(
     with compiling_reported(progress), interruptible():
         _check_size(problem, most_units, rng)
         deadline, standing = time.monotonic() + seconds, Standing(labels, cut)
-        report = _Report(progress, seconds, deadline)
+        report = _Report(progress, seconds, deadline, standing)
         ascent = Ascent(graph, constraints, problem, standing, gap, deadline, rng, n_jobs, report)
         certificate = _certified(ascent, certificate, rounds=seconds > 0)
         report(certificate.bound, done=True)
-    return certificate
+    return replace(certificate, history=np.array(report.history))
 
 
 @dataclass(frozen=True)
 class _Report:
-    """Tells `progress` of a bound."""
+    """Remembers bounds, and tells `progress` of them."""
 
     progress: Progress | None
     seconds: float
     deadline: float
+    standing: Standing
+    history: list[tuple[float, float, float]] = field(default_factory=list)
 
     def __call__(self, bound: float, *, done: bool = False) -> None:
+        passed = max(self.seconds - (self.deadline - time.monotonic()), 0.0)
+        self.history.append((passed, bound, self.standing.cut))
         if self.progress is not None:
             total = max(math.ceil(self.seconds), 1)
-            passed = int(self.seconds - (self.deadline - time.monotonic()))
-            self.progress("bounding", total if done else min(max(passed, 0), total - 1), total, bound)
+            self.progress("bounding", total if done else min(int(passed), total - 1), total, bound)
 
 
 def _certified(ascent: Ascent, certificate: Certificate, *, rounds: bool) -> Certificate:
