@@ -11,6 +11,7 @@ import click
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, in_columns
 from tightcut.cli._inputs import Inputs, read_inputs
+from tightcut.cli._known import with_names
 from tightcut.cli._labels import label_table, read_labels
 from tightcut.cli._models import write_model
 from tightcut.cli._outcome import Outcome, pictures
@@ -128,10 +129,11 @@ def _check_together(options: dict[str, Any], report: Path | None) -> None:
 
 
 def _fitted(inputs: Inputs, options: dict[str, Any], init: Path | None, data: Path) -> FittedState:
-    """The model; clusters that continue earlier labels keep their names."""
+    """The model; clusters that continue earlier labels keep their names, and others are named as in a journal of answers."""
     known, names = (None, {}) if init is None else read_labels(init, inputs.data.ids, data)
     model = inputs.fit(options, known)
     for cluster_id, name in names.items():
         if (model.labels == cluster_id).any():
             model = model.named(cluster_id, name)
-    return model
+    answers = inputs.pairs.answers
+    return model if answers is None else with_names(model, answers, inputs.console)

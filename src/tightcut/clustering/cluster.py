@@ -19,6 +19,7 @@ from tightcut.problem.objective import normalized_cut
 from tightcut.problem.pairs import to_array
 from tightcut.problem.sources import missing
 from tightcut.relaxation.paper import PaperSettings, paper_bipartition, paper_partitions
+from tightcut.relaxation.penalty_path import TOLERANCE, PathSettings
 from tightcut.search.canonical import in_canonical_order
 from tightcut.search.magnitudes import Scaled
 from tightcut.search.options import Progress, SearchOptions
@@ -107,8 +108,8 @@ def cluster(
         compared up to 1e-9: pairs of belief 0.1 and 0.2 may both be violated where 0.3 is allowed.
     method : {"search", "paper"}, default="search"
         "search" looks for the smallest cut into all clusters at once. "paper" is the algorithm of the paper: RatioDCA
-        with FISTA from random starts under an increasing penalty; for more than two clusters it bisects recursively and
-        may violate cannot-links.
+        with FISTA from random starts under an increasing penalty; for more than two clusters it bisects recursively,
+        takes no `init` and may violate cannot-links.
     effort : float, default=1.0
         How long to search; 0 is a single quick start, 0.3 is quick, 5 is thorough.
     influence : float, default=0.0
@@ -199,9 +200,7 @@ def _solve(
     problem = Scaled.of(graph, constraints)
     options = settings.options(problem.progress(progress))
     if settings.method == "paper":
-        if known:
-            raise ValueError('init belongs to method="search"; the paper\'s algorithm starts at random.')
-        return _by_the_paper(graph, constraints, problem, n_clusters, settings.limit or 0.0, rng, options)
+        return _by_the_paper(graph, constraints, problem, n_clusters, settings.limit or 0.0, rng, options, known)
 
     solve = partial(_search, n_clusters, settings, rng, options)
     (found,) = in_canonical_order(problem.graph, problem.constraints, known, solve)
@@ -305,16 +304,24 @@ def _by_the_paper(
     limit: float,
     rng: np.random.Generator,
     options: SearchOptions,
+    known: list[np.ndarray],
 ) -> ClusteringResult:
-    inner = "fista" if options.backend is None else options.backend.inner
-    settings = PaperSettings(options.effort, options.report, inner)
+    settings = PaperSettings(options.effort, options.report)
+    if options.backend is not None:
+        settings = replace(settings, path=PathSettings(partial(options.backend.inner, tolerance=TOLERANCE)))
     if k == 2:
-        found = paper_bipartition(problem.graph, problem.constraints, limit, rng, settings)
+        sides = [labels == 1 for labels in known]
+        found = paper_bipartition(problem.graph, problem.constraints, limit, rng, settings, sides)
         return _result(graph, constraints, found.side.astype(np.int64), history=problem.cuts(found.history))
     if limit > 0:
         raise ValueError(
             f'max_violations={limit:g} has no effect on method="paper" with more than two clusters: each of its splits '
             "violates what the paper allows. Leave it at 0."
+        )
+    if known:
+        raise ValueError(
+            'init has no effect on method="paper" with more than two clusters: its recursion begins with all points in '
+            'one. Leave it out, or use method="search".'
         )
     hierarchy = paper_partitions(problem.graph, problem.constraints, k, rng, settings)
     return _result(graph, constraints, hierarchy[-1], hierarchy=hierarchy)

@@ -1,4 +1,4 @@
-"""One set of constraints from everything that is known about the points."""
+"""One set of constraints from all knowledge about the points."""
 
 from __future__ import annotations
 
