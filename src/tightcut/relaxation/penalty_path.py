@@ -113,8 +113,10 @@ class PenaltyPath:
         """Noise of standard deviation 1; every second time smoothed by a lazy random walk, so that it turns regions."""
         noise = self.rng.normal(size=self.graph.n_vertices)
         for _ in range(int(self.rng.integers(-MOST_STEPS, MOST_STEPS + 1))):
-            noise += self._walk @ noise
-            noise /= noise.std()
+            smoothed = noise + self._walk @ noise
+            if np.ptp(smoothed) == 0:  # as with two vertices
+                break
+            noise = smoothed / smoothed.std()
         return noise
 
     def finish(self, side: np.ndarray) -> Descent:
