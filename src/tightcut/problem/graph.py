@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from tightcut.problem.graph_objects import graph_matrix
 from tightcut.utils.codes import renumber
 from tightcut.utils.display import html_view
 from tightcut.utils.sparse import to_csr
@@ -63,8 +64,9 @@ class Graph:
 
         Parameters
         ----------
-        affinity : array-like or sparse matrix of shape (n, n)
-            Finite, non-negative and symmetric up to rounding. The diagonal must be finite, and is otherwise ignored.
+        affinity : array-like, sparse matrix of shape (n, n), or graph object
+            Finite, non-negative and symmetric up to rounding. The diagonal must be finite, and is otherwise ignored. Graphs
+            of networkx and igraph, and AnnData objects with connectivities, are taken as they are.
         vertex_weights : {"degree", "ones"} or array-like of shape (n,), default="degree"
             Positive, and at least 1e-200 times the weight of the vertex's edges, lest cuts overflow. With "degree", an
             isolated vertex gets the smallest positive degree, and thus still counts.
@@ -178,6 +180,7 @@ def without_diagonal(matrix: sp.csr_array) -> sp.csr_array:
 
 def validate_affinity(affinity: Any) -> sp.csr_array:
     """Check an affinity matrix, and return it as a clean symmetric csr_array, always a copy."""
+    affinity = graph_matrix(affinity)
     matrix = to_csr(affinity, "The affinity matrix") if sp.issparse(affinity) else _dense_to_sparse(affinity)
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"An affinity matrix must be square; this one has shape {matrix.shape}.")

@@ -320,4 +320,8 @@ def _numeric(values: np.ndarray, where: Callable[[int], str], complaint: str) ->
         row = bad * len(values) // values.size
     else:
         row = 0
-    raise ValueError(f"{where(row)}: {show(values[row])} {complaint}.")
+    named = values.dtype.kind in "UO" and any(isinstance(end, str) for end in values[row : row + 1].ravel().tolist())
+    hint = (
+        " Pairs of names are for fit on data whose rows have them, or for Constraints.from_dataframe(pairs, ids=names)."
+    )
+    raise ValueError(f"{where(row)}: {show(values[row])} {complaint}.{hint if named else ''}")

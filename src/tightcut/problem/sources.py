@@ -5,16 +5,18 @@ Each function returns plain pairs for `Constraints.from_pairs`. Reading labels i
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import repeat
 from numbers import Real
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from tightcut.problem.closure import check_pair_count, count_within, pairs_within
 from tightcut.problem.pairs import as_list, read_beliefs, read_indices, to_array
 from tightcut.utils.codes import first_places
+from tightcut.utils.validation import did_you_mean
 from tightcut.utils.warning import warn
 
 MUST_SPELLINGS = frozenset({"must", "must-link", "mustlink", "ml", "same", "1", "+1", "true"})
@@ -94,6 +96,44 @@ def pairs_from_frame(
     weights = None if belief is None else to_array(frame[belief])
     beliefs = read_beliefs(weights, pairs.shape[1], f"frame column {belief!r}")
     return len(position), pairs.T, _is_must(_values(frame, kind), kind), beliefs
+
+
+def pairs_by_name(pairs: Any, names: Sequence[Any] | None, what: str) -> Any:
+    """Pairs of row numbers for pairs of names; pairs that are row numbers, or no pairs at all, as they are.
+
+    Numbers are row numbers, unless they are the names, as vertices of a graph object may be.
+
+    Examples
+    --------
+    >>> from tightcut.problem.sources import pairs_by_name
+    >>> pairs_by_name([("ann", "eve")], ["ann", "bob", "eve"], "must_link").tolist()
+    [[0, 2]]
+    >>> pairs_by_name([(0, 2)], ["ann", "bob", "eve"], "must_link")
+    [(0, 2)]
+    """
+    if names is None or pairs is None or sp.issparse(pairs):
+        return pairs
+    pairs = as_list(pairs)
+    listed = to_array(pairs).tolist() if hasattr(pairs, "to_numpy") else pairs
+    try:
+        ends = [end for pair in listed for end in pair]
+    except TypeError:
+        return pairs
+    by_number = all(isinstance(name, str) for name in names) and not any(isinstance(end, str) for end in ends)
+    if by_number or len(ends) != 2 * len(listed):
+        return pairs
+    position = _positions(names)
+    try:
+        unknown = next((row for row, end in enumerate(ends) if end not in position), None)
+    except TypeError:
+        return pairs
+    if unknown is not None:
+        known = f"they look like {next(iter(position), None)!r}"
+        raise ValueError(
+            f"{what} row {unknown // 2}: {ends[unknown]!r} is not among the {len(position):,} names of the data ({known})."
+            f"{did_you_mean(str(ends[unknown]), list(map(str, position)))}"
+        )
+    return np.array([position[end] for end in ends], dtype=np.int64).reshape(-1, 2)
 
 
 def encode(values: Any, name: str) -> tuple[np.ndarray, int]:

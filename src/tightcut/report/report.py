@@ -17,6 +17,7 @@ import numpy as np
 
 from tightcut import __version__
 from tightcut.audit import Audit, ConstraintPrice, audit
+from tightcut.certificates import Certificate
 from tightcut.fitted.changes import Changes
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
@@ -26,6 +27,7 @@ from tightcut.report.clusters import CLUSTERS_SHOWN, cluster_section
 from tightcut.report.html import Cell, Place, Row, Subject, heading, line, section, shorten, table
 from tightcut.report.map import MARKERS, PALETTES, draw_map, key
 from tightcut.report.pairs import COSTLY_SHARE, costly, price_section, violation_section
+from tightcut.report.proof import proof_section
 from tightcut.utils.atomic import replaced
 from tightcut.utils.display import counted
 
@@ -52,6 +54,7 @@ def render(
     changes: Changes | None = None,
     prices: Audit | None = None,
     free_cut: float | None = None,
+    certificate: Certificate | None = None,
     places: Place | None = None,
     images: Any = None,
     layout: str = "auto",
@@ -82,6 +85,8 @@ def render(
         The result of `tightcut.audit.audit`; adds the price of each constraint.
     free_cut : float, optional
         The cut without constraints; by default that of `prices`.
+    certificate : Certificate, optional
+        The result of `tightcut.certificates.certify`: a proven bound on the cut.
     places : callable, optional
         Called with ("must" or "cannot", i, j); returns the source of the pair, for example a line of a file.
     images : array-like of shape (n, height, width) or (n, height, width, 3), optional
@@ -124,6 +129,7 @@ def render(
     free_cut = prices.free_cut if free_cut is None and prices is not None else free_cut
     sections = [
         _map_section(subject, [] if prices is None else costly(prices), layout),
+        proof_section(certificate),
         cluster_section(subject),
         change_section(changes, subject, names or {}),
         violation_section(subject),

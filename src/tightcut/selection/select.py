@@ -212,6 +212,8 @@ def _compare(
         for n_searches, n_folds in ROUNDS:
             own, *rows = trials.agreements([(one, n_clusters) for one in (default, *running)], n_searches, n_folds)
             share = held.share(n_folds)
+            if share == 0:  # nothing is asked in these folds
+                continue
             for one, row in zip(running, rows, strict=True):
                 gain, error = held.compare(row, own)
                 scores[one] = CandidateScore(one, held.score(row) / share, gain / share, error / share)
