@@ -13,10 +13,12 @@ from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError, Knn
 from tightcut.datasets import sample_constraints
 from tightcut.neighbors import KnnSettings, check_points, find_neighbors
 from tightcut.neighbors.diffusion import diffused
-from tightcut.selection import Setting, Similarities, TuningProblem, fit_scale, judge_columns, select
+from tightcut.selection import Setting, Similarities, TuningProblem, fit_scale, judge_columns, probe, select
 from tightcut.selection.graph_config import PAPER
-from tightcut.selection.held_out import hold_out
-from tightcut.selection.probe import short_search
+from tightcut.selection.held_out import Fold, HeldOut, hold_out
+from tightcut.selection.probe import Trials, short_search
+from tightcut.selection.select import compare_candidates
+from tightcut.selection.sources import PointSource
 
 POINTS = np.random.default_rng(0).normal(size=(200, 4))
 APART = KnnAffinity(connect=False)
@@ -251,6 +253,54 @@ def test_where_the_default_errs_nowhere_no_other_candidate_is_tried():
     (only,) = COSC(2, effort=0, random_state=0, affinity=APART).fit(X, constraints=pairs).choice_.candidates
     assert only.setting == Setting()
     assert only.agreement == pytest.approx(1)
+
+
+class CannedTrials:
+    """Trials that agree with a given share of the 20 pairs of each of four folds."""
+
+    def __init__(self, shares):
+        constraints = Constraints.from_pairs(160, [(i, i + 1) for i in range(0, 160, 2)])
+        folds = tuple(Fold(constraints, np.arange(20) + start) for start in range(0, 80, 20))
+        self.held = HeldOut(constraints.must_link, np.ones(80, bool), np.arange(80), np.full(80, 1 / 80), 80, 0, folds)
+        self.shares, self.asked = shares, []
+
+    def agreements(self, searches, n_searches=1, n_folds=4):
+        self.asked.append(([setting.scale for setting, _ in searches], n_searches, n_folds))
+        agrees = np.zeros((len(searches), 80))
+        for row, (setting, _) in zip(agrees, searches, strict=True):
+            for fold in self.held.folds[:n_folds]:
+                row[fold.asked[: round(20 * self.shares[setting.scale])]] = 1
+        return agrees
+
+
+def test_candidates_that_are_not_ahead_drop_out_and_those_ahead_are_compared_again():
+    trials = CannedTrials({"none": 0.5, "standard": 0.4, "quantile": 0.9})
+    settings = [Setting("standard"), Setting("quantile")]
+    tried = compare_candidates(trials, Setting("none"), settings, 2, learnable=False)
+    both, one = ["none", "standard", "quantile"], ["none", "quantile"]
+    assert trials.asked == [(["none"], 1, 4), (both, 1, 2), (one, 1, 3), (one, 1, 4), (one, 2, 4), (one, 3, 4)]
+    assert [score.agreement for score in tried] == pytest.approx([0.5, 0.4, 0.9])
+    assert [score.gain for score in tried] == pytest.approx([0, -0.1, 0.4])
+    slightly = CannedTrials({"none": 0.5, "standard": 0.5, "quantile": 0.55})
+    assert compare_candidates(slightly, Setting("none"), settings, 2, learnable=False)[2].gain == pytest.approx(0.05)
+
+
+def test_no_trial_is_made_twice(monkeypatch):
+    searched = []
+    monkeypatch.setattr(probe, "short_search", lambda *problem: searched.append(problem) or np.zeros(240))
+    X, y = mixed_units()
+    source = PointSource(check_points(X), KnnSettings())
+    known = sample_constraints(y, 90, random_state=0)
+    trials = Trials(TuningProblem(source, known, 0), hold_out(known, np.random.default_rng(0)), seed=0)
+    one, two = (Setting(learn_distances=True), 3), (Setting(scale="standard"), 3)
+    once = trials.agreements([one], n_folds=2)
+    assert len(searched) == 2
+    assert (once[:, trials.held.folds[2].asked] == 0).all()
+    first = trials.agreements([one, two])
+    assert len(searched) == 8
+    np.testing.assert_array_equal(trials.agreements([two, one], 1)[::-1], first)
+    trials.agreements([one, one], 2)
+    assert len(searched) == 12
 
 
 def test_standardised_columns_are_not_scaled_again():

@@ -183,7 +183,7 @@ def choose(
         return Choice(default, _joined(reason, _too_few(small, problem)))
     try:
         trials = Trials(small, held, int(rng.integers(2**31)), n_jobs)
-        tried = _compare(trials, default, scales, problem.n_clusters, learnable=learnable)
+        tried = compare_candidates(trials, default, scales, problem.n_clusters, learnable=learnable)
     except InconsistentConstraintsError:
         return Choice(default, _joined(reason, "The pairs contradict each other: the rest are defaults."))
     return _decide(tried, reason, held, fading=fading)
@@ -200,7 +200,7 @@ def _too_few(small: TuningProblem, whole: TuningProblem) -> str:
     )
 
 
-def _compare(
+def compare_candidates(
     trials: Trials, default: Setting, scales: list[Setting], n_clusters: int, *, learnable: bool
 ) -> list[CandidateScore]:
     """How well the default agrees with the held-out pairs, and then whatever may be clearly better."""
