@@ -176,8 +176,8 @@ class BlockedNeighbors:
             self.n_repeated = len(uncertified)
             if self.n_repeated:
                 self._repeat(found, uncertified, own=own)
-        if own and not self._mapped and (clumped := found.half_squares[:, -1] == 0).any():
-            rows, equals = first_equals(found.points, np.flatnonzero(clumped), found.k)
+        if own and not self._mapped and (clumped := np.flatnonzero(found.half_squares[:, -1] == 0)).size:
+            rows, equals = first_equals(found.points, clumped, found.k)
             found.neighbors[rows] = equals
 
     def _repeat(self, found: Ranking, rows: np.ndarray, *, own: bool) -> None:
