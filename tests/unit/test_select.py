@@ -203,10 +203,18 @@ def test_with_few_pairs_the_defaults_stay_and_it_says_so():
     assert "too few pairs to choose by" in choice.reason
 
 
+def test_without_effort_the_columns_alone_decide():
+    X, y = mixed_units()
+    choice = COSC(3, effort=0, random_state=0).fit(X, constraints=sample_constraints(y, 120, random_state=0)).choice_
+    assert choice.setting == Setting("quantile")
+    assert choice.candidates == ()
+    assert "effort=0" in choice.reason
+
+
 def test_what_was_given_is_counted_and_not_what_it_implies():
     X, _ = mixed_units()
     known = Constraints.from_pairs(len(X), [(0, 1), (1, 2), (2, 3)], [(0, 50), (1, 50), (2, 50), (3, 51)])
-    choice = COSC(3, effort=0, random_state=0).fit(X, constraints=known).choice_
+    choice = COSC(3, effort=0.1, random_state=0).fit(X, constraints=known).choice_
     assert "too few pairs to choose by (3 must-links and 4 cannot-links; 15 of each" in choice.reason
     labels = np.full(80, -1)
     labels[:40] = np.arange(40) % 3
@@ -250,7 +258,7 @@ def assert_three_scales_and_learned_distances_for_the_best(choice):
 def test_where_the_default_errs_nowhere_no_other_candidate_is_tried():
     X, y = make_blobs(120, centers=[[0, 0], [30, 0]], random_state=0)
     pairs = sample_constraints(y, 120, random_state=0)
-    (only,) = COSC(2, effort=0, random_state=0, affinity=APART).fit(X, constraints=pairs).choice_.candidates
+    (only,) = COSC(2, effort=0.1, random_state=0, affinity=APART).fit(X, constraints=pairs).choice_.candidates
     assert only.setting == Setting()
     assert only.agreement == pytest.approx(1)
 
@@ -308,9 +316,9 @@ def test_standardised_columns_are_not_scaled_again():
     X = POINTS[:150] + 0.4 * y[:, None] * [1, -1, 1, -1]
     X = fit_scale(X, "standard").transform(X)
     known = sample_constraints(y, 150, random_state=0)
-    tried = COSC(2, effort=0, random_state=0, affinity=APART).fit(X, constraints=known).choice_.candidates
+    tried = COSC(2, effort=0.1, random_state=0, affinity=APART).fit(X, constraints=known).choice_.candidates
     assert [one.setting.scale for one in tried if not one.setting.learn_distances] == ["none", "quantile"]
-    scaled_up = COSC(2, effort=0, random_state=0, affinity=APART).fit(X * [1, 1, 1, 2], constraints=known)
+    scaled_up = COSC(2, effort=0.1, random_state=0, affinity=APART).fit(X * [1, 1, 1, 2], constraints=known)
     assert "standard" in [one.setting.scale for one in scaled_up.choice_.candidates]
 
 
