@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from tightcut.fitted.state import FittedState
 
 HEADER = ("id", "cluster", "name", "confidence")
-FOR_TABLES = ("id", "columns", "drop", "decimal", "missing")
+FOR_TABLES = ("id", "columns", "drop", "text", "embed", "embed_url", "decimal", "missing")
 
 
 @click.command(cls=opt.Command, short_help="Answer a few questions, and get clusters that follow the answers.")
 @click.argument("data", metavar="DATA")
 @opt.option("--answers", type=opt.FILE, metavar="JSONL", help="Journal of the answers, continued if it exists.")
 @opt.n_clusters_option(auto=True, default="auto")
+@opt.text_options
 @opt.option("--show", multiple=True, metavar="COL,...", help="Columns to show; repeatable.  [default: all]")
 @opt.option(
     "--images",
@@ -56,15 +57,18 @@ FOR_TABLES = ("id", "columns", "drop", "decimal", "missing")
 def ask(data: str, output: Path | None, console: Console, **options: Any) -> None:
     """Ask a person where the rows of DATA belong, and cluster them by the answers.
 
-    DATA is a table of numbers (CSV, TSV, Parquet), an array of points or of pictures (NPY, NPZ), a graph as in `tightcut
-    cluster`, a model (TCUT) that `tightcut cluster --save` has written, or the word digits for handwritten digits to try
-    it with. Clusters of a model that have a name begin as groups of that name; `tightcut update` takes the answers.
+    DATA is a table of numbers, or with --text of texts (CSV, TSV, Parquet), a folder of pictures (JPEG, PNG, WebP, TIFF), an
+    array of points or of pictures (NPY, NPZ), a graph as in `tightcut cluster`, a model (TCUT) that `tightcut cluster
+    --save` has written, or the word digits for handwritten digits to try it with. Clusters of a model that have a name
+    begin as groups of that name; `tightcut update` takes the answers.
 
     Answers are kept in the journal: by default DATA.answers.jsonl in the current folder, where DATA is a file. The same
     command continues where it was left, and replaces the labels that it has written.
 
     \b
       tightcut ask digits -o labels.csv
+      tightcut ask mails.csv --text subject,body
+      tightcut ask photographs
       tightcut ask people.csv --id name --show job,town --answers answers.jsonl
       tightcut ask features.npy --images photographs
       tightcut ask model.tcut
@@ -88,14 +92,15 @@ def ask(data: str, output: Path | None, console: Console, **options: Any) -> Non
 def _source(data: str, options: dict[str, Any], console: Console) -> QuestionData:
     from tightcut.ask.page.read_items import read_items
     from tightcut.cli._inputs import reading_options
+    from tightcut.features.pictures import picture_files
     from tightcut.files import InputError
 
-    if Path(data).is_dir():
+    if Path(data).is_dir() and not picture_files(data):
         raise InputError(
-            f"{data} is a directory. DATA holds numbers to cluster by, such as features of pictures in a table or an NPY "
-            f"file; to show the pictures in {data} as well: tightcut ask DATA --images {data}"
+            f"{data} is a directory without pictures. DATA holds numbers or texts in a file, or is a folder of pictures: "
+            "JPEG, PNG, WebP or TIFF."
         )
-    reading = replace(reading_options(options), suggest=("drop", "missing mean", "decimal"))
+    reading = replace(reading_options(options, note=console.note), suggest=("drop", "missing mean", "decimal", "text"))
     source = read_items(data, reading, show=options["show"], images=options["images"])
     for note in source.notes:
         console.note(f"Note: {note}")
