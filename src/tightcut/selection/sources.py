@@ -17,7 +17,6 @@ from tightcut.neighbors import (
     cross_affinity,
     knn_graph,
     known_affinity,
-    remoteness,
 )
 from tightcut.neighbors.diffusion import extend_diffused
 from tightcut.neighbors.extend import extended_affinity, remoteness
