@@ -15,7 +15,7 @@ from tightcut.certificates.certificate import Certificate, fingerprint
 from tightcut.certificates.spectral import spectral_bound, spectral_estimate
 from tightcut.certificates.units import Problem
 from tightcut.certificates.verify import Proof
-from tightcut.clustering.cluster import as_generator, check_number, check_points, read_labels
+from tightcut.clustering.arguments import as_generator, check_number, check_points, read_labels
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.objective import normalized_cut

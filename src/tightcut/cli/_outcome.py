@@ -142,6 +142,8 @@ class Outcome:
         facts = {"File": data.path.name}
         if model.parameters.metric == "precomputed":
             facts["Distances"] = "as given"
+        elif data.made_by:
+            facts["Points"] = data.made_by
         elif not data.is_graph:
             hidden = len(data.columns) - COLUMNS_SHOWN
             columns = ", ".join(data.columns[:COLUMNS_SHOWN]) + (f" and {hidden} more" if hidden > 0 else "")
@@ -212,6 +214,10 @@ def pictures(data: Data, shape: tuple[int, int] | None) -> np.ndarray | None:
     """The rows as pictures of that height and width, in grey or in three colours; None without a size."""
     from tightcut.files import InputError
 
+    if data.pictures is not None:
+        if shape is not None:
+            raise InputError(f"--images: the pictures of {data.path} are shown as they are; leave it out.")
+        return data.pictures.thumbnails
     if shape is None:
         return None
     size = 0 if data.points is None else data.points.shape[1]

@@ -9,7 +9,7 @@ import numpy as np
 
 from tightcut.certificates import Certificate, certify
 from tightcut.clustering.align import align
-from tightcut.clustering.cluster import as_generator
+from tightcut.clustering.arguments import as_generator
 from tightcut.clustering.result import ClusteringResult
 from tightcut.fitted.changes import list_changes
 from tightcut.fitted.state import FittedState

@@ -1,4 +1,4 @@
-"""One set of constraints from everything that is known about the points."""
+"""One set of constraints from all knowledge about the points."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def gather_constraints(
     cannot_link_groups: Any = None,
     constraints: Any = None,
 ) -> Constraints:
-    """All constraints on the points, in any of their forms; the keywords are those of `COSC.fit`."""
+    """All constraints on the points, whatever their form; the keywords are those of `COSC.fit`."""
     known = Constraints.from_pairs(n_points, must_link, cannot_link, must_link_belief, cannot_link_belief)
     if constraints is not None:
         known |= _on_points(constraints, n_points, "constraints")

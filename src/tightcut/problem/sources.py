@@ -1,4 +1,4 @@
-"""Constraints that come as something other than pairs: partial labels, groups, a data frame of judgements.
+"""Constraints in other forms than pairs: partial labels, groups, a data frame of judgements.
 
 Each function returns plain pairs for `Constraints.from_pairs`. Reading labels is O(n + K^2) for K classes.
 """
@@ -99,7 +99,7 @@ def pairs_from_frame(
 def encode(values: Any, name: str) -> tuple[np.ndarray, int]:
     """Codes 0, 1, ... for the distinct values, -1 for unknown ones (-1, None, NaN), and the number of codes.
 
-    A text is never unknown. Where several points have an empty one, or "-1", there is a warning.
+    A text is never unknown; there is a warning if several points have an empty one, or "-1".
 
     Examples
     --------
@@ -154,7 +154,7 @@ def _encode_objects(values: list[Any], name: str) -> tuple[np.ndarray, int]:
 
 
 def _warn_of_blanks(distinct: list[Any], counts: np.ndarray, name: str) -> None:
-    """Say so if texts that probably stand for unknown values are taken as the names of a class."""
+    """Warn if texts that probably stand for unknown values become the name of a class."""
     for value, count in zip(distinct, counts.tolist(), strict=True):
         if isinstance(value, str) and value.strip() in ("", "-1", "-1.0") and count > 1:
             warn(
@@ -164,7 +164,7 @@ def _warn_of_blanks(distinct: list[Any], counts: np.ndarray, name: str) -> None:
 
 
 def is_none(value: Any) -> bool:
-    """Whether a value is missing: None, NaN, or what pandas has instead, which cannot be compared.
+    """Whether a value is missing: None, NaN, or the missing values of pandas, which cannot be compared.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def is_none(value: Any) -> bool:
     try:
         return value is None or bool(value != value)
     except (TypeError, ValueError):
-        # pandas.NA has no truth value; an array has too many, and is none.
+        # Neither pandas.NA nor an array has a truth value; only the array has a length.
         return not hasattr(value, "__len__")
 
 
@@ -194,10 +194,10 @@ def _members(groups: Iterable[Any], n_points: int) -> tuple[np.ndarray, np.ndarr
             f"groups[{flat}] is {arrays[flat].tolist()!r}, not a list of points. With n_points, groups lists the "
             "members of each group; without it, groups gives one group id per point."
         )
-    # An empty list becomes a float array; numbering the groups needs it to stay.
+    # An empty list becomes a float array; it must stay for the numbers of the groups to be right.
     arrays = [array if len(array) else np.empty(0, dtype=np.int64) for array in arrays] or [np.empty(0, dtype=np.int64)]
     if any(array.dtype.kind not in "iuf" for array in arrays):
-        # Concatenation would turn masks and strings into something else before they are refused.
+        # Concatenation would convert masks and strings before they can be rejected.
         arrays = [array.astype(object) for array in arrays]
     sizes = np.array([len(array) for array in arrays])
     owner = np.repeat(np.arange(len(arrays)), sizes)
