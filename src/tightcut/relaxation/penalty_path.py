@@ -25,7 +25,8 @@ from tightcut.utils.rounding import BELIEF_ROUNDING
 # Of the penalty, which starts at a share of vol(V) Ncut / 4 with the unconstrained cut in place of a consistent one.
 FIRST_SHARE, MAX_DOUBLINGS = 2.0**-8, 40
 LEAST_CUT = 1e-4  # of the mean degree, for that share: a disconnected graph has an unconstrained cut of 0
-PERTURBATIONS = 15  # at each penalty
+PATIENCE = 10  # perturbations in a row that bring nothing worthwhile end the search at a penalty
+WORTHWHILE = 1e-3
 MOST_STEPS = 20  # of the walk that smooths a perturbation
 SIZES = 1.0, 3.0  # of a perturbation, in standard deviations of the vector
 TOLERANCE = 1e-2  # of FISTA: a step only has to descend
@@ -42,12 +43,13 @@ class PathSettings:
         As in `ratio_dca`; by default FISTA with a tolerance of `TOLERANCE`.
     balance : callable
         S, as a function of the vertex weights; see `tightcut.relaxation.balance`.
-    perturbations : int
+    patience : int
+        How many perturbations in a row may bring nothing; 0 for none at all.
     """
 
     inner: str | InnerSolver = INNER
     balance: BalanceOf = MeanDeviation
-    perturbations: int = PERTURBATIONS
+    patience: int = PATIENCE
 
 
 class PenaltyPath:
@@ -102,11 +104,11 @@ class PenaltyPath:
 
     def descend_perturbed(self, start: np.ndarray, penalty: float) -> Descent:
         """The best of a descent and of further ones, each from the best vector so far with noise added."""
-        best = self.descend(start, penalty)
-        for _ in range(self.settings.perturbations):
+        best, idle = self.descend(start, penalty), 0
+        while idle < self.settings.patience:
             again = self.descend(best.f + self.rng.uniform(*SIZES) * best.f.std() * self._noise(), penalty)
-            if again.value < best.value:
-                best = again
+            idle = 0 if again.value < best.value * (1 - WORTHWHILE) else idle + 1
+            best = again if again.value < best.value else best
         return best
 
     def _noise(self) -> np.ndarray:
