@@ -25,7 +25,7 @@ from tightcut.utils.rounding import BELIEF_ROUNDING
 # Of the penalty, which starts at a share of vol(V) Ncut / 4 with the unconstrained cut in place of a consistent one.
 FIRST_SHARE, MAX_DOUBLINGS = 2.0**-8, 40
 LEAST_CUT = 1e-4  # of the mean degree, for that share: a disconnected graph has an unconstrained cut of 0
-PATIENCE = 10  # perturbations in a row that bring nothing worthwhile end the search at a penalty
+PATIENCE = 15  # perturbations in a row that bring nothing worthwhile end the search at a penalty
 WORTHWHILE = 1e-3
 MOST_STEPS = 20  # of the walk that smooths a perturbation
 SIZES = 1.0, 3.0  # of a perturbation, in standard deviations of the vector
@@ -113,11 +113,11 @@ class PenaltyPath:
 
     def _noise(self) -> np.ndarray:
         """Noise of standard deviation 1; every second time smoothed by a lazy random walk, so that it turns regions."""
-        noise = self.rng.normal(size=self.graph.n_vertices)
-        for _ in range(max(0, self.rng.integers(-MOST_STEPS, MOST_STEPS + 1))):
-            noise += self._walk @ noise
-            noise /= noise.std()
-        return noise
+        rough = noise = self.rng.normal(size=self.graph.n_vertices)
+        for _ in range(int(self.rng.integers(-MOST_STEPS, MOST_STEPS + 1))):
+            noise = noise + self._walk @ noise
+        spread = noise.std()
+        return noise / spread if spread > 0 else rough
 
     def finish(self, side: np.ndarray) -> Descent:
         """A partition with its cut; one that satisfies everything is improved at the certified penalty (Theorem 3.1)."""
