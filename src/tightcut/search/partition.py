@@ -10,10 +10,10 @@ from tightcut.relaxation.recursion import separate_sets
 from tightcut.search.backend import Backend
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.contradiction import explain
-from tightcut.search.evolve import search
 from tightcut.search.feasibility import fill_empty, find_colouring, repair
 from tightcut.search.influence import neighbour_relations, with_influence
 from tightcut.search.k_way import ManyClusters
+from tightcut.search.large import search
 from tightcut.search.options import SearchOptions
 from tightcut.search.problem import Contraction, Solution, improve, select
 

@@ -1,0 +1,208 @@
+"""The steps of the search on a large graph, each of which all threads take together; see `tightcut.kernels.team`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from tightcut.kernels import team as rules
+from tightcut.kernels import team_contraction, team_matching, team_refinement
+
+ROWS_OF_A_THREAD = 2_000  # fewer threads take a step on a graph with fewer rows for each
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Vertices merged into units 0, ..., m - 1.
+
+    | field | meaning |
+    |---|---|
+    | unit | of each vertex |
+    | start, members | the vertices of unit u are members[start[u]:start[u + 1]] |
+    | sign | the orientation of each vertex in its unit; empty for labels |
+    """
+
+    unit: np.ndarray
+    start: np.ndarray
+    members: np.ndarray
+    sign: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+
+class Team:
+    """Threads that take the steps of a search together, and the memory that they work in.
+
+    Fresh memory costs a page fault for every few kilobytes, for which threads queue: what a step only works in is kept.
+
+    Parameters
+    ----------
+    n_threads : int
+        No result depends on it.
+    """
+
+    def __init__(self, n_threads: int) -> None:
+        self.n_threads = n_threads
+        self._sync = np.zeros(rules.SYNC_SIZE, np.int64)
+        self._pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
+        self._lock = Lock()
+        self._space: dict[str, np.ndarray] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=False)
+
+    def match(
+        self,
+        matrix: sp.csr_array,
+        vertex_weights: np.ndarray,
+        heaviest: float,
+        seed: int,
+        *,
+        apart: sp.csr_array | None = None,
+        labels: np.ndarray | None = None,
+    ) -> Units:
+        """Pairs of tightly joined vertices as units: see `match_by_team`."""
+        n = len(vertex_weights)
+        listed = (np.zeros(n + 1, np.uint32), np.zeros(0, np.uint32)) if apart is None else arrays(apart)[:2]
+        labels = np.zeros(0, np.int32) if labels is None else labels
+        with self._lock:
+            wish, partner, free = (
+                self._take("wish", n, np.int32),
+                self._take("partner", n, np.int32),
+                self._take("free", n),
+            )
+            arcs = arrays(matrix)
+            seed_ = np.uint64(seed)
+            self._run(
+                team_matching.match_by_team,
+                n,
+                *arcs,
+                vertex_weights,
+                *listed,
+                labels,
+                heaviest,
+                seed_,
+                wish,
+                partner,
+                free,
+            )
+            counts = np.empty(rules.MOST_BLOCKS + 1, np.int64), np.empty(rules.MOST_BLOCKS + 1, np.int64)
+            unit, start, members = np.empty(n, np.int32), np.zeros(n + 1, np.int32), np.empty(n, np.int32)
+            self._run(team_matching.number_by_team, n, partner, *counts, unit, start, members)
+        m = int(counts[0][blocks_of(n)])
+        return Units(unit, start[: m + 1], members, np.zeros(0, np.int8))
+
+    def contract(self, matrix: sp.csr_array, units: Units) -> tuple[sp.csr_array, np.ndarray, float]:
+        """The arcs between units, their degrees, and what is added to every cut: see `contract_by_team`."""
+        m, arcs = len(units), matrix.nnz
+        longest = int(np.diff(matrix.indptr).max(initial=0)) * int(np.diff(units.start).max(initial=0))
+        size = 1 << max(5, int(2 * min(longest, m)).bit_length())
+        blocks = blocks_of(m)
+        out = np.zeros(m + 1, np.int32), np.empty(arcs, np.int32), np.empty(arcs)
+        degrees, offsets = np.empty(m), np.zeros(blocks)
+        with self._lock:
+            shape = self.n_threads, size
+            tables = np.full(shape, -1, np.int64), np.empty(shape, np.int64)
+            begins, ends = np.empty(blocks + 1, np.int64), np.empty(blocks + 1, np.int64)
+            raw = self._take("raw indices", arcs, np.int32), self._take("raw weights", arcs)
+            self._run(
+                team_contraction.contract_by_team, m, *arrays(matrix), units.unit, units.sign, units.start, units.members,
+                *tables, begins, ends, *raw, *out, degrees, offsets,
+            )  # fmt: skip
+        left = int(ends[blocks])
+        small = sp.csr_array((out[2][:left], out[1][:left], out[0]), shape=(m, m))
+        return small, degrees, float(offsets.sum())
+
+    def regions(self, matrix: sp.csr_array, code: np.ndarray) -> np.ndarray:
+        """The connected regions of equal code, numbered by their first vertex."""
+        n = len(code)
+        root = np.empty(n, np.int32)
+        with self._lock:
+            indptr, indices, _ = arrays(matrix)
+            self._run(team_contraction.regions_by_team, n, indptr, indices, code, root)
+        first = root == np.arange(n, dtype=np.int32)
+        return (np.cumsum(first, dtype=np.int32) - 1)[root]
+
+    def crossing(self, matrix: sp.csr_array, unit: np.ndarray, m: int) -> sp.csr_array:
+        """The arcs between m units, parallel ones added up; for units with few arcs between them."""
+        n, begins = len(unit), np.empty(blocks_of(len(unit)), np.int64)
+        kinds = np.int32, np.int32, np.float64
+        with self._lock:
+            task = team_contraction.crossing_by_team, n, *arrays(matrix), unit, begins
+            self._run(*task, *(np.empty(0, kind) for kind in kinds))
+            ends = np.cumsum(begins)
+            begins[:] = ends - begins
+            here, there, values = (np.empty(ends[-1], kind) for kind in kinds)
+            if len(here):
+                self._run(*task, here, there, values)
+        return sp.csr_array(sp.coo_array((values, (here, there)), shape=(m, m)))
+
+    def refine(
+        self,
+        graph: tuple,
+        state: np.ndarray,
+        k: int,
+        price: float,
+        constants: tuple[float, float, float],
+        *,
+        coarse: tuple[np.ndarray, np.ndarray] | None = None,
+        rounds: int = team_refinement.ROUNDS,
+    ) -> float:
+        """Improve the state in place, and return its objective: see `refine_by_team`."""
+        n, kind = len(state), np.uint16 if k < 2**16 else np.uint32
+        given = (np.zeros(0, state.dtype), np.zeros(0, np.int32)) if coarse is None else coarse
+        with self._lock:
+            work = tuple(self._take(f"{name} {kind.__name__}", n, kind) for name in ("labels", "best", "goal"))
+            work += (
+                self._take("change", n, np.float32),
+                *(self._take(name, n, np.uint8) for name in ("waits", "moves", "dirty")),
+            )
+            sums, totals, control = np.empty((blocks_of(n), 6, k)), np.empty((6, k)), np.zeros(4)
+            self._run(
+                team_refinement.refine_by_team, n, graph, float(price), np.array(constants, float), state, *given, work, sums,
+                totals, control, rounds,
+            )  # fmt: skip
+        return float(control[0])
+
+    def _take(self, name: str, size: int, kind: Any = np.float64) -> np.ndarray:
+        """Work space, with whatever it was left with."""
+        if name not in self._space or len(self._space[name]) < size:
+            self._space[name] = np.empty(size, kind)
+        return self._space[name][:size]
+
+    def _run(self, kernel: Callable, n_rows: int, *arguments: Any) -> None:
+        count = min(self.n_threads, 1 + n_rows // ROWS_OF_A_THREAD)
+        self._sync[:] = 0
+        if self._pool is None or count == 1:
+            kernel(self._sync, 1, *arguments)
+            return
+        # The threads wait for each other, so that all of them must begin. Ctrl-C meets the main thread alone, which only waits.
+        self._pool.submit(self._lead, self._pool, kernel, count, arguments).result()
+
+    def _lead(self, pool: ThreadPoolExecutor, kernel: Callable, count: int, arguments: tuple) -> None:
+        others = [pool.submit(kernel, self._sync, count, *arguments) for _ in range(count - 1)]
+        kernel(self._sync, count, *arguments)
+        for other in others:
+            other.result()
+
+
+def arrays(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """indptr, indices and data as kernels for teams take them: with unsigned indices, as signed ones are twice as slow."""
+    indptr, indices = (array.astype(np.int32, copy=False).view(np.uint32) for array in (matrix.indptr, matrix.indices))
+    return indptr, indices, matrix.data
+
+
+def blocks_of(n: int) -> int:
+    rows = max(rules.FEWEST_ROWS, -(-n // rules.MOST_BLOCKS))
+    return -(-n // rows)
