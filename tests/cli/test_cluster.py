@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tightcut import COSC
+from tightcut import COSC, KnnAffinity
 
 MOONS = "cluster moons.csv -k 2 --id name --drop class --effort 0.3"
 # A shell that starts its commands in the background tells them to ignore Ctrl-C.
@@ -90,7 +90,7 @@ def test_the_same_as_in_python(run, folder):
     options = "--n-neighbors 9 --seed 3 --criterion rcut --symmetrize mean --constraints rows.csv"
     (folder / "rows.csv").write_text("0,10,must\n5,45,cannot\n")
     run(f"cluster moons.npy -k 2 --scale none {options} -o labels.csv -q")
-    model = COSC(n_neighbors=9, random_state=3, criterion="rcut", symmetrize="mean")
+    model = COSC(n_neighbors=9, random_state=3, criterion="rcut", affinity=KnnAffinity(symmetrize="mean"))
     model.fit(np.load(folder / "moons.npy"), must_link=[(0, 10)], cannot_link=[(5, 45)])
     assert list(labels_of(folder / "labels.csv").values()) == list(map(str, model.labels_))
 

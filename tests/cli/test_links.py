@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tightcut import COSC
+from tightcut import COSC, KnnAffinity
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links need rights elsewhere")
 
@@ -55,9 +55,9 @@ def links(folder):
     (folder / "edges.csv").write_text("a,b,match_probability\n1,2,0.9\n2,3,0.2\n")
     (folder / "points").mkdir()
     (folder / "points" / "part.parquet").write_text("")
-    COSC(2, n_neighbors=2, connect=False, random_state=0).fit([[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]]).save(
-        "model.tcut"
-    )
+    COSC(2, n_neighbors=2, affinity=KnnAffinity(connect=False), random_state=0).fit(
+        [[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]]
+    ).save("model.tcut")
     return folder
 
 

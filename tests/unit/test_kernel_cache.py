@@ -323,10 +323,10 @@ def test_a_cache_in_a_read_only_image_is_used(kernels, monkeypatch, chosen):
 
 FIT = """
 import numpy as np
-from tightcut import COSC
+from tightcut import COSC, KnnAffinity
 
 X = np.r_[np.zeros((9, 2)), np.ones((9, 2))] + np.arange(18)[:, None] / 100
-print(COSC(2, n_neighbors=3, connect=False, effort=0, random_state=0).fit(X).n_clusters_)
+print(COSC(2, n_neighbors=3, affinity=KnnAffinity(connect=False), effort=0, random_state=0).fit(X).n_clusters_)
 """
 
 

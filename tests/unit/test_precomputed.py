@@ -128,9 +128,9 @@ def test_rounding_errors_are_no_mistakes():
     ("settings", "complaint"),
     [
         ({"scale": "standard"}, "scale='standard' applies to columns"),
-        ({"learn_distances": True}, "learn_distances=True applies to columns"),
+        ({"affinity": KnnAffinity(learn_distances=True)}, "learn_distances=True applies to columns"),
         ({"affinity": "precomputed"}, "similarities, and metric=.precomputed. that it holds distances"),
-        ({"neighbors": "tree"}, "leaves nothing to search"),
+        ({"affinity": KnnAffinity(neighbors="tree")}, "leaves nothing to search"),
     ],
 )
 def test_settings_without_a_meaning(settings, complaint):

@@ -22,6 +22,13 @@ POINTS = np.random.default_rng(0).normal(size=(200, 4))
 APART = KnnAffinity(connect=False)
 
 
+def arguments(setting):
+    """Those of `COSC` for some attributes of a `Setting`."""
+    of_graph = {field.name for field in fields(KnnAffinity)}
+    graph = {name: value for name, value in setting.items() if name in of_graph}
+    return {name: value for name, value in setting.items() if name not in of_graph} | {"affinity": KnnAffinity(**graph)}
+
+
 def mixed_units(n=240, seed=0):
     """Three clusters in five columns whose units differ by up to a million, and their classes."""
     rng = np.random.default_rng(seed)
@@ -271,7 +278,7 @@ def test_standardised_columns_are_not_scaled_again():
 def test_what_is_given_is_taken(given):
     X, y = mixed_units()
     known = sample_constraints(y, 90, random_state=0)
-    choice = COSC(3, effort=0.1, random_state=0, **given).fit(X, constraints=known).choice_
+    choice = COSC(3, effort=0.1, random_state=0, **arguments(given)).fit(X, constraints=known).choice_
     assert {name: getattr(choice.setting, name) for name in given} == given
     for candidate in choice.candidates:
         assert {name: getattr(candidate.setting, name) for name in given} == given
@@ -300,7 +307,7 @@ def test_new_points_see_the_distances_of_the_fit():
     X, y = mixed_units()
     known = sample_constraints(y, 120, random_state=0)
     for settings in ({}, {"learn_distances": True}, {"scale": "standard"}):
-        model = COSC(3, effort=0.1, random_state=0, **settings).fit(X, constraints=known)
+        model = COSC(3, effort=0.1, random_state=0, **arguments(settings)).fit(X, constraints=known)
         assert np.mean(model.predict(X) == model.labels_) > 0.97
         new, classes = mixed_units(300)
         assert np.mean(model.predict(new[240:]) == model.labels_[classes[240:]]) > 0.9
@@ -311,7 +318,7 @@ def test_many_clusters_have_influence_unless_neighbours_tell_nothing():
     rng = np.random.default_rng(0)
     y = np.arange(200) % 5
     known = sample_constraints(y, 120, random_state=0)
-    quick = {"n_clusters": 5, "effort": 0.1, "random_state": 0, "scale": "none", "learn_distances": False}
+    quick = {"n_clusters": 5, "effort": 0.1, "random_state": 0} | arguments({"scale": "none", "learn_distances": False})
     clear = 4 * rng.normal(size=(5, 4))[y] + rng.normal(size=(200, 4))
     noise = rng.normal(size=(200, 4))
     assert COSC(**quick).fit(clear, constraints=known).choice_.setting.influence == 1
