@@ -13,15 +13,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tightcut.problem.graph import Graph
 from tightcut.search import evolve
-from tightcut.search.evolve import cycled, join
+from tightcut.search.evolve import STAGES, cycled, join
 from tightcut.search.k_way import ManyClusters
 from tightcut.search.large_problem import LargeManyClusters
 from tightcut.search.multilevel import coarsen, coarsest
 from tightcut.search.options import STARTS, SearchOptions
 from tightcut.search.problem import Problem, Solution, improve, select
 from tightcut.search.starts import carry_back
-from tightcut.search.team import Team
+from tightcut.search.team import Team, Units
 
 
 @dataclass(frozen=True)
@@ -55,19 +56,32 @@ def search_large(
     problem: ManyClusters, rng: np.random.Generator, options: SearchOptions, known: list[np.ndarray]
 ) -> list[Solution]:
     """`tightcut.search.evolve.search` of a large problem."""
-    count, shared = options.workers
     # Workers of other processes may cut small graphs; the large one stays in this process.
-    here = options if shared else replace(options, n_jobs=1)
-    with Team(count if shared else 1) as team:
+    here = options if options.workers[1] else replace(options, n_jobs=1)
+    with _team(options) as team:
         large = LargeManyClusters(problem.graph, problem.k, problem.prices, team)
-        population = [large.judge(state) for state in known] + [improve(large, state) for state in known]
-        population = select(large, population + _starts(large, rng, options))
+        given, fresh = [large.judge(state) for state in known], _starts(large, rng, options)
+        near = STAGES.close * min(score for score, _ in fresh)
+        population = given + [improve(large, state) for score, state in given if score <= near]
+        population = select(large, population + fresh)
         if options.generations == 0:
             return population
         close = [solution for solution in population if solution[0] <= LIMITS.close * population[0][0]]
         population = select(large, population + join(large, rng, here, close, exchange=False))
         population = cycled(large, rng, options, population)
         return large.finish(population, rng, here)
+
+
+def contract_large(graph: Graph, unit: np.ndarray, options: SearchOptions) -> Graph:
+    """`Graph.contract` of a large graph; neighbours are in no order."""
+    with _team(options) as team:
+        weights, _, _ = team.contract(graph.weights, Units.of(unit))
+    return Graph(weights, np.bincount(unit, graph.vertex_weights, weights.shape[0]))
+
+
+def _team(options: SearchOptions) -> Team:
+    count, shared = options.workers
+    return Team(count if shared else 1)
 
 
 def _starts(problem: LargeManyClusters, rng: np.random.Generator, options: SearchOptions) -> list[Solution]:

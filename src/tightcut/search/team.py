@@ -36,6 +36,14 @@ class Units:
     def __len__(self) -> int:
         return len(self.start) - 1
 
+    @classmethod
+    def of(cls, unit: np.ndarray) -> Units:
+        """Those that each vertex is in, 0, ..., m - 1."""
+        from tightcut import kernels
+
+        start, members = kernels.members_of(unit, int(unit.max()) + 1)
+        return cls(unit, start, members, np.zeros(0, np.int8))
+
 
 class Team:
     """Threads that take the steps of a search together, and the memory that they work in.
@@ -105,24 +113,24 @@ class Team:
 
     def contract(self, matrix: sp.csr_array, units: Units) -> tuple[sp.csr_array, np.ndarray, float]:
         """The arcs between units, their degrees, and what is added to every cut: see `contract_by_team`."""
-        m, arcs = len(units), matrix.nnz
-        longest = int(np.diff(matrix.indptr).max(initial=0)) * int(np.diff(units.start).max(initial=0))
-        size = 1 << max(5, int(2 * min(longest, m)).bit_length())
-        blocks = blocks_of(m)
+        m, arcs, blocks = len(units), matrix.nnz, blocks_of(len(units))
+        longest = np.add.reduceat(np.diff(matrix.indptr)[units.members], units.start[:-1]).max(initial=0)
+        size = 1 << max(5, int(2 * min(int(longest), m)).bit_length())
+        count = min(
+            self.n_threads, max(1, arcs // size)
+        )  # tables of one huge unit would take more memory than the graph
         out = np.zeros(m + 1, np.int32), np.empty(arcs, np.int32), np.empty(arcs)
         degrees, offsets = np.empty(m), np.zeros(blocks)
         with self._lock:
-            shape = self.n_threads, size
-            tables = np.full(shape, -1, np.int64), np.empty(shape, np.int64)
+            tables = np.full((count, size), -1, np.int64), np.empty((count, size), np.int64)
             begins, ends = np.empty(blocks + 1, np.int64), np.empty(blocks + 1, np.int64)
             raw = self._take("raw indices", arcs, np.int32), self._take("raw weights", arcs)
             self._run(
                 team_contraction.contract_by_team, m, *arrays(matrix), units.unit, units.sign, units.start, units.members,
-                *tables, begins, ends, *raw, *out, degrees, offsets,
+                *tables, begins, ends, *raw, *out, degrees, offsets, most=count,
             )  # fmt: skip
         left = int(ends[blocks])
-        small = sp.csr_array((out[2][:left], out[1][:left], out[0]), shape=(m, m))
-        return small, degrees, float(offsets.sum())
+        return csr(out[0], out[1][:left], out[2][:left], m), degrees, float(offsets.sum())
 
     def regions(self, matrix: sp.csr_array, code: np.ndarray) -> np.ndarray:
         """The connected regions of equal code, numbered by their first vertex."""
@@ -181,8 +189,8 @@ class Team:
             self._space[name] = np.empty(size, kind)
         return self._space[name][:size]
 
-    def _run(self, kernel: Callable, n_rows: int, *arguments: Any) -> None:
-        count = min(self.n_threads, 1 + n_rows // ROWS_OF_A_THREAD)
+    def _run(self, kernel: Callable, n_rows: int, *arguments: Any, most: int | None = None) -> None:
+        count = min(self.n_threads if most is None else most, 1 + n_rows // ROWS_OF_A_THREAD)
         self._sync[:] = 0
         if self._pool is None or count == 1:
             kernel(self._sync, 1, *arguments)
@@ -201,6 +209,13 @@ def arrays(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """indptr, indices and data as kernels for teams take them: with unsigned indices, as signed ones are twice as slow."""
     indptr, indices = (array.astype(np.int32, copy=False).view(np.uint32) for array in (matrix.indptr, matrix.indices))
     return indptr, indices, matrix.data
+
+
+def csr(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n: int) -> sp.csr_array:
+    """A square matrix of arrays that are known to fit, without scipy's look at each of them."""
+    matrix = sp.csr_array((n, n))
+    matrix.indptr, matrix.indices, matrix.data = indptr, indices, data
+    return matrix
 
 
 def blocks_of(n: int) -> int:
