@@ -81,18 +81,26 @@ def large(monkeypatch):
     """Graphs of a few hundred vertices are large, and as many threads as there are take each step."""
     monkeypatch.setattr(large_module, "LIMITS", replace(large_module.LIMITS, units=100))
     monkeypatch.setattr(large_problem, "LEVEL_LIMIT", 50)
-    monkeypatch.setattr(ManyClusters, "middle", lambda self, *, large: 40)  # noqa: ARG005
+    for kind in (TwoClusters, ManyClusters):
+        monkeypatch.setattr(kind, "middle", lambda self, *, large: 40)  # noqa: ARG005
     monkeypatch.setattr(team, "ROWS_OF_A_THREAD", 10)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("large")
-@pytest.mark.parametrize("options", [{}, {"effort": 0}, {"influence": 1.0}, {"effort": 0, "max_violations": 5}])
+@pytest.mark.parametrize(
+    "options", [{}, {"n_clusters": 2}, {"effort": 0}, {"influence": 1.0}, {"effort": 0, "max_violations": 5}]
+)
 def test_same_seed_same_labels_where_all_threads_take_each_step(options):
     graph, constraints = problem(4, n=600, n_pairs=60, density=0.02)
     stages = set()
-    options = {"random_state": 3, "effort": 0.3, "progress": lambda stage, *_: stages.add(stage)} | options
-    runs = [cluster(graph, constraints, 4, n_jobs=jobs, **options) for jobs in (1, 2, 3, 4, 16)]
+    options = {
+        "n_clusters": 4,
+        "random_state": 3,
+        "effort": 0.3,
+        "progress": lambda stage, *_: stages.add(stage),
+    } | options
+    runs = [cluster(graph, constraints, n_jobs=jobs, **options) for jobs in (1, 2, 3, 4, 16)]
     for run in runs[1:]:
         np.testing.assert_array_equal(run.labels, runs[0].labels)
         assert run.cut == runs[0].cut

@@ -171,21 +171,26 @@ def _hook(root, v, u):
 
 
 @compiled_for_team
-def crossing_by_team(sync, p, indptr, indices, weights, unit, begins, here, there, values):
-    """Count, per block, the arcs between different units; or list them if the arrays for them are not empty."""
-    n, fill = len(unit), len(here) > 0
+def crossing_by_team(sync, p, indptr, indices, weights, unit, sign, begins, here, there, values, offsets):
+    """Count, per block, the arcs between different units; or list them if the arrays for them are not empty.
+
+    Signs and `offsets` are those of `contract_by_team`.
+    """
+    n, fill, signed = len(unit), len(here) > 0, len(sign) > 0
     blocks = blocks_of(n)
     b = claim(sync)
     while b < blocks:
-        at = begins[b] if fill else 0
+        at, turned = begins[b] if fill else 0, 0.0
         first, last = rows_of(b, n)
         for v in range(first, last):
             for a in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
-                other = unit[indices[a]]
+                other, differ = unit[indices[a]], signed and sign[indices[a]] != sign[v]
+                turned += 0.5 * weights[a] if differ else 0.0
                 if other != unit[v]:
                     if fill:
-                        here[at], there[at], values[at] = unit[v], other, weights[a]
+                        here[at], there[at], values[at] = unit[v], other, -weights[a] if differ else weights[a]
                     at += 1
+        offsets[b] = turned
         if not fill:
             begins[b] = at
         b = claim(sync)

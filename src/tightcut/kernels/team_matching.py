@@ -114,10 +114,12 @@ def _lot(u, v, seed):
 
 
 @compiled_for_team
-def number_by_team(sync, p, partner, units, members, unit, start, ordered):
-    """Number pairs and single vertices 0, ..., m - 1 by their first vertex: units[-1] is m afterwards.
+def number_by_team(sync, p, indptr, indices, weights, partner, units, members, unit, start, ordered, sign):
+    """Number pairs and single vertices 0, ..., m - 1 by their first vertex; units[-1] is m afterwards.
 
-    The vertices of unit u are ordered[start[u]:start[u + ONE]]. `units` and `members` are int64, one longer than the blocks.
+    The vertices of unit u are ordered[start[u]:start[u + 1]]. `units` and `members` are int64, one longer than the blocks.
+    `sign` (pass an empty array if no weight is negative) becomes -1 for the first of two vertices with a negative weight
+    between them, and 1 for all others.
     """
     n = len(partner)
     blocks = blocks_of(n)
@@ -144,7 +146,19 @@ def number_by_team(sync, p, partner, units, members, unit, start, ordered):
                 if other >= 0:
                     unit[other], ordered[at] = u, other
                     at += 1
+                if len(sign) > 0:
+                    sign[v] = 1 if other < 0 else _sign_between(v, other, indptr, indices, weights)
+                    if other >= 0:
+                        sign[other] = 1
                 u += 1
                 start[u] = at
         b = claim(sync)
     barrier(sync, p)
+
+
+@compiled_for_team
+def _sign_between(v, other, indptr, indices, weights):
+    for a in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
+        if indices[a] == other and weights[a] < 0.0:
+            return -1
+    return 1

@@ -17,12 +17,13 @@ from tightcut.problem.graph import Graph
 from tightcut.search import evolve
 from tightcut.search.evolve import STAGES, cycled, join
 from tightcut.search.k_way import ManyClusters
-from tightcut.search.large_problem import LargeManyClusters
+from tightcut.search.large_problem import LargeManyClusters, LargeTwoClusters
 from tightcut.search.multilevel import coarsen, coarsest
 from tightcut.search.options import STARTS, SearchOptions
 from tightcut.search.problem import Problem, Solution, improve, select
 from tightcut.search.starts import carry_back
 from tightcut.search.team import Team, Units
+from tightcut.search.two_clusters import TwoClusters
 
 
 @dataclass(frozen=True)
@@ -47,19 +48,19 @@ def search(
     """
     if options.backend is not None and problem.size > options.backend.limit:
         return options.backend.search(problem, rng, options, known or [])
-    if problem.size > LIMITS.units and isinstance(problem, ManyClusters):
+    if problem.size > LIMITS.units:
         return search_large(problem, rng, options, known or [])
     return evolve.search(problem, rng, options, known)
 
 
 def search_large(
-    problem: ManyClusters, rng: np.random.Generator, options: SearchOptions, known: list[np.ndarray]
+    problem: Problem, rng: np.random.Generator, options: SearchOptions, known: list[np.ndarray]
 ) -> list[Solution]:
     """`tightcut.search.evolve.search` of a large problem."""
     # Workers of other processes may cut small graphs; the large one stays in this process.
     here = options if options.workers[1] else replace(options, n_jobs=1)
     with _team(options) as team:
-        large = LargeManyClusters(problem.graph, problem.k, problem.prices, team)
+        large = by_team(problem, team)
         given, fresh = [large.judge(state) for state in known], _starts(large, rng, options)
         near = STAGES.close * min(score for score, _ in fresh)
         population = given + [improve(large, state) for score, state in given if score <= near]
@@ -79,12 +80,21 @@ def contract_large(graph: Graph, unit: np.ndarray, options: SearchOptions) -> Gr
     return Graph(weights, np.bincount(unit, graph.vertex_weights, weights.shape[0]))
 
 
+def by_team(problem: Problem, team: Team) -> Problem:
+    """The same problem, whose steps the team takes."""
+    if isinstance(problem, TwoClusters):
+        return LargeTwoClusters(problem.graph, team)
+    if isinstance(problem, ManyClusters):
+        return LargeManyClusters(problem.graph, problem.k, problem.prices, team)
+    raise TypeError(f"No team takes the steps of a {type(problem).__name__}; search it with evolve.search.")
+
+
 def _team(options: SearchOptions) -> Team:
     count, shared = options.workers
     return Team(count if shared else 1)
 
 
-def _starts(problem: LargeManyClusters, rng: np.random.Generator, options: SearchOptions) -> list[Solution]:
+def _starts(problem: Problem, rng: np.random.Generator, options: SearchOptions) -> list[Solution]:
     """The best starts of a few random coarsenings, carried back to the problem."""
     found: list[Solution] = []
     generators = rng.spawn(int(np.ceil(LIMITS.coarsenings * options.coarsenings)))

@@ -1,7 +1,8 @@
-"""`ManyClusters` in a large graph: the same problem, whose steps a team of threads takes together."""
+"""`ManyClusters` and `TwoClusters` in a large graph: the same problems, whose steps a team of threads takes together."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,8 +12,10 @@ import scipy.sparse as sp
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.k_way import ManyClusters
 from tightcut.search.multilevel import SHRINKS
-from tightcut.search.problem import Contraction, Problem
+from tightcut.search.problem import Contraction, Problem, Solution
+from tightcut.search.signed_graph import common_code
 from tightcut.search.team import Team, arrays
+from tightcut.search.two_clusters import TwoClusters, turned
 
 LEVEL_LIMIT = 8_000  # units up to which a level is refined move by move, by one thread
 
@@ -46,8 +49,8 @@ class LargeManyClusters(ManyClusters):
 
     def agreement(self, states: list[np.ndarray]) -> Contraction[Problem]:
         unit = self.team.regions(self.graph.weights, self.graph.common_code(states))
-        weights = self.team.crossing(self.graph.weights, unit, int(unit.max()) + 1)
-        return self._contracted(unit, weights, np.asarray(weights.sum(axis=1)).ravel())
+        weights, degrees, _ = self.team.contract_regions(self.graph.weights, unit, np.zeros(0, np.int8))
+        return self._contracted(unit, weights, degrees)
 
     def refine(self, labels: np.ndarray) -> None:
         self.team.refine(self._arrays, labels, self.k, self.prices.low, self._constants)
@@ -76,3 +79,84 @@ class LargeManyClusters(ManyClusters):
     @cached_property
     def _constants(self) -> tuple[float, float, float]:
         return 0.0, 0.0, self.graph.promised
+
+
+@dataclass(frozen=True, eq=False)
+class LargeTwoClusters(TwoClusters):
+    """The problem of the search for the spins of a large signed graph, none of whose edges leave the two clusters.
+
+    With couplings for weights and moments for vertex weights, a unit that turns changes what leaves the two sides, and what
+    they weigh, as a vertex that moves does, up to a constant for both.
+
+    | field | meaning |
+    |---|---|
+    | team | the threads that take each step |
+    """
+
+    team: Team
+
+    def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction[Problem]:
+        return self.matched(heaviest, rng) or super().halve(heaviest, rng)
+
+    def matched(
+        self, heaviest: float, rng: np.random.Generator, state: np.ndarray | None = None
+    ) -> Contraction[Problem] | None:
+        graph, seed = self.graph, int(rng.integers(2**63))
+        labels = None if state is None else _labels(state)
+        units = self.team.match(graph.couplings, graph.vertex_weights, heaviest, seed, labels=labels, signed=True)
+        if len(units) > SHRINKS * self.size:
+            return None
+
+        return self._merged(
+            units.unit, units.sign, lambda sign: self.team.contract(graph.couplings, replace(units, sign=sign))
+        )
+
+    def agreement(self, states: list[np.ndarray]) -> Contraction[Problem]:
+        states = turned(states)
+        unit = self.team.regions(self.graph.couplings, common_code(states))
+
+        return self._merged(unit, states[0], lambda sign: self.team.contract_regions(self.graph.couplings, unit, sign))
+
+    def refine(self, spins: np.ndarray) -> None:
+        labels = _labels(spins)
+        self.team.refine(self._arrays, labels, 2, 0.0, self._constants)
+        spins[:] = 1 - 2 * labels
+
+    def judge(self, spins: np.ndarray) -> Solution:
+        return self.team.refine(self._arrays, _labels(spins), 2, 0.0, self._constants, rounds=0), spins
+
+    settle = judge
+
+    def _merged(
+        self, unit: np.ndarray, sign: np.ndarray, step: Callable[[np.ndarray], tuple[sp.csr_array, np.ndarray, float]]
+    ) -> Contraction[Problem]:
+        """Tie units together, with the couplings that a step of the team makes for the signs that they get."""
+
+        def contract(couplings: sp.csr_array, _: np.ndarray, sign: np.ndarray, m: int) -> tuple[sp.csr_array, float]:  # noqa: ARG001
+            small, _, added = step(sign)
+            return small, added + _negative(small) - _negative(couplings)
+
+        merged = self.graph.merge(unit, sign, contract)
+        graph = merged.small
+        small = replace(self, graph=graph) if graph.n_units > LEVEL_LIMIT else TwoClusters(graph)
+        return Contraction(small, merged.unit, merged.sign)
+
+    @cached_property
+    def _arrays(self) -> tuple:
+        graph = self.graph
+        no_relations = np.zeros(self.size + 1, np.uint32), np.zeros(0, np.uint32), np.zeros(0)
+        return *arrays(graph.couplings), graph.moment, np.asarray(graph.couplings.sum(axis=1)).ravel(), *no_relations
+
+    @cached_property
+    def _constants(self) -> tuple[float, float, float]:
+        graph = self.graph
+        return graph.offset - _negative(graph.couplings), (graph.volume - float(graph.moment.sum())) / 2, 0.0
+
+
+def _labels(spins: np.ndarray) -> np.ndarray:
+    return (spins < 0).astype(np.int32)
+
+
+def _negative(couplings: sp.csr_array) -> float:
+    """The sum of negative couplings: what the sum of couplings between the sides is less than the frustrated ones."""
+    return 0.5 * float(np.minimum(couplings.data, 0).sum())

@@ -79,8 +79,9 @@ class Team:
         *,
         apart: sp.csr_array | None = None,
         labels: np.ndarray | None = None,
+        signed: bool = False,
     ) -> Units:
-        """Pairs of tightly joined vertices as units: see `match_by_team`."""
+        """Pairs of tightly joined vertices as units, with signs if weights may be negative: see `match_by_team`."""
         n = len(vertex_weights)
         listed = (np.zeros(n + 1, np.uint32), np.zeros(0, np.uint32)) if apart is None else arrays(apart)[:2]
         labels = np.zeros(0, np.int32) if labels is None else labels
@@ -107,9 +108,10 @@ class Team:
             )
             counts = np.empty(rules.MOST_BLOCKS + 1, np.int64), np.empty(rules.MOST_BLOCKS + 1, np.int64)
             unit, start, members = np.empty(n, np.int32), np.zeros(n + 1, np.int32), np.empty(n, np.int32)
-            self._run(team_matching.number_by_team, n, partner, *counts, unit, start, members)
+            sign = np.empty(n if signed else 0, np.int8)
+            self._run(team_matching.number_by_team, n, *arcs, partner, *counts, unit, start, members, sign)
         m = int(counts[0][blocks_of(n)])
-        return Units(unit, start[: m + 1], members, np.zeros(0, np.int8))
+        return Units(unit, start[: m + 1], members, sign)
 
     def contract(self, matrix: sp.csr_array, units: Units) -> tuple[sp.csr_array, np.ndarray, float]:
         """The arcs between units, their degrees, and what is added to every cut: see `contract_by_team`."""
@@ -142,19 +144,23 @@ class Team:
         first = root == np.arange(n, dtype=np.int32)
         return (np.cumsum(first, dtype=np.int32) - 1)[root]
 
-    def crossing(self, matrix: sp.csr_array, unit: np.ndarray, m: int) -> sp.csr_array:
-        """The arcs between m units, parallel ones added up; for units with few arcs between them."""
-        n, begins = len(unit), np.empty(blocks_of(len(unit)), np.int64)
+    def contract_regions(
+        self, matrix: sp.csr_array, unit: np.ndarray, sign: np.ndarray
+    ) -> tuple[sp.csr_array, np.ndarray, float]:
+        """`contract` for units with few arcs between them, which may be huge."""
+        n, m, blocks = len(unit), int(unit.max()) + 1, blocks_of(len(unit))
+        begins, offsets = np.empty(blocks, np.int64), np.empty(blocks)
         kinds = np.int32, np.int32, np.float64
         with self._lock:
-            task = team_contraction.crossing_by_team, n, *arrays(matrix), unit, begins
-            self._run(*task, *(np.empty(0, kind) for kind in kinds))
+            task = team_contraction.crossing_by_team, n, *arrays(matrix), unit, sign, begins
+            self._run(*task, *(np.empty(0, kind) for kind in kinds), offsets)
             ends = np.cumsum(begins)
             begins[:] = ends - begins
             here, there, values = (np.empty(ends[-1], kind) for kind in kinds)
             if len(here):
-                self._run(*task, here, there, values)
-        return sp.csr_array(sp.coo_array((values, (here, there)), shape=(m, m)))
+                self._run(*task, here, there, values, offsets)
+        small = sp.csr_array(sp.coo_array((values, (here, there)), shape=(m, m)))
+        return small, np.asarray(small.sum(axis=1)).ravel(), float(offsets.sum())
 
     def refine(
         self,

@@ -90,8 +90,7 @@ class TwoClusters:
 
     def agreement(self, states: list[np.ndarray]) -> Contraction[Problem]:
         """Merge what agrees once every state is turned towards the first: spins and their mirror image are one solution."""
-        first = states[0]
-        return _tied(self.graph.consensus([spins if (spins == first).mean() >= 0.5 else -spins for spins in states]))
+        return _tied(self.graph.consensus(turned(states)))
 
     def explore(self, found: list[Solution], rng: np.random.Generator) -> list[Solution]:
         more = restarts(self, rng) if self.size > LIMITS.handful else []
@@ -119,6 +118,12 @@ class TwoClusters:
 
 def _tied(merged: Contraction[SignedGraph]) -> Contraction[Problem]:
     return Contraction(TwoClusters(merged.small), merged.unit, merged.sign)
+
+
+def turned(states: list[np.ndarray]) -> list[np.ndarray]:
+    """The same solutions, each as that of two mirror images which is more like the first."""
+    first = states[0]
+    return [spins if (spins == first).mean() >= 0.5 else -spins for spins in states]
 
 
 def two_sided(graph: SignedGraph, spins: np.ndarray) -> np.ndarray:
