@@ -52,11 +52,11 @@ bench: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.two_clusters
 	$(BIN)/python -m benchmarks.many_clusters
 
-# Every table and figure that is older than what it measures, a night; goes on where it was interrupted; needs TIGHTCUT_DATA.
+# Every table and figure older than the code it measures, a night; continues where it was interrupted; needs TIGHTCUT_DATA.
 results: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.status --make
 
-# The paper's experiments into docs/results, about an hour; goes on where it was interrupted.
+# The paper's experiments into docs/results, about an hour; continues where it was interrupted.
 reproduce: $(VENV)/.dev
 	$(BIN)/python -m experiments --output docs/results --jobs 2 --cache build/graphs
 
@@ -77,11 +77,11 @@ clean:
 	rm -rf $(VENV) $(VENV)-oldest $(VENV)-wheel build dist docs/_build docs/api docs/gallery .pytest_cache .hypothesis .fuzz .ruff_cache .mypy_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Forget compiled kernels, to see what compiling costs.
+# Remove compiled kernels, to measure compilation.
 clean-kernels:
 	find src -name "*.nb[ci]" -delete
 
-# The stamps record a finished installation; a new pyproject.toml renews it.
+# Each stamp records a finished installation, which a newer pyproject.toml renews.
 $(VENV)/.demo: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable ".[plots,frames]"
 	@touch $@

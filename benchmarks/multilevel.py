@@ -38,10 +38,8 @@ from benchmarks.instances import (
 )
 from tightcut import Constraints, Graph, cluster, knn_affinity
 from tightcut.datasets import load
-from tightcut.problem.objective import normalized_cut, penalty_bound
-from tightcut.relaxation import Relaxation
-from tightcut.relaxation.penalty_path import penalty_path
-from tightcut.relaxation.ratio_dca import ratio_dca
+from tightcut.relaxation.paper import implied_units
+from tightcut.relaxation.penalty_path import PathSettings, PenaltyPath
 from tightcut.search.k_way import ManyClusters
 from tightcut.search.two_way import TwoClusters
 from tightcut.warmup import warmup
@@ -167,18 +165,19 @@ def processor_timed(function: Callable[[], Any]) -> tuple[Any, float]:
 
 def ratio_dca_ratio(own: Graph, constraints: Constraints, known_cut: float) -> str:
     """Best cut of RatioDCA from random starts over a known one; no start may end with a violated pair."""
-    top = penalty_bound(own, constraints, known_cut)
-    penalties = top * 2.0 ** np.arange(-9, 2)
-    free = Relaxation(own, Constraints.from_pairs(own.n_vertices), 0.0)
-    walk = own.weights / own.degrees.clip(min=np.finfo(float).tiny)[:, None]
+    unit, opposite = implied_units(constraints)
+    merged_graph, settings = own.contract(unit), PathSettings("flow", perturbations=0)
+    walk = merged_graph.weights / merged_graph.degrees.clip(min=np.finfo(float).tiny)[:, None]
     cuts = []
     for start in range(4):
-        f = np.random.default_rng(start).standard_normal(own.n_vertices)
+        rng = np.random.default_rng(start)
+        f = rng.standard_normal(merged_graph.n_vertices)
         for _ in range(30):
             f = walk @ f
-        *_, (_, side) = penalty_path(own, constraints, ratio_dca(free, f).side, penalties)
-        if constraints.violations(side).n_violations == 0:
-            cuts.append(normalized_cut(own, side.astype(np.int64)))
+        path = PenaltyPath(merged_graph, opposite, rng, 0, settings)
+        side = path.follow(f).side
+        if path.allows(side):
+            cuts.append(path.finish(side).value)
     return f"{min(cuts) / known_cut:.4f}" if cuts else "none feasible"
 
 

@@ -74,6 +74,7 @@ TABLES = (
     Table("image", "benchmarks.image", SEARCH, 10),
     Table("search_memory", "benchmarks.search_memory", SEARCH, 5),
     Table("kernels", "benchmarks.kernels", ("kernels",), 5),
+    Table("certificates", "benchmarks.certificates", (*SEARCH, "certificates", "rivals"), 20),
     Table("threads", "benchmarks.threads", SEARCH, 5),
     Table("partitioners", "benchmarks.partitioners", SEARCH, 10, ("pymetis",)),
     Table("neighbours", "benchmarks.neighbours", ("neighbors",), 20, ("faiss",)),

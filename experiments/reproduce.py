@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Container, Iterable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from experiments.page import write_index
-from experiments.record import read_table
-from experiments.run import run
+from experiments.record import Cell, Row, read_rows, read_table
+from experiments.run import fit_cells
 from experiments.stamp import checksum, circumstances, commit
-from experiments.studies import STUDIES
+from experiments.studies import STUDIES, Study
 from tightcut import __version__
-from tightcut.plots import save_png
 
 
 def reproduce(
@@ -32,40 +32,77 @@ def reproduce(
     ``index.md``, which covers all studies found there. `quick` runs a miniature on data that need no download. Limits
     and options are those of `run`.
     """
-    if name not in STUDIES:
-        raise ValueError(f"Unknown study {name!r}; there are {', '.join(STUDIES)}.")
-    study, folder = STUDIES[name], Path(output)
-    folder.mkdir(parents=True, exist_ok=True)
+    from experiments.page import write_index
+    from tightcut.plots import save_png
+
+    study, folder = _study(name), Path(output)
     path = folder / f"{name}.csv"
-    before = path.read_bytes() if path.exists() else b""
     if study.picture is not None:
+        folder.mkdir(parents=True, exist_ok=True)
         table, affinity, figure = study.picture(quick)
         table = table.assign(version=__version__, commit=commit(), graph=checksum(affinity))
         table.to_csv(path, index=False)
+        _write_facts(name, folder, table["commit"], trials, quick=quick)
         figures = {"": figure}
     else:
-        estimators = study.methods()
-        options |= {"time_limit": time_limit, "memory_limit": memory_limit}
-        for plan in study.quick if quick else study.plans:
-            methods = {method: estimators[method] for method in plan.methods}
-            run(
-                methods,
-                {dataset: dataset for dataset in plan.datasets},
-                plan.n_pairs,
-                trials or plan.trials,
-                noise=plan.noise,
-                path=path,
-                **options,
-            )
+        limits: dict[str, Any] = {"time_limit": time_limit, "memory_limit": memory_limit}
+        fit_study(name, folder, trials=trials, quick=quick, **limits, **options)
         table = read_table(path)
         figures = study.draw(study.in_order(table))
-    facts = folder / f"{name}.json"
-    if path.read_bytes() != before or not facts.exists():  # where nothing was run, nothing is known about it
-        more = "".join([" --quick" * quick, f" --trials {trials}" * (trials is not None)])
-        command = {"command": f"python -m experiments {name}{more}", "quick": quick}
-        made = command | {"commits": sorted(set(table["commit"]))} | circumstances()
-        facts.write_text(json.dumps(made, indent=1) + "\n")
     for part, figure in figures.items():
         save_png(figure, folder / f"{name}{'_' * bool(part)}{part}.png")
     write_index(folder)
     return table
+
+
+def fit_study(
+    name: str,
+    output: str | os.PathLike[str],
+    *,
+    trials: int | None = None,
+    quick: bool = False,
+    datasets: Container[str] | None = None,
+    **options: Any,
+) -> list[Row]:
+    """The fits of a study and nothing else: `<name>.csv` and `<name>.json`, without pandas and matplotlib.
+
+    With `datasets`, only their part of it. The pages are made by `reproduce`, there or on another machine, from the files
+    of the folder.
+    """
+    study, folder = _study(name), Path(output)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.csv"
+    before = path.read_bytes() if path.exists() else b""
+    methods = study.methods()
+    cells = [
+        Cell(dataset, method, n_pairs, noise, trial)
+        for plan in (study.quick if quick else study.plans)
+        for dataset, n_pairs, noise, trial, method in product(
+            plan.datasets, plan.n_pairs, plan.noise, range(trials or plan.trials), plan.methods
+        )
+        if datasets is None or dataset in datasets
+    ]
+    try:
+        rows = fit_cells(cells, methods, {cell.dataset: cell.dataset for cell in cells}, path, **options)
+    finally:
+        # Where nothing was run, nothing is known about it: the facts are those of the machine that did the work.
+        if path.exists() and (path.read_bytes() != before or not (folder / f"{name}.json").exists()):
+            _write_facts(name, folder, [row["commit"] for row in read_rows(path)], trials, quick=quick)
+    return rows
+
+
+def _write_facts(name: str, folder: Path, commits: Iterable[str], trials: int | None, *, quick: bool) -> None:
+    """Beside a table: how it was made, and on which machines, the last one first."""
+    more = "".join([" --quick" * quick, f" --trials {trials}" * (trials is not None)])
+    command = {"command": f"python -m experiments {name}{more}", "quick": quick}
+    path, made = folder / f"{name}.json", circumstances()
+    before = json.loads(path.read_text()) if path.exists() else {}
+    if before.get("commits") and set(before["commits"]) <= set(commits) and made["machine"] not in before["machine"]:
+        made["machine"] += f"; {before['machine']}"
+    path.write_text(json.dumps(command | {"commits": sorted(set(commits))} | made, indent=1) + "\n")
+
+
+def _study(name: str) -> Study:
+    if name not in STUDIES:
+        raise ValueError(f"Unknown study {name!r}; there are {', '.join(STUDIES)}.")
+    return STUDIES[name]

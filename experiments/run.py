@@ -87,14 +87,41 @@ def run(
     are dropped before the run begins; the file as it was stays beside it, with a name that ends in ``.old``. Every fit
     runs in another process, on one thread. Compiling and loading are not timed.
     """
-    chosen = {name: method if isinstance(method, Method) else Method(method) for name, method in methods.items()}
-    grid = product(datasets, _check_numbers(n_pairs), map(float, noise), range(trials), chosen)
-    cells = list(dict.fromkeys(Cell(name, method, number, share, trial) for name, number, share, trial, method in grid))
+    grid = product(datasets, _check_numbers(n_pairs), map(float, noise), range(trials), methods)
+    cells = [Cell(name, method, number, share, trial) for name, number, share, trial, method in grid]
+    options: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": time_limit, "memory_limit": memory_limit}
+    options |= {"n_neighbors": n_neighbors, "seed": seed, "retry": retry, "cache": cache, "progress": progress}
+    return as_table(fit_cells(cells, methods, datasets, path, **options))
+
+
+def fit_cells(
+    cells: Iterable[Cell],
+    methods: Mapping[str, Any],
+    datasets: Mapping[str, Any],
+    path: str | os.PathLike[str] | None,
+    *,
+    n_jobs: int = 1,
+    time_limit: float = math.inf,
+    memory_limit: float | None = None,
+    n_neighbors: int = 10,
+    seed: int = 0,
+    retry: bool = False,
+    cache: str | os.PathLike[str] | None = None,
+    progress: bool = False,
+) -> list[Row]:
+    """The rows of any cells, in their order; arguments and notes are those of `run`.
+
+    The largest datasets come first, so that no core waits in the end for a long fit. Needs no pandas.
+    """
+    cells = list(dict.fromkeys(cells))
+    used = {name: datasets[name] for name in dict.fromkeys(cell.dataset for cell in cells)}
+    kinds = dict.fromkeys(cell.method for cell in cells)
+    chosen = {kind: own if isinstance(own := methods[kind], Method) else Method(own) for kind in kinds}
     record = Record(None if path is None else Path(path))
     line = RunLine(cells, n_jobs, shown=progress)
     with TemporaryDirectory(prefix="tightcut-") if cache is None else nullcontext(cache) as folder:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        problems = {name: prepare(name, source, n_neighbors, Path(folder)) for name, source in datasets.items()}
+        problems = {name: prepare(name, source, n_neighbors, Path(folder)) for name, source in used.items()}
         common = {"version": __version__, "commit": commit()}
         stamps = {
             (name, kind): common
@@ -107,13 +134,14 @@ def run(
         done = {cell for cell in cells if cell in record.rows and not (retry and record.rows[cell]["status"] != "ok")}
         line.start(record.rows[cell] for cell in done)
         waiting = [cell for cell in cells if cell not in done]
+        waiting.sort(key=lambda cell: -problems[cell.dataset].n_points)
         tasks = [Task(cell, chosen[cell.method], problems[cell.dataset].path, seed) for cell in waiting]
         with crew(n_jobs, time_limit, memory_limit) as workers:
             for cell, row in solve_all(tasks, workers):
                 record.add(cell, row | stamps[cell.dataset, cell.method])
                 line.add(cell, row)
     record.save()
-    return as_table(record.rows[cell] for cell in cells)
+    return [record.rows[cell] for cell in cells]
 
 
 def _check_numbers(n_pairs: Iterable[int]) -> list[int]:

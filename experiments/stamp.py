@@ -22,7 +22,12 @@ UNKNOWN = "unknown"
 
 
 def commit() -> str:
-    """The commit of the source that runs, with a + if files were changed since; "unknown" outside the repository."""
+    """The commit of the source that runs, with a + if files were changed since; "unknown" outside the repository.
+
+    On a machine that has a copy of the tree but no repository, TIGHTCUT_COMMIT says it.
+    """
+    if "TIGHTCUT_COMMIT" in os.environ:
+        return os.environ["TIGHTCUT_COMMIT"]
     if Path(tightcut.__file__).resolve().parents[2] != REPOSITORY:  # an installed package, of whatever commit
         return UNKNOWN
     try:

@@ -24,9 +24,7 @@ SLOW = (
     "tests/contract/test_demo.py",
     "tests/experiments/",
     "tests/rivals/",
-    "tests/unit/test_datasets.py::test_unconstrained_recursion_gets_the_gaussian_toy_wrong",
     "tests/unit/test_large_files.py",
-    "tests/unit/test_report.py::test_a_browser_draws_it",
 )
 
 # Every run of "ci" sees the same examples, "quick" the first few of them; HYPOTHESIS_PROFILE=search looks for new ones.

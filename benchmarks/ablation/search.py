@@ -161,13 +161,6 @@ VARIANTS = [
         "labels: no search at the full price", SOFT, "in search(strict, rng, options, candidates)]", "in []]", SOFT_MANY
     ),
     replaced("labels: no tabu search on pairs", SOFT, "tabu_starts: int = 4", "tabu_starts: int = 0", SOFT_MANY),
-    replaced(
-        "spins: no penalties by RatioDCA",
-        TRADEOFF,
-        "*(side for _, side in penalty_path(graph, constraints, free, penalties))",
-        "",
-        SOFT_TWO,
-    ),
     replaced("spins: no search at falling penalties", TRADEOFF, "in enumerate(penalties):", "in []:", SOFT_TWO),
     replaced(
         "spins: half of the penalties",

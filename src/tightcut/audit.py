@@ -3,8 +3,8 @@
 A wrong pair forces a border through the middle of a cluster, which is expensive; a correct one mostly agrees with the
 graph. So the most expensive constraints are the ones to check.
 
-Every price is a saving that was found: the search for a clustering without the pair starts from the present one, which
-stays feasible, so no price is negative. Both cuts are the best found, not proven smallest. All pairs are estimated by
+Every price is a saving that was found: the search without the pair starts from the present clustering, which remains
+feasible, so no price is negative. Both cuts are the best that were found, not proven optima. All pairs are estimated by
 local search, O(n + edges) each, from the present clustering and from the one without any constraints; the most
 expensive are then solved again.
 """
@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from tightcut.clustering.cluster import as_generator, check_points, cluster, read_labels
+from tightcut.clustering.arguments import as_generator, check_points, read_labels
+from tightcut.clustering.cluster import cluster
 from tightcut.clustering.result import PRICING, Audit, ConstraintPrice
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
@@ -39,14 +40,14 @@ from tightcut.utils.validation import check_count
 
 @dataclass(frozen=True)
 class AuditLimits:
-    """What an audit does by default, so that it takes seconds. Those users may change are parameters of `audit`."""
+    """The defaults of an audit, which keep it to seconds; most are also parameters of `audit`."""
 
     few_clusters: int = 10  # with more, solving a problem again takes as long as the clustering
     effort: float = 0.3  # of a problem that is solved again, with few clusters; 0 with more
     n_solved: tuple[int, int] = (10, 3)  # constraints that are solved again, with few clusters and with more
     most_pairs: int = 2000  # constraints that are estimated, ...
     fewest_pairs: int = 20  # ... however large the graph is
-    work: int = 20_000_000  # of all estimates: each reads all edges, pairs, and vertices in every cluster
+    work: int = 20_000_000  # of all estimates; each reads all edges, pairs, and vertices in every cluster
 
 
 LIMITS = AuditLimits()
@@ -65,7 +66,7 @@ def audit(
     random_state: Any = 0,
     progress: Progress | None = None,
 ) -> Audit:
-    """How much the cut would fall without each constraint, most expensive first.
+    """The price of each constraint, most expensive first: how much the cut would fall without it.
 
     Parameters
     ----------
@@ -74,18 +75,17 @@ def audit(
     labels : array-like of shape (n,)
         The present clustering. Constraints that it violates cost nothing.
     n_solved : int, optional
-        How many of the constraints with the largest estimates are solved again; by default 10, or 3 with more than ten
+        Number of constraints with the largest estimates that are solved again; by default 10, or 3 with more than ten
         clusters.
     max_pairs : int, optional
-        The largest number of constraints to estimate: first those that the clustering without constraints violates,
-        then those whose ends are connected to other clusters most strongly. By default 2000, or as many as take seconds
-        on a large graph.
+        Largest number of constraints to estimate: first those that the clustering without constraints violates, then
+        those whose ends are most strongly connected to other clusters. By default 2000, or on a large graph as many as
+        take seconds.
     effort : float, optional
         As in `tightcut.cluster`, for each constraint that is solved again; by default 0.3 for up to ten clusters, and 0
-        for more, where a larger effort takes as long as the clustering itself for each constraint.
+        for more, where each constraint would take as long as the clustering itself.
     influence, n_jobs, random_state, progress
-        As in `tightcut.cluster`. With `influence` a price is the fall of the cut when the pair and its effect on
-        neighbours are left out.
+        As in `tightcut.cluster`. With `influence`, the price of a pair includes that of its effect on neighbours.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def audit(
     free = without.solve(None, None, int(rng.integers(2**31)))
     found = _searched(without, present, free, n_solved, max_pairs, rng, n_jobs, progress or (lambda *_: None))
     cuts = {row: (normalized_cut(graph, own), method) for row, (own, method) in found.items()}
-    # Prices are against the best clustering found that satisfies everything, whichever search found it.
+    # Prices refer to the best clustering that satisfies everything, whichever search found it.
     whole = [cuts[row][0] for row, (own, _) in found.items() if _holds(constraints, own, row)]
     reference = min([normalized_cut(graph, present), *whole])
     free_cut = min([reference, normalized_cut(graph, free), *(cut for cut, _ in cuts.values())])
@@ -145,7 +145,7 @@ def _searched(
     n_jobs: int | None,
     report: Progress,
 ) -> dict[int, tuple[np.ndarray, str]]:
-    """For each constraint examined, by its row: a clustering without it, and how that was found."""
+    """For each examined constraint, by its row: a clustering without it, and how that was found."""
     reference = normalized_cut(without.graph, present)
     suspicion = without.suspicion(present, free)
     rows = np.flatnonzero(without.held)
@@ -190,23 +190,23 @@ def _solving_effort(n_clusters: int) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Without:
-    """The problem with one of its constraints left out. Rows are those of the must-links, then of the cannot-links."""
+    """The problem without one of its constraints. Rows are those of the must-links, then of the cannot-links."""
 
     graph: Graph
-    scaled: Graph  # that the search can compute with
+    scaled: Graph  # to magnitudes with which the search can compute
     constraints: Constraints
-    held: np.ndarray  # the rows that the clustering satisfies; the others are left out anyway
+    held: np.ndarray  # the rows that the clustering satisfies; all others are always left out
     n_clusters: int
     effort: float
     influence: float
 
     def one(self, row: int | None) -> Constraints:
-        """What the clustering satisfies, without one row."""
+        """The constraints that the clustering satisfies, without one row."""
         keep, n_must_link = self.held & (np.arange(len(self.held)) != row), self.constraints.n_must_link
         return self.constraints.select(keep[:n_must_link], keep[n_must_link:])
 
     def suspicion(self, present: np.ndarray, free: np.ndarray) -> np.ndarray:
-        """Which constraints to look at first: above 1 those that the unconstrained clustering violates, then by strain.
+        """The order of examination: first, above 1, constraints that the unconstrained clustering violates; then strain.
 
         Strain is the share of an end's edge weight that goes to clusters other than its own.
         """
@@ -227,11 +227,35 @@ class _Without:
 
     def estimate(self, row: int, present: np.ndarray, free: np.ndarray) -> np.ndarray | None:
         """Labels found by local search without a row; None if the others imply it."""
-        rest, ends = self.one(row), _pairs(self.constraints)[row]
         if self.n_clusters == 2 and self.influence == 0:
-            return _estimate_two(self.scaled, rest, ends, present, free)
+            return self._estimate_two(row, present, free)
+        return self._estimate_many(row, [present, free])
+
+    def _estimate_two(self, row: int, present: np.ndarray, free: np.ndarray) -> np.ndarray | None:
+        # The present sides orient the units, without a colouring. Ends that remain connected keep their relation.
+        n, ends = self.scaled.n_vertices, _pairs(self.constraints)[row]
+        _, unit = connected_components(link_graph(n, _pairs(self.one(row))), directed=False)
+        if unit[ends[0]] == unit[ends[1]]:
+            return None
+        sides = np.where(present == present[0], 1, -1).astype(np.int8)
+        units = SignedGraph.from_graph(self.scaled).merge(unit, sides)
+        starts, problem = [units.project(sides), vote(units, free == free[0])], TwoClusters(units.small)
+        _, best = min((improve(problem, spins) for spins in starts), key=lambda solution: solution[0])
+        return (units.lift(best) > 0).astype(np.int64)
+
+    def _estimate_many(self, row: int, starts: list[np.ndarray]) -> np.ndarray | None:
+        k, rest = self.n_clusters, self.one(row)
+        reduced = merge_must_links(self.scaled, rest, k)
+        first, second = reduced.unit[_pairs(self.constraints)[row]]
         is_must_link = row < self.constraints.n_must_link
-        return _estimate_many(self.scaled, rest, is_must_link, ends, [present, free], self.influence)
+        if first == second if is_must_link else reduced.small.relations[first, second] != 0:
+            return None
+        problem = ManyClusters.of(reduced.small, k)
+        if self.influence > 0:
+            problem = with_influence(problem, self.influence, neighbour_relations(self.scaled, rest, reduced.unit))
+        found = [improve(problem, fill_empty(reduced.small, reduced.project(labels), k)) for labels in starts]
+        _, best = min(found, key=lambda solution: solution[0])
+        return best[reduced.unit].astype(np.int64) if reduced.small.violated(best) == 0 else starts[0]
 
 
 def _pairs(constraints: Constraints) -> np.ndarray:
@@ -242,42 +266,6 @@ def _holds(constraints: Constraints, labels: np.ndarray, rows: Any = slice(None)
     """Whether a clustering satisfies a constraint, or each of them."""
     i, j = _pairs(constraints)[rows].T
     return (labels[i] == labels[j]) == (np.arange(constraints.n_pairs)[rows] < constraints.n_must_link)
-
-
-def _estimate_two(
-    graph: Graph, rest: Constraints, ends: np.ndarray, present: np.ndarray, free: np.ndarray
-) -> np.ndarray | None:
-    # The present sides orient the units: no colouring is needed. Ends that stay connected keep their relation.
-    links = np.concatenate([rest.must_link, rest.cannot_link])
-    _, unit = connected_components(link_graph(graph.n_vertices, links), directed=False)
-    if unit[ends[0]] == unit[ends[1]]:
-        return None
-    sides = np.where(present == present[0], 1, -1).astype(np.int8)
-    units = SignedGraph.from_graph(graph).merge(unit, sides)
-    starts, problem = [units.project(sides), vote(units, free == free[0])], TwoClusters(units.small)
-    _, best = min((improve(problem, spins) for spins in starts), key=lambda solution: solution[0])
-    return (units.lift(best) > 0).astype(np.int64)
-
-
-def _estimate_many(
-    graph: Graph,
-    rest: Constraints,
-    is_must_link: bool,  # noqa: FBT001
-    ends: np.ndarray,
-    starts: list[np.ndarray],
-    influence: float,
-) -> np.ndarray | None:
-    k = int(starts[0].max()) + 1
-    reduced = merge_must_links(graph, rest, k)
-    first, second = reduced.unit[ends]
-    if first == second if is_must_link else reduced.small.relations[first, second] != 0:
-        return None
-    problem = ManyClusters.of(reduced.small, k)
-    if influence > 0:
-        problem = with_influence(problem, influence, neighbour_relations(graph, rest, reduced.unit))
-    found = [improve(problem, fill_empty(reduced.small, reduced.project(labels), k)) for labels in starts]
-    _, best = min(found, key=lambda solution: solution[0])
-    return best[reduced.unit].astype(np.int64) if reduced.small.violated(best) == 0 else starts[0]
 
 
 def own_share(graph: Graph, labels: np.ndarray) -> np.ndarray:
@@ -299,7 +287,7 @@ def own_share(graph: Graph, labels: np.ndarray) -> np.ndarray:
 def _priced(
     constraints: Constraints, held: np.ndarray, cuts: dict[int, tuple[float, str]], reference: float
 ) -> tuple[ConstraintPrice, ...]:
-    """The price of every constraint against the cut of the best clustering that satisfies all."""
+    """The price of every constraint, relative to the best clustering that satisfies all of them."""
     prices, ends = [], _pairs(constraints).tolist()
     beliefs = np.concatenate([constraints.must_link_belief, constraints.cannot_link_belief]).tolist()
     for row, ((i, j), belief) in enumerate(zip(ends, beliefs, strict=True)):

@@ -1,7 +1,7 @@
 """A demonstration on real data, run by ``make demo`` or ``tightcut demo``.
 
-Handwritten 1s and 2s, which ship with scikit-learn. The smallest normalized cut splits off one way of writing a 1; four
-pairs of images known to show the same digit or different ones bring out the two digits instead.
+Handwritten 1s and 2s, which ship with scikit-learn. The smallest normalized cut splits off one way of writing a 1; with
+four pairs of images known to show the same digit or different ones, it separates the two digits.
 """
 
 # ruff: noqa: T201 (printing is what a demonstration does)

@@ -18,6 +18,7 @@ from tightcut.fitted.state import FittedState
 from tightcut.fitted.storage import load, save
 from tightcut.fitted.update import update
 from tightcut.problem import Constraints
+from tightcut.problem.graph_objects import graph_matrix, is_graph_object, row_names
 from tightcut.selection.graph_config import KnnAffinity
 
 if TYPE_CHECKING:
@@ -203,12 +204,14 @@ max_violations="fewest" to violate as little as possible.
         ----------
         X : array-like of shape (n_samples, n_features), or matrix of shape (n_samples, n_samples)
             Points; with `affinity="precomputed"` similarities, sparse or dense, whose diagonal is ignored; with
-            `metric="precomputed"` distances.
+            `metric="precomputed"` distances. A graph of networkx or igraph, and an AnnData object with connectivities, are
+            similarities; labels are in the order of its vertices.
         y : ignored
             Present for compatibility with scikit-learn; refused if it is not about the samples. For known classes see
             `partial_labels`.
         must_link, cannot_link : sequence of pairs, array of shape (m, 2), data frame or sparse matrix, optional
-            Pairs of row numbers of X that belong together, or apart. A sparse matrix has shape (n_samples, n_samples).
+            Pairs of row numbers of X that belong together, or apart; or of the labels of a data frame, the vertices of a
+            graph object. A sparse matrix has shape (n_samples, n_samples).
         must_link_belief, cannot_link_belief : float or array-like of shape (m,), optional
             Belief in each pair, in (0, 1], default 1. It matters only where constraints may be violated.
         partial_labels : array-like of shape (n_samples,), optional
@@ -227,7 +230,13 @@ max_violations="fewest" to violate as little as possible.
         InconsistentConstraintsError
             If the constraints contradict each other, or leave a cluster empty; see `max_violations`.
         """
+        names = row_names(X)
+        if is_graph_object(X):
+            if self.affinity != "precomputed":
+                raise ValueError(f'X is a graph, of {type(X).__module__}; set affinity="precomputed".')
+            X = graph_matrix(X)
         pairs = {
+            "names": names,
             "must_link": must_link,
             "cannot_link": cannot_link,
             "must_link_belief": must_link_belief,

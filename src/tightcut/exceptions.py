@@ -12,7 +12,7 @@ from tightcut.utils.display import counted
 class TightcutError(Exception):
     """Base of every error that tightcut defines; each also derives from the built-in error that comes closest.
 
-    Parameters that make no sense raise a plain ValueError or TypeError.
+    Invalid parameters raise a plain ValueError or TypeError.
 
     Examples
     --------
@@ -50,14 +50,14 @@ class InconsistentConstraintsError(TightcutError, ValueError):
     reason : str, optional
         "contradiction" (must-links against a cannot-link), "odd cycle", "clique" (more points that are all kept apart
         than clusters), "empty cluster" (must-links leave too few sets of points), "exhausted" (an exhaustive search
-        found nothing), "not found" (a search gave up), or "limit" (the best attempt violates more than was allowed).
-        A proven witness tells the first three apart by itself.
+        found nothing), "not found" (a search gave up), or "limit" (the best attempt violates more than is allowed).
+        By default it is derived from a proven witness, which tells the first three apart.
     needed : float, optional
         The belief that the best attempt violates.
     limit : float, optional
-        The belief that was allowed to be violated.
+        The belief that may be violated.
     bound : float, default=0
-        The belief that every clustering violates at least.
+        A lower bound on the belief that any clustering violates.
     n_sets : int, optional
         How many sets of points the must-links leave.
 

@@ -1,6 +1,6 @@
-"""How good a clustering is: against the truth, on the graph, and against the constraints.
+"""Quality of a clustering: compared with the truth, on the graph, and under the constraints.
 
-Labels may be numbers or names, in any coding; no measure depends on how the clusters are numbered. The adjusted Rand
+Labels may be numbers or names, in any coding; no measure depends on the numbering of the clusters. The adjusted Rand
 index and normalized mutual information are in `sklearn.metrics`.
 """
 
@@ -77,7 +77,7 @@ def clustering_error(y_true: Any, labels: Any) -> float:
         raise ValueError(
             f"y_true has {len(classes)} entries but labels has {len(clusters)}; give one of each per point."
         )
-    # Duplicates of a coo array add up: the contingency table, without a dense one where both have many values.
+    # Duplicates of a coo array add up to the contingency table, which would be large if it were dense.
     table = sp.coo_array((np.ones(len(classes), dtype=np.int64), (clusters, classes))).tocsr()
     return float((len(classes) - table.max(axis=1).sum()) / len(classes))
 

@@ -1,4 +1,4 @@
-"""Progress of long work: a bar in a notebook, one line that rewrites itself on a terminal, whole lines elsewhere."""
+"""Progress of long computations: a bar in a notebook, a line updated in place on a terminal, whole lines elsewhere."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ SECONDS_BETWEEN_UPDATES = 0.2  # of a bar in a notebook
 class ProgressLine:
     """Progress as a line that is updated in place; callable with (stage, done, total, best), for `cluster(progress=...)`.
 
-    Where there is no terminal, lines are printed at most every two seconds. In a notebook it is a bar that fills, unless
-    a stream is given.
+    Without a terminal, a line is printed at most every two seconds. In a notebook it is a bar, unless a stream is given.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -71,12 +70,12 @@ class ProgressLine:
 
 
 def in_notebook() -> bool:
-    """Whether output goes to a notebook, which has no terminal to rewrite lines on."""
+    """Whether output goes to a notebook, where lines cannot be updated in place."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return shell is not None and getattr(shell, "kernel", None) is not None
 
 
 def bar(done: int, total: int) -> str:
-    """How much is done, as ``[######------]``."""
+    """The share that is done, as ``[######------]``."""
     filled = WIDTH * done // max(total, 1)
     return f"[{'#' * filled}{'-' * (WIDTH - filled)}]"

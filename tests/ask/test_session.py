@@ -4,11 +4,15 @@ import dataclasses
 
 import numpy as np
 import pytest
+from scipy.optimize import linear_sum_assignment
+from sklearn.datasets import make_classification
+from sklearn.metrics.cluster import contingency_matrix
 
 from tightcut import Constraints
 from tightcut.ask import Group, Progress, Question, Session, read_constraints
 from tightcut.ask.questions.choose import CHECK
 from tightcut.ask.questions.placing import EXPLORE
+from tightcut.ask.simulate import Person
 
 
 def test_a_pair_question(blobs):
@@ -301,3 +305,37 @@ def test_the_same_seed_asks_the_same(blobs, answer_truly):
     X, y = blobs
     asked = [[(q.first, q.second) for q in answer_truly(Session(X, random_state=3), y, 15)] for _ in range(2)]
     assert asked[0] == asked[1]
+
+
+@pytest.mark.slow
+def test_the_accuracy_is_in_its_interval_where_classes_are_not_what_the_graph_shows():
+    inside, width = [], []
+    for seed in range(3):
+        X, y = make_classification(
+            500,
+            20,
+            n_informative=6,
+            n_redundant=4,
+            n_classes=6,
+            n_clusters_per_class=1,
+            class_sep=1.0,
+            random_state=seed,
+        )
+        session = Session(X, random_state=seed)
+        person = Person(session, y, 0.0, "random", seed)
+        while session.n_answers_ <= 40:
+            question = session.question("pick")
+            session.answer(question, person.reply(question))
+            if session.n_answers_ in (5, 10, 20, 40):
+                progress = session.progress()
+                inside.append(progress.low <= _accuracy(y, session.labels_) <= progress.high)
+                width.append(progress.high - progress.low)
+    assert np.mean(inside) >= 0.9
+    assert np.mean(width) < 0.9
+    assert session.confidence_.mean() == pytest.approx(session.progress().expected_accuracy)
+
+
+def _accuracy(y, labels):
+    """Share of points whose label's commonest class is theirs, each class taken by one label at most."""
+    table = contingency_matrix(y, labels)
+    return table[linear_sum_assignment(-table)].sum() / len(y)

@@ -114,12 +114,14 @@ def test_picks_by_key_click_and_name(window, running):
     page.keyboard.type("y n 10")  # no key of these is an answer while a name is typed
     page.keyboard.press("Enter")
     wait_for_another_question(page, before)
+    for _ in range(2):  # the groups without a name that were on the screen
+        press(page, "0")
     before = spoken(page)
     page.locator(".question .card", has_text="y n 10").click()
     wait_for_another_question(page, before)
     answers = running.desk.session.answers
     named = next(group.id for group in running.desk.session.groups if group.name == "y n 10")
-    assert [answers[0].choice, answers[2].founds, answers[3].choice] == ["none", named, named]
+    assert [answers[0].choice, answers[2].founds, answers[5].choice] == ["none", named, named]
 
 
 def test_nothing_can_be_clicked_before_the_first_question(browser, kit):

@@ -1,6 +1,8 @@
 """What is read from files, and what is shown of it."""
 
+import csv
 import os
+import threading
 
 import numpy as np
 import pytest
@@ -165,7 +167,7 @@ def test_in_the_terminal(desk, kind, lines, choices):
 
 def test_the_terminal_knows_groups_by_what_it_calls_them(desk):
     """The label that is shown, in capitals or not, is that group and no new one; undo says what it has undone."""
-    written, waiting = [], iter(["group a", "bars", "BARS", "u", "q"])
+    written, waiting = [], iter(["group a", "bars", "0", "BARS", "u", "q"])
     converse(desk.session, desk.things, lambda _: next(waiting), written.append, "pick")
     assert [(group.id, group.name) for group in desk.session.groups] == [(0, None), (1, "bars")]
     assert "Undone: the last answer." in written
@@ -246,3 +248,94 @@ def test_a_missing_package_is_named(monkeypatch, capsys):
     )
     assert main(["ask", "digits"]) == 1
     assert "of the extra tightcut[ask]: pip install " in capsys.readouterr().err
+
+
+def test_the_terminal_renames_and_joins_groups(desk):
+    waiting, written = (
+        iter(["apes", "A=monkeys", "2 = great apes", "8=apes", "zebras=apes", "monkeys=great apes", "q"]),
+        [],
+    )
+    converse(desk.session, desk.things, lambda _: next(waiting), written.append, "pick")
+    text = "\n".join(written)
+    assert "That group is called monkeys now." in text
+    assert "That group is called great apes now." in text
+    assert "There is no group '8' to name" in text
+    assert "There is no group 'zebras' to name; there are monkeys, great apes." in text
+    assert "The two groups named great apes are one now." in text
+    assert [group.name for group in desk.session.groups] == ["great apes"]
+
+
+@pytest.fixture
+def heaps(tmp_path, monkeypatch):
+    """Two heaps in the current folder, and the command at a terminal where the lines are typed."""
+    pytest.importorskip("click")
+    from tightcut.cli import main
+
+    points = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [9, 9]], 30, axis=0)
+    np.savetxt(tmp_path / "heaps.csv", points, delimiter=",")
+    monkeypatch.chdir(tmp_path)
+
+    def type_lines(*lines, options="-o labels.csv"):
+        waiting = iter(lines)
+
+        def read(_):
+            line = next(waiting)
+            if line == "Ctrl-C":
+                raise KeyboardInterrupt
+            return line
+
+        monkeypatch.setattr("builtins.input", read)
+        return main(["ask", "heaps.csv", "--console", *options.split()])
+
+    return type_lines
+
+
+def test_labels_are_written_at_every_stop(heaps, tmp_path, capsys):
+    written = tmp_path / "labels.csv"
+    for lines in (["high", "high", "low", "q"], ["Ctrl-C"], ["q"]):
+        heaps(*lines)
+        header, *rows = csv.reader(written.read_text().splitlines())
+        assert header == ["id", "cluster", "name", "confidence"]
+        assert len(rows) == 60
+        assert all(0 < float(row[3]) <= 1 for row in rows)
+        written_first = written.read_text()
+    assert {row[2] for row in rows} >= {"low", "high"}
+    written.write_text("mine")
+    assert heaps("q") == 1
+    assert "labels.csv already exists. Use --force to replace it" in capsys.readouterr().err
+    assert written.read_text() == "mine"
+    assert heaps("q", options="-o labels.csv --force") == 0
+    assert written.read_text() == written_first
+
+
+def test_labels_are_written_when_the_page_stops(heaps, tmp_path, monkeypatch):
+    from tightcut.cli import main
+
+    del heaps
+
+    def stop(desk, *_):
+        preparing = next(thread for thread in threading.enumerate() if thread.name == "tightcut-ask")
+        preparing.join()
+        assert desk.session is not None
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tightcut.ask.page.server.serve", stop)
+    assert main(["ask", "heaps.csv", "--no-browser", "-o", "labels.csv"]) == 0
+    assert len((tmp_path / "labels.csv").read_text().splitlines()) == 61
+
+
+@pytest.mark.slow
+def test_names_travel_from_the_answers_to_clusters(heaps, tmp_path):
+    from tightcut.cli import main
+
+    assert heaps("high", "high", "low", "q") == 0
+    journal = "heaps.answers.jsonl"
+    line = (
+        f"cluster heaps.csv -k 2 --constraints {journal} -o clusters.csv --save model.tcut --report report.html --quiet"
+    )
+    assert main(line.split()) == 0
+    assert {row.split(",")[2] for row in (tmp_path / "clusters.csv").read_text().split()[1:]} == {"low", "high"}
+    assert "high" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    (tmp_path / "new.csv").write_text("9.1,8.9\n")
+    assert main(["update", "model.tcut", "new.csv", "-o", "grown.csv", "--quiet"]) == 0
+    assert (tmp_path / "grown.csv").read_text().splitlines()[-1].endswith(",high")

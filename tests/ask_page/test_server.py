@@ -368,7 +368,7 @@ def test_downloads(client, desk, kit, tmp_path):
         same = kit.truth[question["first"]["row"]] == kit.truth[question["second"]["row"]]
         answer(client, "same" if same else "different", question)
     labels = send(client, "labels").json()["text"].splitlines()
-    assert labels[0] == "id,cluster,name"
+    assert labels[0] == "id,cluster,name,confidence"
     assert len(labels) == 91
     pairs = send(client, "pairs").json()["text"].splitlines()
     assert pairs[0] == "a,b,type"

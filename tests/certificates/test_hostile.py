@@ -298,3 +298,68 @@ def test_an_interrupt_keeps_the_best_bound():
     assert certificate.interrupted
     assert certificate.bound > 0
     certificate.check(graph, pairs)
+
+
+def nothing_proven(**arrays):
+    """The arrays of a proof of the Z form without content."""
+    empty = {"assumed": np.zeros((0, 3), int), "triangles": np.zeros((0, 4), int), "multipliers": np.zeros(0)}
+    return empty | {"y": np.zeros(1)} | arrays
+
+
+def test_a_contradiction_for_two_clusters_is_none_for_three():
+    """An odd cycle of cannot-links leaves no two clusters, so that the Z form has nothing to prove; three are left."""
+    graph, odd = blobs(n=6), np.array([(0, 1), (1, 2), (0, 2)])
+    arrays = graph.weights, graph.vertex_weights, np.zeros((0, 2), int), odd
+    verifier.verify(*arrays, 2, 1.0, [nothing_proven()])
+    with pytest.raises(ValueError, match="refused"):
+        verifier.verify(*arrays, 3, 1.0, [nothing_proven()])
+
+
+def test_what_is_no_graph_is_refused(case):
+    graph, pairs, certificate = case
+    n = graph.n_vertices
+    for row, column, weight in ((0, 1, np.nan), (0, 1, -1.0), (0, 1, 1e200), (0, 2, 0.5)):
+        weights = graph.weights.tolil()
+        weights[row, column] = weight
+        arrays = pairs.must_link, pairs.cannot_link, 2, certificate.bound, certificate.proofs
+        with pytest.raises(ValueError, match="refused"):
+            verifier.verify(weights.tocsr(), graph.vertex_weights, *arrays)
+    for vertex_weights in (np.zeros(n), -graph.vertex_weights, graph.vertex_weights * np.nan):
+        with pytest.raises(ValueError, match="refused"):
+            verifier.verify(graph.weights, vertex_weights, *arrays)
+
+
+def test_numbers_near_the_end_of_the_range_are_refused():
+    """There bound/V times a moment underflows, and the rounding is not what Lemma 1 says."""
+    graph, pairs = blobs(n=8), Constraints.from_pairs(8, [], [(0, 7)])
+    labels = cluster(graph, pairs, random_state=0).labels
+    for edges, vertices in ((1e-130, 1.0), (1e-90, 1e90), (1e130, 1e130)):
+        tiny = Graph(graph.weights * edges, graph.vertex_weights * vertices)
+        certificate = certify(tiny, pairs, labels, random_state=0)
+        certificate.check(tiny, pairs)
+        assert certificate.bound <= certificate.cut
+
+
+def test_integers_do_not_wrap_around(three):
+    """Twice a very negative integer is positive in 64 bits, and would be added to the bound."""
+    graph, pairs, certificate = three
+    a = np.full(len(certificate.proofs[0]["a"]), -(2**62) - 1)
+    assert not replace(forged(certificate, a=a), bound=1.0).verify(graph, pairs)
+    with np.errstate(over="ignore"):
+        small = certificate.proofs[0]["triangles"].astype(np.int8)
+    narrow = forged(certificate, triangles=small)
+    assert narrow.verify(graph, pairs)
+
+
+def test_a_file_cannot_say_of_what_the_bound_is_or_ask_for_memory(case, tmp_path):
+    graph, pairs, certificate = case
+    with pytest.raises(ValueError, match="what it says of pairs is wrong"):
+        replace(certificate, has_pairs=False).check(graph, pairs)
+    deep = np.tile([(4, 5, 1)], (5000, 1))
+    assert not forged(certificate, assumed=deep).verify(graph, pairs)
+    certificate.save(tmp_path / "proof.npz")
+    with np.load(tmp_path / "proof.npz") as file:
+        arrays = dict(file)
+    document = json.loads(bytes(arrays["document"])) | {"n_proofs": 10**12}
+    np.savez(tmp_path / "proof.npz", **(arrays | {"document": np.frombuffer(json.dumps(document).encode(), np.uint8)}))
+    assert not Certificate.load(tmp_path / "proof.npz").verify(graph, pairs)

@@ -45,7 +45,19 @@ def test_help_shows_options_in_sections(run):
     assert places == sorted(places)
     options = [[line.split(",")[0].split()[0] for line in part.splitlines() if line.startswith("  -")]
                for part in out[places[0] :].split("\n\n")]  # fmt: skip
-    assert options[0] == ["--id", "--columns", "--drop", "--decimal", "--header", "--graph", "--encode", "--missing"]
+    assert options[0] == [
+        "--id",
+        "--columns",
+        "--drop",
+        "--decimal",
+        "--header",
+        "--graph",
+        "--text",
+        "--embed",
+        "--embed-url",
+        "--encode",
+        "--missing",
+    ]
     assert options[-1] == ["-o", "--report", "--save", "--map", "--images", "--no-prices", "--spreadsheet", "--json",
                            "--force", "-q", "-h"]  # fmt: skip
     assert re.search(r"--seed NUMBER +The same seed", out)

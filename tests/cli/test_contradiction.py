@@ -66,7 +66,7 @@ def test_a_witness_is_shown_with_its_lines(error, n_clusters, first, last):
         ),
         (
             "not found",
-            "No 3 clusters that satisfy every constraint were found, nor ruled out. Raise --effort, ask for ",
+            "3 clusters that satisfy every constraint were neither found nor ruled out. Raise --effort, ask for ",
         ),
         ("limit", "No 3 clusters that violate at most 1.5 were found; the best violate 2.5. Raise --max-violations or"),
     ],

@@ -96,14 +96,17 @@ def test_questions_about_a_folder_of_pictures(fails, folder):
     (folder / "pictures").mkdir()
     fails(
         "ask pictures --console",
-        "pictures is a directory. DATA holds numbers to cluster by",
-        "tightcut ask DATA --images pictures",
+        "pictures is a directory without pictures. DATA holds numbers or texts in a file, or is a folder of pictures",
     )
 
 
 def test_questions_about_texts_alone(fails, folder):
     (folder / "mails.csv").write_text("id,text\na,hello\nb,good bye\n")
-    fails("ask mails.csv --console", "mails.csv has no column of numbers to cluster by; its columns are 'id', 'text'.")
+    fails(
+        "ask mails.csv --console",
+        "mails.csv has no column of numbers to cluster by; its columns are 'id', 'text'.",
+        "--text text",
+    )
 
 
 def test_questions_about_a_table_with_a_hole(works, fails, folder, monkeypatch):

@@ -292,7 +292,7 @@ def test_audit_puts_the_wrong_pair_first():
 
 
 def test_a_graph_with_more_arcs_than_the_search_counts_is_refused(monkeypatch):
-    monkeypatch.setattr("tightcut.clustering.cluster.MOST_ARCS", 10)
+    monkeypatch.setattr("tightcut.clustering.arguments.MOST_ARCS", 10)
     with pytest.raises(ValueError, match="The graph has 6 edges, and 5 is the most that is searched in memory"):
         COSC(affinity="precomputed").fit(np.ones((4, 4)))
 

@@ -39,6 +39,7 @@ drawing
 plots
 report
 scaling estimator
+features
 files
 ask
 resolution

@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from tightcut import cluster_graph, knn_affinity, knn_edges
+from tightcut.distributed.neighbor_edges import NeighborLimits
 from tightcut.exceptions import DisconnectedGraphWarning
 from tightcut.neighbors.exact import BlockedNeighbors
 
@@ -133,14 +134,14 @@ def test_auto_is_approximate_where_exact_would_take_too_long(tmp_path, monkeypat
     stages = []
     points = da.from_array(blobs(200, 4), chunks=(100, -1))
     for work, folder in ((200**2 * 4, "exact"), (200**2 * 4 - 1, "approximate")):
-        monkeypatch.setattr("tightcut.distributed.neighbor_edges.EXACT_WORK", work)
+        monkeypatch.setattr("tightcut.distributed.neighbor_edges.LIMITS", NeighborLimits(exact_work=work))
         knn_edges(points, tmp_path / folder, progress=lambda stage, *_: stages.append(stage))
         assert ("recall" in stages) == (folder == "approximate")
 
 
 def test_without_faiss_the_error_says_why_it_is_needed(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
-    monkeypatch.setattr("tightcut.distributed.neighbor_edges.EXACT_WORK", 1)
+    monkeypatch.setattr("tightcut.distributed.neighbor_edges.LIMITS", NeighborLimits(exact_work=1))
     with pytest.raises(
         ImportError, match=r'"auto" is approximate for 50 points of 2 features and needs faiss, of the extra'
     ):

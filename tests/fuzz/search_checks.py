@@ -5,6 +5,8 @@ cut, measured with the numbers given; no warning.
 """
 
 import math
+from contextlib import suppress
+from functools import wraps
 
 import numpy as np
 from fuzz.draw import HIGHEST, LOWEST, assert_labels, clusters, positive, size, symmetric
@@ -20,8 +22,16 @@ MOST_POINTS = 14
 
 
 def check(function):
-    CHECKS[function.__name__] = function
-    return function
+    """A check of problems drawn at random. Graphs may be refused for the size of their numbers, and constraints contradict."""
+
+    @wraps(function)
+    def run(rng):
+        if (made := problem(rng)) is not None:
+            with suppress(InconsistentConstraintsError):
+                function(rng, *made)
+
+    CHECKS[function.__name__] = run
+    return run
 
 
 def problem(rng):
@@ -58,20 +68,11 @@ def constraints(rng, n):
 
 
 @check
-def clustering(rng):
-    made = problem(rng)
-    if made is None:
-        return
-    graph, known = made
-    k, limit = (
-        clusters(rng, graph.n_vertices),
-        [0, 0, 1, "fewest", float(positive(rng, 1, LOWEST, 1)[0])][rng.integers(5)],
-    )
+def clustering(rng, graph, known):
+    k = clusters(rng, graph.n_vertices)
+    limit = [0, 0, 1, "fewest", float(positive(rng, 1, LOWEST, 1)[0])][rng.integers(5)]
     settings = {"effort": float(rng.choice([0, 0, 0.3])), "influence": float(rng.choice([0, 0, 1]))}
-    try:
-        found = cluster(graph, known, k, max_violations=limit, n_jobs=1, random_state=0, progress=_progress, **settings)
-    except InconsistentConstraintsError:
-        return
+    found = cluster(graph, known, k, max_violations=limit, n_jobs=1, random_state=0, progress=_progress, **settings)
     _assert_result(found, graph, known, k)
     if limit == 0:
         assert found.n_violations == 0, found.violations
@@ -80,37 +81,21 @@ def clustering(rng):
 
 
 @check
-def tradeoff(rng):
-    made = problem(rng)
-    if made is None or made[0].n_vertices < 2:
-        return
-    try:
-        path = tradeoff_path(*made, effort=0.0, n_jobs=1, random_state=0, progress=_progress)
-    except InconsistentConstraintsError:
-        return
-    for found in path:
-        _assert_result(found, *made, 2)
+def tradeoff(rng, graph, known):  # noqa: ARG001
+    if graph.n_vertices > 1:
+        for found in tradeoff_path(graph, known, effort=0.0, n_jobs=1, random_state=0, progress=_progress):
+            _assert_result(found, graph, known, 2)
 
 
 @check
-def paper(rng):
-    made = problem(rng)
-    if made is None:
-        return
-    k = clusters(rng, made[0].n_vertices)
-    try:
-        found = cluster(*made, min(k, 4), method="paper", effort=0.0, random_state=0, progress=_progress)
-    except InconsistentConstraintsError:
-        return
-    _assert_result(found, *made, min(k, 4))
+def paper(rng, graph, known):
+    k = min(clusters(rng, graph.n_vertices), 4)
+    found = cluster(graph, known, k, method="paper", effort=0.0, random_state=0, progress=_progress)
+    _assert_result(found, graph, known, k)
 
 
 @check
-def prices(rng):
-    made = problem(rng)
-    if made is None:
-        return
-    graph, known = made
+def prices(rng, graph, known):
     k = clusters(rng, graph.n_vertices)
     present = np.append(np.arange(k), rng.integers(k, size=graph.n_vertices - k))
     found = audit(graph, known, present, n_solved=1, effort=0.0, n_jobs=1)
@@ -118,15 +103,9 @@ def prices(rng):
 
 
 @check
-def number_of_clusters(rng):
-    made = problem(rng)
-    if made is None:
-        return
-    try:
-        found = choose_n_clusters(*made)
-    except InconsistentConstraintsError:
-        return
-    assert 2 <= found.n_clusters <= made[0].n_vertices
+def number_of_clusters(rng, graph, known):  # noqa: ARG001
+    found = choose_n_clusters(graph, known)
+    assert 2 <= found.n_clusters <= graph.n_vertices
     assert found.eigenvalues is None or np.isfinite(found.eigenvalues).all()
 
 

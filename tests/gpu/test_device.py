@@ -138,9 +138,9 @@ class Recorder:
         self.asked.append("contract")
         return graph.contract(labels)
 
-    def inner(self, weights, vertex_weights):
+    def inner(self, weights, vertex_weights, tolerance):
         self.asked.append("inner")
-        return FistaProx(weights, vertex_weights)
+        return FistaProx(weights, vertex_weights, tolerance)
 
 
 @pytest.mark.parametrize(

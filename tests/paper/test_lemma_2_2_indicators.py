@@ -12,6 +12,7 @@ from strategies import dense_pairs, partitions, problems, vectors
 
 from tightcut.problem.objective import normalized_cut, penalized_cut
 from tightcut.relaxation import Relaxation
+from tightcut.relaxation.balance import LovaszBalance, MeanDeviation
 
 PENALTIES = st.floats(0, 5)
 
@@ -69,8 +70,9 @@ def test_set_function_and_relaxation_agree_on_indicators(drawn, penalty):
     graph, constraints, side = drawn
     expected = Paper(graph, constraints, penalty).set_function(side)
     assert penalized_cut(graph, constraints, side, penalty) == pytest.approx(expected, rel=1e-12, abs=1e-12)
-    relaxation = Relaxation(graph, constraints, penalty)
-    assert relaxation.F(side.astype(float)) == pytest.approx(expected, rel=1e-10, abs=1e-10)
+    for balance in (MeanDeviation, LovaszBalance):
+        relaxation = Relaxation(graph, constraints, penalty, balance)
+        assert relaxation.F(side.astype(float)) == pytest.approx(expected, rel=1e-10, abs=1e-10)
 
 
 @given(points(), PENALTIES)

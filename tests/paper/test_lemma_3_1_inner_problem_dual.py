@@ -26,10 +26,10 @@ SOLVERS = pytest.mark.parametrize("make", [FlowProx, FistaProx])
 class Inner:
     """The inner problem as RatioDCA meets it at the indicator of a partition, in the norm sum norm_i f_i^2."""
 
-    def __init__(self, relaxation, side, tie, norm):
+    def __init__(self, relaxation, side, rng, norm):
         f = side.astype(float)
         self.relaxation, self.norm, self.c = relaxation, norm, relaxation.c
-        self.g = relaxation.F(f) * relaxation.s(f) + relaxation.r2(f, tie)
+        self.g = relaxation.F(f) * relaxation.s(f) + relaxation.r2(f, rng)
 
     def primal(self, f):
         return self.relaxation.R1(f) - f @ self.g
@@ -53,13 +53,11 @@ class Inner:
 @st.composite
 def inner_problems(draw, max_vertices=7, unit_norm=None):
     graph, constraints = draw(problems(max_vertices=max_vertices))
-    tie = np.array(
-        draw(st.lists(st.sampled_from([-1.0, 0.5, 1.0]), min_size=(m := constraints.n_cannot_link), max_size=m))
-    )
+    rng = np.random.default_rng(draw(st.integers(0, 99)))
     relaxation = Relaxation(graph, constraints, draw(st.just(0.0) | st.floats(0.01, 2)))
     unit = draw(st.booleans()) if unit_norm is None else unit_norm
     norm = np.ones(graph.n_vertices) if unit else graph.vertex_weights
-    return Inner(relaxation, draw(partitions(graph.n_vertices)), tie, norm)
+    return Inner(relaxation, draw(partitions(graph.n_vertices)), rng, norm)
 
 
 def solve(inner, make):

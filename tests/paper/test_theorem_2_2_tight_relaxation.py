@@ -13,6 +13,7 @@ from strategies import all_partitions, partition_table, partitions, problems, ve
 
 from tightcut.problem.objective import penalized_cut
 from tightcut.relaxation import Relaxation
+from tightcut.relaxation.balance import LovaszBalance, MeanDeviation
 
 PENALTIES = st.floats(0, 5)
 
@@ -38,9 +39,21 @@ def smallest_on_sets(graph, constraints, penalty):
 @given(points(), PENALTIES)
 def test_thresholding_is_never_worse_than_the_vector(drawn, penalty):
     graph, constraints, f = drawn
-    relaxation = Relaxation(graph, constraints, penalty)
-    _, value = relaxation.threshold(f)
-    assert value <= relaxation.F(f) * (1 + 1e-9) + 1e-9
+    for balance in (MeanDeviation, LovaszBalance):
+        relaxation = Relaxation(graph, constraints, penalty, balance)
+        _, value = relaxation.threshold(f)
+        assert value <= relaxation.F(f) * (1 + 1e-9) + 1e-9
+
+
+@given(points())
+def test_the_lovasz_extension_is_the_largest_balance(drawn):
+    """It is the integral of the balances of all level sets, which bounds every other extension for which the theorem holds."""
+    graph, constraints, f = drawn
+    extension = Relaxation(graph, constraints, 0.0, LovaszBalance)
+    volumes = [graph.vertex_weights[level].sum() for level in level_sets(f)]
+    balances = [volume * (graph.volume - volume) / graph.volume for volume in volumes]
+    assert extension.S(f) == pytest.approx(np.diff(np.unique(f)) @ balances, abs=1e-9)
+    assert Relaxation(graph, constraints, 0.0, MeanDeviation).S(f) <= extension.S(f) * (1 + 1e-9) + 1e-12
 
 
 @given(points(), PENALTIES)

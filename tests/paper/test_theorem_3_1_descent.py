@@ -17,7 +17,8 @@ from strategies import all_partitions, consistent_problems, partitions, problems
 from tightcut import Constraints, Graph, cluster
 from tightcut.problem.objective import normalized_cut, penalized_cut, penalty_bound
 from tightcut.relaxation import Relaxation
-from tightcut.relaxation.penalty_path import cheaper_direction, penalty_path
+from tightcut.relaxation.paper import implied_units
+from tightcut.relaxation.penalty_path import PathSettings, PenaltyPath
 from tightcut.relaxation.ratio_dca import ratio_dca
 
 PENALTIES = st.just(0.0) | st.floats(0.01, 3)
@@ -43,11 +44,11 @@ def starts(draw, connected=False):
 @pytest.mark.slow
 @INNER
 @settings(max_examples=60)
-@given(drawn=starts(), penalty=PENALTIES, with_ties=st.booleans())
-def test_any_partition_is_improved_or_returned(inner, drawn, penalty, with_ties):
+@given(drawn=starts(), penalty=PENALTIES, by_sets=st.booleans())
+def test_any_partition_is_improved_or_returned(inner, drawn, penalty, by_sets):
     graph, constraints, side = drawn
-    tie = cheaper_direction(graph, constraints, side) if with_ties else None
-    descent = ratio_dca(Relaxation(graph, constraints, penalty), side, inner=inner, tie=tie)
+    rng = None if by_sets else np.random.default_rng(0)
+    descent = ratio_dca(Relaxation(graph, constraints, penalty), side, inner=inner, by_sets=by_sets, rng=rng)
     start = penalized_cut(graph, constraints, side, penalty)
     assert descent.value == pytest.approx(penalized_cut(graph, constraints, descent.side, penalty), abs=1e-9)
     assert_strictly_falling(descent.history)
@@ -94,16 +95,27 @@ def test_the_end_is_a_fixed_point(drawn, penalty):
 
 
 @settings(max_examples=60)
-@given(problem=consistent_problems(min_pairs=1), data=st.data())
-def test_each_step_of_the_penalty_path_descends(problem, data):
-    graph, constraints, side = problem
-    top = 1.001 * penalty_bound(graph, constraints, normalized_cut(graph, side.astype(int)))
-    penalties = top * 2.0 ** np.arange(-4, 1)
-    path = list(penalty_path(graph, constraints, data.draw(partitions(graph.n_vertices)), penalties))
-    assert [penalty for penalty, _ in path] == pytest.approx(penalties)
-    for (_, before), (penalty, after) in itertools.pairwise(path):
-        value = penalized_cut(graph, constraints, after, penalty)
-        assert value <= penalized_cut(graph, constraints, before, penalty) * (1 + 1e-12)
+@given(drawn=starts(), penalty=PENALTIES, data=st.data())
+def test_a_perturbation_is_kept_only_if_it_is_better(drawn, penalty, data):
+    graph, constraints, _ = drawn
+    f = data.draw(vectors(graph.n_vertices))
+    plain, perturbed = (
+        PenaltyPath(graph, constraints, np.random.default_rng(0), 0, PathSettings("flow", perturbations=number))
+        for number in (0, 3)
+    )
+    assert perturbed.descend_perturbed(f, penalty).value <= plain.descend(f, penalty).value
+
+
+@settings(max_examples=20)
+@given(problem=consistent_problems(min_pairs=1), inner=st.sampled_from(["flow", "fista"]))
+def test_the_path_ends_where_all_pairs_are_satisfied(problem, inner):
+    graph, constraints, _ = problem
+    unit, opposite = implied_units(constraints)
+    path = PenaltyPath(graph.contract(unit), opposite, np.random.default_rng(0), 0, PathSettings(inner))
+    side = path.follow(np.random.default_rng(1).normal(size=len(np.unique(unit)))).side
+    assert opposite.violations(side).n_violations == 0
+    assert constraints.violations(path.finish(side).side[unit]).n_violations == 0
+    assert path.finish(side).value <= normalized_cut(graph, side[unit].astype(int)) * (1 + 1e-12)
 
 
 def test_a_free_cut_ends_the_descent():
@@ -133,11 +145,12 @@ def test_descent_does_happen():
         assert len(descent.history) > 1
 
 
+@pytest.mark.parametrize("method", ["search", "paper"])
 @settings(max_examples=15)
 @given(problem=consistent_problems())
-def test_cluster_improves_a_given_consistent_partition(problem):
+def test_cluster_improves_a_given_consistent_partition(method, problem):
     graph, constraints, side = problem
-    found = cluster(graph, constraints, init=side.astype(int), effort=0, random_state=0)
+    found = cluster(graph, constraints, init=side.astype(int), method=method, effort=0, random_state=0)
     assert found.n_violations == 0
     assert found.cut <= normalized_cut(graph, side.astype(int)) * (1 + 1e-12)
     assert_strictly_falling(found.history)

@@ -254,6 +254,20 @@ class TestCells:
         with pytest.raises(InputError, match="no embedding 'X_pcb', but 'X', 'X_pca'. Did you mean 'X_pca'"):
             read_data(f"{cells[0]}::X_pcb")
 
+    def test_a_graph(self, cells):
+        h5py = pytest.importorskip("h5py")
+        with h5py.File(cells[0], "a") as file:
+            graph = file.create_group("obsp/connectivities")
+            graph.attrs["encoding-type"], graph.attrs["shape"] = "csr_matrix", (4, 4)
+            graph["data"], graph["indices"], graph["indptr"] = [0.5, 0.5, 1.0, 1.0], [1, 0, 3, 2], [0, 1, 2, 3, 4]
+        data = read_data(f"{cells[0]}::connectivities", DataOptions(labels="kind"))
+        assert data.affinity.toarray().tolist() == [[0, 0.5, 0, 0], [0.5, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]
+        assert (data.ids, data.id_name, data.labels) == (["c1", "c2", "c3", "c4"], "cell", ["B", "T", None, "T"])
+        with pytest.raises(InputError, match="no embedding or graph 'distances', but 'X', 'X_pca', 'connectivities'"):
+            read_data(f"{cells[0]}::distances")
+        with pytest.raises(InputError, match="is a graph; leave out --columns"):
+            read_data(f"{cells[0]}::connectivities", DataOptions(columns=("g1",)))
+
     def test_a_damaged_file(self, cells):
         cells[0].write_bytes(cells[0].read_bytes()[:300])
         with pytest.raises(InputError, match="not an .h5ad file"):

@@ -1,6 +1,7 @@
 """The report as a person sees it, in Chromium: on a phone, on paper, by clicks."""
 
 import shutil
+from io import BytesIO
 
 import numpy as np
 import pytest
@@ -99,6 +100,17 @@ def test_no_column_is_out_of_sight(browser, wide, width, media):
     tab.goto(wide.as_uri())
     cells = "cells => cells.map(cell => cell.getBoundingClientRect().right)"
     assert max(tab.locator("td, tbody th").evaluate_all(cells)) <= width
+    tab.close()
+
+
+@pytest.mark.slow
+def test_the_map_has_the_colours_of_clusters_and_of_violated_pairs(browser, wide):
+    image = pytest.importorskip("matplotlib.image")
+    tab = browser.new_page(color_scheme="light")
+    tab.goto(wide.as_uri())
+    drawn = image.imread(BytesIO(tab.locator("figure > svg").screenshot()))
+    colours = {tuple(colour) for colour in (drawn[..., :3] * 255).round().astype(int).reshape(-1, 3).tolist()}
+    assert {(0, 114, 178), (230, 159, 0), (0, 158, 115), (213, 94, 0)} <= colours
     tab.close()
 
 

@@ -15,6 +15,7 @@ from strategies import any_constraints
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem import Constraints
 from tightcut.problem import two_colouring as colouring_module
+from tightcut.problem.two_colouring import LIMITS, WitnessLimits
 
 
 def assert_contradiction(witness, constraints):
@@ -53,14 +54,17 @@ def shortest_odd_walk(constraints):
 @given(any_constraints())
 def test_two_colouring_against_all_labellings(constraints):
     result = constraints.two_colouring()
-    every = itertools.product((0, 1), repeat=constraints.n_points)
-    labellings = [labels for labels in every if not constraints.violations(labels).n_violations]
-    assert result.consistent == bool(labellings)
+    every = np.array(list(itertools.product((0, 1), repeat=constraints.n_points)))
+    together, apart = (
+        every[:, links[:, 0]] == every[:, links[:, 1]] for links in (constraints.must_link, constraints.cannot_link)
+    )
+    satisfying = every[together.all(axis=1) & ~apart.any(axis=1)]
+    assert result.consistent == (len(satisfying) > 0)
     if result.consistent:
         assert result.witness is None
-        assert tuple(result.colour.tolist()) in labellings
+        assert (satisfying == result.colour).all(axis=1).any()
         # Every satisfying labelling is one choice of swap per component.
-        assert len(labellings) == 2**result.n_components
+        assert len(satisfying) == 2**result.n_components
     else:
         assert_contradiction(result.witness, constraints)
 
@@ -105,10 +109,10 @@ def test_conflict_witness_is_a_shortest_joined_cannot_link(constraints):
         assert len(constraints.conflicts()) == sum(length is not None for length in single)
 
 
-@pytest.mark.parametrize("budget", [colouring_module.SEARCH_BUDGET, 0])
-def test_a_tail_is_cut_off_the_witness(budget, monkeypatch):
+@pytest.mark.parametrize("visited", [LIMITS.visited, 0])
+def test_a_tail_is_cut_off_the_witness(visited, monkeypatch):
     """Also where a single search is affordable: it starts from point 1, at the far end of the tail."""
-    monkeypatch.setattr(colouring_module, "SEARCH_BUDGET", budget)
+    monkeypatch.setattr(colouring_module, "LIMITS", WitnessLimits(visited=visited))
     constraints = Constraints.from_pairs(7, [(0, 1), (2, 3)], [(1, 2), (3, 4), (4, 5), (5, 6), (4, 6)])
     assert constraints.two_colouring().witness == [("cannot", 4, 5), ("cannot", 5, 6), ("cannot", 6, 4)]
 
@@ -117,7 +121,7 @@ def test_a_tail_is_cut_off_the_witness(budget, monkeypatch):
 @given(any_constraints())
 def test_one_search_still_proves_the_contradiction(constraints):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(colouring_module, "MAX_SEARCHES", 1)
+        patch.setattr(colouring_module, "LIMITS", WitnessLimits(searches=1))
         result = constraints.two_colouring()
         conflict = constraints.conflict_witness()
     if not result.consistent:
@@ -139,12 +143,12 @@ def test_searches_are_bounded(monkeypatch):
     ends = np.stack([np.arange(100), np.arange(n - 1, n - 101, -1)], axis=1)
     constraints = Constraints.from_pairs(n, path, ends)
     witness = constraints.conflict_witness()
-    assert len(searches) == colouring_module.MAX_SEARCHES
+    assert len(searches) == LIMITS.searches
     # The spread of searches takes in the last candidate, which has the shortest path.
     assert len(witness) == 300 - 99 + 1
     searches.clear()
     assert_contradiction(constraints.two_colouring().witness, constraints)
-    assert len(searches) == colouring_module.MAX_SEARCHES
+    assert len(searches) == LIMITS.searches
 
 
 def test_one_pair_of_both_kinds_is_found_among_many_contradictions():

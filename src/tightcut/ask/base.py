@@ -112,6 +112,11 @@ class QuestionSession(ABC):
     def labels_(self) -> np.ndarray: ...
 
     @property
+    def confidence_(self) -> np.ndarray | None:
+        """Probability that each label is right; None where it is not estimated, as of records."""
+        return None
+
+    @property
     @abstractmethod
     def groups(self) -> list[Group]: ...
 

@@ -7,6 +7,7 @@ next question, however often and in whatever order they were read.
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -16,11 +17,12 @@ import numpy as np
 from tightcut.ask.base import QuestionSession
 from tightcut.ask.beliefs.evidence import COMPARE
 from tightcut.ask.beliefs.setup import set_up
+from tightcut.ask.errors import StaleQuestionError
 from tightcut.ask.journal.file import Journal, now
 from tightcut.ask.journal.identity import check_data, identify
 from tightcut.ask.journal.replay import answer_event, largest, to_answer
 from tightcut.ask.journal.schema import PICK_WORDS, Event, check_name, check_row
-from tightcut.ask.questions.choose import Item, Planner
+from tightcut.ask.questions.choose import UNNAMED, Item, Planner
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
 from tightcut.ask.snapshot import Snapshot, take_snapshot
 from tightcut.problem import Constraints
@@ -54,6 +56,8 @@ class Session(QuestionSession):
     labels_ : int ndarray of shape (n,)
         The group of each point. Every believed answer is satisfied. Numbers that are no id of `groups` stand for
         regions of the plain cut about which nothing is known yet.
+    confidence_ : ndarray of shape (n,)
+        Probability that each label is right, as far as the answers tell; its mean is `progress().expected_accuracy`.
     constraints_ : Constraints
         The believed answers; consistent.
     n_answers_ : int
@@ -161,6 +165,10 @@ class Session(QuestionSession):
         return self._snapshot.labels.copy()
 
     @property
+    def confidence_(self) -> np.ndarray:
+        return self._snapshot.confidence.copy()
+
+    @property
     def groups(self) -> list[Group]:
         """The groups known so far, by id."""
         return list(self._snapshot.groups)
@@ -206,13 +214,30 @@ class Session(QuestionSession):
 
     # How it works
 
+    def _record_answer(self, number: Callable[[], int], draft: Event, choice: Any) -> None:
+        """Write an answer; what a group is that was passed over is its name, and that of another group joins the two."""
+        if draft["reason"] == UNNAMED and choice not in PICK_WORDS:
+            self._record(lambda: self._naming(draft, choice))
+        else:
+            super()._record_answer(number, draft, choice)
+
+    def _naming(self, draft: Event, choice: Any) -> Event:
+        group, names = self._passed_over(draft["first"]), self._snapshot.names
+        chosen, name = self._picked(choice)
+        if name is None and chosen not in names:
+            raise ValueError(f"Group {chosen} has no name to give to another; name it first.")
+        name = name or names[int(chosen)]
+        return {"event": "name", "group": group, "name": name, "time": now(), "who": draft["who"]}
+
     def _chosen(self, draft: Event, choice: Any, others: list[Answer]) -> Event:
         """An answer as it goes into the journal, with the group that it founds."""
         if draft["kind"] == "pair":
             event = super()._chosen(draft, choice, others)
             return event | self._consequences(event, others)
         choice, name = self._picked(choice)
-        founded = {} if choice != "none" else {"founds": self._next_group()}
+        founded = {}
+        if choice == "none":
+            founded["founds"] = self._passed_over(draft["first"]) if draft["reason"] == UNNAMED else self._next_group()
         return draft | {"choice": choice} | founded | ({} if name is None else {"founds_name": name})
 
     def _picked(self, choice: Any) -> tuple[int | str, str | None]:
@@ -243,6 +268,14 @@ class Session(QuestionSession):
             raise ValueError(f"There is no group {group!r}; the groups are {', '.join(map(str, known))}.")
         return int(group)
 
+    def _passed_over(self, row: int) -> int:
+        """The group of a row, one that was passed over when a name was typed."""
+        members = self._snapshot.placing.members
+        group = next((group for group in self._snapshot.passed_over if row in members.get(group, [])), None)
+        if group is None:
+            raise StaleQuestionError("The group in question has a name meanwhile; ask question() again.")
+        return group
+
     def _prepare(self, rows: list[int]) -> None:
         """Compute, while the person thinks, what answers about some rows will need. Changes no result."""
         if self._n_rows < PREPARED:
@@ -255,13 +288,15 @@ class Session(QuestionSession):
         known = self._snapshot
         seed = (int(self._journal.header["seed"]), known.n_events)
         planner = Planner(known.placing, seed)
-        return planner.pairs(n) if kind == "pair" else planner.picks(n, known.judged)
+        return planner.pairs(n) if kind == "pair" else planner.picks(n, known.judged, known.passed_over)
 
     def _question(self, kind: str, first: int, second: int | None, reason: str) -> Question:
         groups: tuple[Group, ...] = ()
         if kind == "pick":
             shares = self._snapshot.beliefs.filled(np.array([first]))[0]
             groups = tuple(sorted(self._snapshot.groups, key=lambda g: -shares[g.id]))
+            if reason == UNNAMED:
+                groups = tuple(group for group in groups if group.name)
         return Question(self._numbered(kind, first, second), kind, first, second, groups, reason)
 
 

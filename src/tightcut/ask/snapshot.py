@@ -14,14 +14,14 @@ from tightcut.ask.beliefs.mixture import Beliefs, believe
 from tightcut.ask.beliefs.setup import Setup
 from tightcut.ask.contradictions import find_contradictions
 from tightcut.ask.journal.file import Journal
-from tightcut.ask.journal.replay import effective_answers, named_groups
+from tightcut.ask.journal.replay import effective_answers, named_groups, passed_over
 from tightcut.ask.questions.placing import Placing
-from tightcut.ask.questions.progress import measure
+from tightcut.ask.questions.progress import confidence_of, measure
 from tightcut.ask.records import Answer, Contradiction, Group, Progress
 from tightcut.problem import Constraints
 
 SHOWN_MEMBERS = 8
-WITHOUT_NAMES = ("beliefs", "placing", "labels", "judged", "constraints", "contradictions", "progress")
+WITHOUT_NAMES = ("beliefs", "placing", "labels", "judged", "constraints", "contradictions", "progress", "confidence")
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +43,8 @@ class Snapshot:
         The name of each group that has one.
     joined : dict
         Of each group that a person has joined to another, the other.
+    passed_over : list of int
+        Groups without a name that a typed name may have meant.
     """
 
     setup: Setup
@@ -51,6 +53,7 @@ class Snapshot:
     given: list[Answer]
     names: dict[int, str]
     joined: dict[int, int]
+    passed_over: list[int]
 
     @cached_property
     def beliefs(self) -> Beliefs:
@@ -90,18 +93,25 @@ class Snapshot:
 
     @cached_property
     def progress(self) -> Progress:
-        return measure(self.beliefs)
+        return measure(self.beliefs, self.confidence)
+
+    @cached_property
+    def confidence(self) -> np.ndarray:
+        """Probability that the label of each point is right."""
+        return confidence_of(self.beliefs)
 
     def with_answers(self, given: list[Answer]) -> Snapshot:
         """What would be believed if other answers counted."""
-        return Snapshot(self.setup, self.anchor, -1, given, self.names, self.joined)
+        return Snapshot(self.setup, self.anchor, -1, given, self.names, self.joined, self.passed_over)
 
 
 def take_snapshot(setup: Setup, journal: Journal, *known: Snapshot) -> Snapshot:
     """Read a journal; what was computed for the same answers in one of the `known` snapshots is taken from there."""
-    names, joined = named_groups(journal.events)
-    given = effective_answers(journal.events)
-    found = Snapshot(setup, int(journal.header["anchor"]), len(journal.events), given, names, joined)
+    events = journal.events
+    names, joined = named_groups(events)
+    given = effective_answers(events)
+    anchor = int(journal.header["anchor"])
+    found = Snapshot(setup, anchor, len(events), given, names, joined, passed_over(events))
     for other in known:
         if (other.given, other.joined) == (given, joined):
             vars(found).update((key, value) for key, value in vars(other).items() if key in WITHOUT_NAMES)

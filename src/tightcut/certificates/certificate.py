@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import zipfile
-import zlib
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -13,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tightcut.certificates.verify import Proof, verify
+from tightcut.certificates.verify import INTEGERS, Proof, verify
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.objective import normalized_cut
@@ -22,9 +20,7 @@ from tightcut.utils.atomic import replaced
 VERSION = 1
 DIGITS = 4  # of a bound in a sentence
 WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-INTEGERS = ("assumed", "triangles", "pairs")
-UNREADABLE = (ValueError, KeyError, TypeError, EOFError, OSError, MemoryError, zipfile.BadZipFile, zlib.error)
-REFUSED = (ValueError, KeyError, TypeError, IndexError, OverflowError)
+REFUSED = (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError, MemoryError)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,6 +47,8 @@ class Certificate:
         Cut of the clustering that was given.
     interrupted : bool
         Whether the work ended with Ctrl-C, and not at its aim or after its time.
+    history : ndarray of shape (m, 3)
+        Seconds, bound and cut while the proof was made; bounds before the last row are estimates.
 
     Examples
     --------
@@ -74,6 +72,7 @@ class Certificate:
     given_cut: float = math.nan
     has_pairs: bool = True
     interrupted: bool = False
+    history: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
 
     @property
     def gap(self) -> float:
@@ -117,6 +116,8 @@ class Certificate:
         constraints = Constraints.from_pairs(graph.n_vertices) if constraints is None else constraints
         if fingerprint(graph, constraints) != self.fingerprint:
             raise ValueError("The certificate is refused: it was made for another graph, other pairs or other weights.")
+        if self.has_pairs == constraints.is_empty:
+            raise ValueError("The certificate is refused: what it says of pairs is wrong.")
         labels = self.labels
         if labels.shape != (graph.n_vertices,) or not np.array_equal(np.unique(labels), np.arange(self.n_clusters)):
             raise ValueError(f"The certificate is refused: its labels are not those of {self.n_clusters} clusters.")
@@ -136,7 +137,11 @@ class Certificate:
         """Write a .npz file of plain arrays, which `load` and `numpy.load` read; no pickle."""
         facts = {name: getattr(self, name) for name in FACTS}
         document = json.dumps({"certificate": VERSION, "n_proofs": len(self.proofs)} | facts).encode()
-        arrays: dict[str, Any] = {"document": np.frombuffer(document, np.uint8), "labels": self.labels}
+        arrays: dict[str, Any] = {
+            "document": np.frombuffer(document, np.uint8),
+            "labels": self.labels,
+            "history": self.history,
+        }
         for number, proof in enumerate(self.proofs):
             arrays |= {f"{number}.{name}": _narrow(name, array) for name, array in proof.items()}
         with replaced(Path(path), "wb") as file:
@@ -147,24 +152,30 @@ class Certificate:
         """The certificate in a file; ValueError if there is none. Nothing in it is trusted before `verify`."""
         try:
             with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-                document = json.loads(bytes(arrays["document"]))
-                if document["certificate"] != VERSION:
-                    raise ValueError(f"it is of version {document['certificate']}, and this tightcut reads {VERSION}")
-                facts = {name: kind(document[name]) for name, kind in FACTS.items()}
-                proofs: list[Proof] = [{} for _ in range(int(document["n_proofs"]))]
-                for name in arrays.files:
-                    number, dot, key = name.partition(".")
-                    if dot:
-                        proofs[int(number)][key] = _wide(key, arrays[name])
-                return cls(labels=arrays["labels"].astype(np.int64), proofs=proofs, **facts)
+                return cls(**_read(arrays))
         except FileNotFoundError:
             raise
-        except (IndexError, *UNREADABLE) as error:
+        except Exception as error:  # numpy's reader raises anything for damaged bytes, even TokenError
             raise ValueError(f"{path} is not a certificate, or is damaged: {error}.") from error
 
 
 FACTS: dict[str, Any] = {"cut": float, "bound": float, "n_clusters": int, "form": str, "fingerprint": str}
 FACTS |= {"given_cut": float, "has_pairs": bool, "interrupted": bool}
+
+
+def _read(arrays: Any) -> dict[str, Any]:
+    """The arguments of a `Certificate` from the arrays of its file."""
+    document = json.loads(bytes(arrays["document"]))
+    if document["certificate"] != VERSION:
+        raise ValueError(f"it is of version {document['certificate']}, and this tightcut reads {VERSION}")
+    proofs: list[Proof] = [{} for _ in range(min(int(document["n_proofs"]), len(arrays.files)))]
+    for name in arrays.files:
+        number, dot, key = name.partition(".")
+        if dot:
+            proofs[int(number)][key] = _wide(key, arrays[name])
+    facts = {name: kind(document[name]) for name, kind in FACTS.items()}
+    history = arrays["history"].astype(np.float64).reshape(-1, 3)
+    return facts | {"labels": arrays["labels"].astype(np.int64), "proofs": proofs, "history": history}
 
 
 def fingerprint(graph: Graph, constraints: Constraints) -> str:

@@ -13,19 +13,22 @@ from scipy.sparse.csgraph import connected_components
 
 Array = np.ndarray
 Proof = dict[str, Array]
-EPS = 2.0**-52  # twice the unit roundoff
-# Signs of z_i z_j, z_i z_h and z_j z_h in the four inequalities of a triangle i < j < h: their signed sum is at least -1.
-SIGNS = np.array([[1, 1, 1], [-1, -1, 1], [-1, 1, -1], [1, -1, -1]], float)
+EPS, RANGE = 2.0**-52, 1e100  # twice the unit roundoff; within 1/RANGE to RANGE nothing that matters underflows
+INTEGERS = "assumed", "triangles", "pairs"
+SIGNS = np.array([[1, 1, 1], [-1, -1, 1], [-1, 1, -1], [1, -1, -1]], float)  # of z_i z_j, z_i z_h, z_j z_h
 
 
 @np.errstate(all="ignore")  # what overflows is refused
 def verify(W: sp.csr_array, b: Array, must: Array, cannot: Array, k: int, bound: float, proofs: list[Proof]) -> None:
     """Return if the proofs show that any k clusters that respect the pairs have a cut of at least `bound`, else raise."""
-    demand(bound >= 0, f"its bound is {bound}")
+    demand((W.data >= 0).all() and (W != W.T).nnz == 0 and (b > 0).all(), "its weights are none of a graph")
+    demand(bound == 0 or 1 / RANGE < bound < RANGE, f"its bound is {bound}")
+    proofs = [{n: np.asarray(x, np.int64 if n in INTEGERS else float) for n, x in proof.items()} for proof in proofs]
     demand(bound == 0 or covers([proof["assumed"] for proof in proofs]), "its cases do not cover all clusterings")
     for proof in proofs if bound > 0 else []:  # no cut is negative
         together, apart = (proof["assumed"][proof["assumed"][:, 2] == kind, :2] for kind in (1, -1))
-        (check_z if "y" in proof else check_p)(W, b, np.r_[must, together], np.r_[cannot, apart], k, bound, proof)
+        links, own_bound = (np.r_[must, together], np.r_[cannot, apart]), max(bound, float(proof.get("bound", 0)))
+        (check_z if "y" in proof else check_p)(W, b, *links, k, own_bound, proof)
 
 
 def demand(condition: object, otherwise: str) -> None:
@@ -44,7 +47,7 @@ def covers(cases: list[Array], depth: int = 0) -> bool:
 def check_z(W: sp.csr_array, b: Array, must: Array, cannot: Array, k: int, bound: float, proof: Proof) -> None:
     """Lemma 3, for two clusters."""
     unit, sign = signed_units(len(b), must, cannot)
-    if not sign.all():
+    if k == 2 and not sign.all():
         return  # no two clusters respect these pairs
     (i, j, h, kind), mu, y, U, V = proof["triangles"].T, proof["multipliers"], proof["y"], unit.max() + 1, math.fsum(b)
     demand(k == 2 and (U, *i.shape) == y.shape + mu.shape and (mu >= 0).all(), "its multipliers are none of a proof")
@@ -67,36 +70,32 @@ def check_p(W: sp.csr_array, b: Array, must: Array, cannot: Array, k: int, bound
     (u, v, w), (s, t), U, V = proof["triangles"].T, np.sort(proof["pairs"], axis=1).T, unit.max() + 1, math.fsum(b)
     mu, nu, a, c, vectors = (proof[name] for name in ("multipliers", "pair_multipliers", "a", "c", "vectors"))
     theta, kappa, end = float(proof["theta"]), float(proof["kappa"]), (np.r_[u, u, u, v, s], np.r_[u, v, w, w, t])
-    demand(all(((e >= 0) & (e < U)).all() for e in end), "a triangle or a pair is none of units")
     shapes = [u.shape, s.shape, (U,), (vectors.size // U,), (U, c.size)]
-    demand([x.shape for x in (mu, nu, a, c, vectors)] == shapes, "its multipliers are none of a proof")
-    signed = ~np.isin(s * U + t, kept_apart @ [U, 1])  # P is 0 between units that are kept apart
-    demand((mu >= 0).all() and (nu[signed] >= 0).all() and (c >= 0).all(), "a multiplier is negative")
+    demand([x.shape for x in (mu, nu, a, c, vectors)] == shapes and np.isin(end, range(U)).all(), "it has wrong shapes")
+    free = np.isin(s * U + t, kept_apart @ [U, 1])  # P is 0 between units that are kept apart
+    demand((mu >= 0).all() and ((nu >= 0) | free).all() and (c >= 0).all(), "a multiplier is negative")
     S, L, size, terms = contract(W, unit, np.ones(len(b)))
-    d, weight = S @ b, np.r_[mu, -mu, -mu, mu, nu] / 2
-    parts = np.r_[2 * a, k * theta, -kappa * V, -c * (d @ vectors**2)]
+    d, weight, Y = S @ b, np.r_[mu, -mu, -mu, mu, nu] / 2, vectors * np.sqrt(c)
+    parts = np.r_[2 * a, k * theta, -kappa * V, -(d @ Y**2)]
     demand(math.fsum(parts) - EPS * (U + terms) * np.abs(parts).sum() >= bound, "it adds up to less than the bound")
-    G, X = sp.csr_array((weight, end), shape=(U, U)), d[:, None] * vectors * np.sqrt(c)
+    G, X = sp.csr_array((weight, end), shape=(U, U)), d[:, None] * Y
     size += np.bincount(np.r_[end], np.tile(np.abs(weight), 2), U) + np.abs(a) * V + d * np.abs(a).sum()
     size += (abs(kappa) * V + abs(theta)) * d + np.abs(X) @ np.abs(X).sum(0)
     terms += len(c) + np.bincount(np.r_[end], minlength=1).max()
-    M = np.c_[kappa * d - a, -d, X] @ np.c_[d, a, X].T
-    demand_semidefinite(M, L - G - G.T - sp.diags_array(theta * d), size, terms)
+    low_rank = np.c_[kappa * d - a, -d, X] @ np.c_[d, a, X].T
+    demand_semidefinite(low_rank, L - G - G.T - sp.diags_array(theta * d), size, terms)
 
 
 def signed_units(n: int, must: Array, cannot: Array) -> tuple[Array, Array]:
     """Unit and sign of each vertex, which the pairs give up to the sign of a whole unit; sign 0 in a contradiction."""
-    across = np.array([0, n])
-    side = linked_units(2 * n, np.r_[must, must + n, cannot + across, cannot + across[::-1]])  # of (v, +), of (v, -)
+    side = linked_units(2 * n, np.r_[must, must + n, cannot + np.r_[0, n], cannot + np.r_[n, 0]])  # (v, -) is v + n
     first, unit = np.unique(np.minimum(side[:n], side[n:]), return_index=True, return_inverse=True)[1:]
     return unit, np.where(side[:n] == side[n:], 0, np.where(side[:n] == side[first][unit], 1, -1))
 
 
 def linked_units(n: int, links: Array) -> Array:
-    """Unit of each vertex, numbered by their first vertices: what the links join."""
-    graph = sp.csr_array((np.ones(len(links)), links.T), shape=(n, n))
-    first, group = np.unique(connected_components(graph, directed=False)[1], return_index=True, return_inverse=True)[1:]
-    return np.argsort(np.argsort(first))[group]
+    """Unit of each vertex, which scipy numbers by their first vertices: what the links join."""
+    return connected_components(sp.csr_array((np.ones(len(links)), links.T), (n, n)), directed=False)[1]
 
 
 def contract(W: sp.csr_array, unit: Array, sign: Array) -> tuple[sp.csr_array, sp.csr_array, Array, int]:
@@ -109,11 +108,12 @@ def contract(W: sp.csr_array, unit: Array, sign: Array) -> tuple[sp.csr_array, s
 
 def demand_semidefinite(M: Array, sparse: sp.csr_array, size: Array, terms: int) -> None:
     """Of the sum of both, in spite of all rounding; overwrites M. Lemmas 1 and 2."""
+    demand(size.min() > 1 / RANGE and size.max() < RANGE, "its numbers are too large or too small")
     entries, scale = sparse.tocoo(), np.ldexp(1.0, -(np.frexp(size)[1] // 2))  # powers of two round nothing
     M[entries.row, entries.col] += entries.data
     M *= scale[:, None]
     M *= scale
     diagonal = M.diagonal() - EPS * terms * size * scale**2
     np.fill_diagonal(M, diagonal - 1.2 * (len(M) + 2) * EPS * np.abs(diagonal).sum() - 1e-280)  # Rump's margin
-    failed = dpotrf(M.T, lower=1, clean=0, overwrite_a=1)[1]
-    demand(not failed and np.isfinite(M.diagonal()).all(), "its matrix is not positive semidefinite")
+    factor, failed = dpotrf(M.T, lower=1, clean=0, overwrite_a=1)
+    demand(not failed and np.isfinite(factor.diagonal()).all(), "its matrix is not positive semidefinite")

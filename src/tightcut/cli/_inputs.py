@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from tightcut.cli._console import Console
 from tightcut.cli._known import KnownPairs, Place, answered, contradictions_explained
+from tightcut.cli._options import is_given
 from tightcut.utils.display import counted
 from tightcut.utils.extras import missing_package
 
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
 
     from tightcut import Constraints
     from tightcut.ask.page.read_items import QuestionData
+    from tightcut.features.embedding import Embedder
     from tightcut.files import Data, DataOptions
     from tightcut.fitted.state import FittedState
 
@@ -54,8 +59,9 @@ class Inputs:
             raise InputError(f"{data.path} has {counted(data.n_rows, 'point')}; there must be at least two to cluster.")
         if k is not None and data.n_rows < k:
             raise InputError(f"{k} clusters need at least that many points; {data.path} has {data.n_rows:,}.")
+        given = options if data.metric is None or is_given("metric") else {**options, "metric": data.metric}
         parameters = Parameters.from_flat(
-            **{name: YES_OR_NO.get(options[name], options[name]) for name in PARAMETERS if name in options},
+            **{name: YES_OR_NO.get(given[name], given[name]) for name in PARAMETERS if name in given},
             affinity="knn" if data.affinity is None else "precomputed",
             verbose=int(not self.console.quiet),
         )
@@ -118,7 +124,7 @@ def read_inputs(data: Path, console: Console, options: dict[str, Any]) -> Inputs
 
     _check_device(options["device"])
     pairs = KnownPairs.read(options["constraints"], options["decimal"])
-    reading = reading_options(options)
+    reading = reading_options(options, note=console.note)
     content = read_data(data, reading)
     for note in content.notes:
         console.note(f"Note: {note}")
@@ -146,12 +152,24 @@ def _of_kept_rows(pairs: KnownPairs, data: Data, console: Console) -> KnownPairs
     return KnownPairs(table.select(~gone))
 
 
-def reading_options(options: dict[str, Any], *, features: bool = True) -> DataOptions:
+def reading_options(
+    options: dict[str, Any], *, features: bool = True, note: Callable[[str], None] | None = None
+) -> DataOptions:
+    """What the options say of the data; `note` is told how a model embeds texts, if one does."""
     from tightcut.files import DataOptions
 
-    names = ("id", "labels", "columns", "drop", "encode", "missing", "graph", "header", "decimal")
+    names = ("id", "labels", "columns", "drop", "encode", "text", "missing", "graph", "header", "decimal")
     given = {name: options[name] for name in names if name in options}
-    return DataOptions(**given, distances=options.get("metric") == "precomputed", features=features)
+    embed = _embedder(options.get("embed"), options.get("embed_url"), note)
+    return DataOptions(**given, embed=embed, distances=options.get("metric") == "precomputed", features=features)
+
+
+def _embedder(name: str | None, url: str | None, note: Callable[[str], None] | None) -> Embedder | None:
+    from tightcut.features import embedder
+
+    if url is not None and name is None:
+        raise click.UsageError("--embed-url needs the name of a model of that endpoint: --embed NAME")
+    return None if name is None else embedder(name, url, note)
 
 
 def _check_device(device: str) -> None:
@@ -175,6 +193,9 @@ def _note_reading(data: Data, console: Console, *, distances: bool) -> None:
         console.note(f"Read the distances of {data.n_rows:,} points from {name}.")
     elif data.affinity is not None:
         console.note(f"Read a graph of {data.n_rows:,} vertices and {data.affinity.nnz // 2:,} edges from {name}.")
+    elif data.made_by:
+        rows = counted(data.n_rows + len(data.left_out), "row" if data.pictures is None else "picture")
+        console.note(f"Read {rows} of {name}: {data.made_by}.")
     else:
         rows, columns = counted(data.n_rows + len(data.left_out), "row"), counted(len(data.columns), "column")
         origin = f"names from {data.id_name!r}" if data.has_ids else "rows counted from 0"

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tightcut.cli._console import Console
 from tightcut.utils.contradictions import Wording
 
 if TYPE_CHECKING:
     from tightcut import Constraints
     from tightcut.files import Judgements
+    from tightcut.fitted.state import FittedState
 
 Place = Callable[[str, int, int], str]  # of a link, given its kind, "must" or "cannot", and its points
 
@@ -60,6 +62,22 @@ def answered(journal: Path, X: Any, affinity: str) -> Constraints:
     from tightcut.ask import read_constraints
 
     return read_constraints(journal, X.shape[0], X=X, affinity=affinity)
+
+
+def with_names(model: FittedState, answers: Path, console: Console) -> FittedState:
+    """Name clusters as the answers name groups, where neither has a name yet."""
+    import numpy as np
+
+    from tightcut.ask.journal.replay import read_named_rows
+
+    for name, members in read_named_rows(answers).items():
+        ids, counts = np.unique(model.labels[members], return_counts=True)
+        cluster = int(ids[counts.argmax()])
+        if cluster not in model.names and name not in model.names.values():
+            model = model.named(cluster, name)
+        elif model.names.get(cluster) != name:
+            console.note(f"Note: group {name!r} of {answers} is in cluster {cluster}, which keeps its name.")
+    return model
 
 
 @contextmanager

@@ -29,7 +29,7 @@ FILE = FilePath(path_type=Path)
 
 # Titles in the help of a command, and the parameters under each.
 SECTIONS = {
-    "Input": "id columns drop header decimal graph encode missing edges points records groups",
+    "Input": "id columns drop text embed embed_url header decimal graph encode missing edges points records groups",
     "Knowledge": "constraints labels prior max_violations influence init answers keep",
     "Graph": "scale metric learn_distances n_neighbors neighbors symmetrize diffusion criterion",
     "Search": "n_clusters method effort random_state n_jobs device scheduler shared_folder n_units n_solved full",
@@ -133,11 +133,15 @@ def choice(name: str, words: str, text: str) -> Decorator:
     return option(name, type=click.Choice(words.split()), default=words.split(maxsplit=1)[0], help=text)
 
 
+def is_given(name: str) -> bool:
+    """Whether an option of the current command is on its command line."""
+    return click.get_current_context().get_parameter_source(name) == ParameterSource.COMMANDLINE
+
+
 def refuse(names: Collection[str], reason: str) -> None:
     """An error if one of these options was given; the reason follows its name."""
-    context = click.get_current_context()
-    for param in context.command.params:
-        if param.name in names and context.get_parameter_source(param.name) == ParameterSource.COMMANDLINE:
+    for param in click.get_current_context().command.params:
+        if param.name in names and is_given(param.name):
             raise click.UsageError(f"{param.opts[-1]} {reason}")
 
 
@@ -218,6 +222,25 @@ value_options = together(
         "--missing",
         "error drop mean",
         "Where values are missing: stop, give the row no label, or fill in the mean of the column.",
+    ),
+)
+text_options = together(
+    option(
+        "--text",
+        multiple=True,
+        metavar="COL,...",
+        help="Columns of texts to cluster by, in place of numbers; repeatable.",
+    ),
+    option(
+        "--embed",
+        metavar="NAME|FOLDER",
+        help="Model for texts or pictures, of sentence-transformers.  [default: none; words, or light, edges and colours]",
+    ),
+    option(
+        "--embed-url",
+        metavar="URL",
+        help="Endpoint like OpenAI's /v1/embeddings, to which texts are sent; --embed names its model, and the environment "
+        "variable TIGHTCUT_EMBED_KEY holds the key.",
     ),
 )
 constraint_options = together(

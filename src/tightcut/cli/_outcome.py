@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from tightcut.audit import Audit
+    from tightcut.certificates import Certificate
     from tightcut.files import Data
     from tightcut.fitted.state import FittedState
 
@@ -32,6 +33,7 @@ class Outcome:
     images: np.ndarray | None = None
     free_cut: float | None = None
     prices: Audit | None = None
+    certificate: Certificate | None = None
 
     def priced(self, *, each: bool) -> Outcome:
         """With the cut without pairs and, if wanted, the price of each."""
@@ -84,6 +86,7 @@ class Outcome:
             "columns": columns if suspects else None,
             "clusters": f"{len(found['sizes']):,}, of {shown_sizes(found['sizes'], SIZES_SHOWN)} points",
             "cut": f"{found['cut']:.6g} ({CRITERIA[found['criterion']]}{free})",
+            "proven": None if self.certificate is None else str(self.certificate),
             "violated": violated,
             "seconds": found["seconds"],
         }
@@ -106,6 +109,7 @@ class Outcome:
             "criterion": model.parameters.criterion,
             "cut": model.result.cut,
             "cut_without_pairs": self.free_cut,
+            **({} if self.certificate is None else {"bound": self.certificate.bound, "gap": self.certificate.gap}),
             "n_must_link": model.constraints.n_must_link,
             "n_cannot_link": model.constraints.n_cannot_link,
             "n_violations": model.result.n_violations,
@@ -130,6 +134,7 @@ class Outcome:
             prices=self.prices,
             places=self.inputs.place,
             free_cut=self.free_cut,
+            certificate=self.certificate,
             images=self.images,
             layout=self.options["map"],
         )
@@ -142,6 +147,8 @@ class Outcome:
         facts = {"File": data.path.name}
         if model.parameters.metric == "precomputed":
             facts["Distances"] = "as given"
+        elif data.made_by:
+            facts["Points"] = data.made_by
         elif not data.is_graph:
             hidden = len(data.columns) - COLUMNS_SHOWN
             columns = ", ".join(data.columns[:COLUMNS_SHOWN]) + (f" and {hidden} more" if hidden > 0 else "")
@@ -212,6 +219,10 @@ def pictures(data: Data, shape: tuple[int, int] | None) -> np.ndarray | None:
     """The rows as pictures of that height and width, in grey or in three colours; None without a size."""
     from tightcut.files import InputError
 
+    if data.pictures is not None:
+        if shape is not None:
+            raise InputError(f"--images: the pictures of {data.path} are shown as they are; leave it out.")
+        return data.pictures.thumbnails
     if shape is None:
         return None
     size = 0 if data.points is None else data.points.shape[1]

@@ -18,16 +18,19 @@ from tightcut.utils.display import counted
 
 if TYPE_CHECKING:
     from tightcut.ask import Session
+    from tightcut.ask.base import QuestionSession
     from tightcut.ask.page.read_items import QuestionData
     from tightcut.fitted.state import FittedState
 
-FOR_TABLES = ("id", "columns", "drop", "decimal", "missing")
+HEADER = ("id", "cluster", "name", "confidence")
+FOR_TABLES = ("id", "columns", "drop", "text", "embed", "embed_url", "decimal", "missing")
 
 
 @click.command(cls=opt.Command, short_help="Answer a few questions, and get clusters that follow the answers.")
 @click.argument("data", metavar="DATA")
 @opt.option("--answers", type=opt.FILE, metavar="JSONL", help="Journal of the answers, continued if it exists.")
 @opt.n_clusters_option(auto=True, default="auto")
+@opt.text_options
 @opt.option("--show", multiple=True, metavar="COL,...", help="Columns to show; repeatable.  [default: all]")
 @opt.option(
     "--images",
@@ -37,35 +40,48 @@ FOR_TABLES = ("id", "columns", "drop", "decimal", "missing")
     "pictures whose pixels are the rows of DATA.",
 )
 @opt.column_options
+@opt.option(
+    "-o",
+    "--output",
+    type=opt.FILE,
+    metavar="CSV",
+    help="Where to write labels, with names and confidence, whenever asking stops.",
+)
 @opt.choice("--missing", "error mean", "Where values are missing: stop, or fill in the mean of the column.")
 @opt.choice("--kind", "pick pair", "Ask which group a thing belongs to, or whether two things belong together.")
 @page_options
 @opt.seed_option
-@opt.console_options("quiet")
-def ask(data: str, console: Console, **options: Any) -> None:
+@opt.console_options("spreadsheet", "force", "quiet")
+def ask(data: str, output: Path | None, console: Console, **options: Any) -> None:
     """Ask a person where the rows of DATA belong, and cluster them by the answers.
 
-    DATA is a table of numbers (CSV, TSV, Parquet), an array of points or of pictures (NPY, NPZ), a graph as in `tightcut
-    cluster`, a model (TCUT) that `tightcut cluster --save` has written, or the word digits for handwritten digits to try
-    it with. Clusters of a model that have a name begin as groups of that name; `tightcut update` takes the answers.
+    DATA is a table of numbers, or with --text of texts (CSV, TSV, Parquet), a folder of pictures (JPEG, PNG, WebP, TIFF), an
+    array of points or of pictures (NPY, NPZ), a graph as in `tightcut cluster`, a model (TCUT) that `tightcut cluster
+    --save` has written, or the word digits for handwritten digits to try it with. Clusters of a model that have a name
+    begin as groups of that name; `tightcut update` takes the answers.
 
     Answers are kept in the journal: by default DATA.answers.jsonl in the current folder, where DATA is a file. The same
-    command continues where it was left.
+    command continues where it was left, and replaces the labels that it has written.
 
     \b
-      tightcut ask digits
+      tightcut ask digits -o labels.csv
+      tightcut ask mails.csv --text subject,body
+      tightcut ask photographs
       tightcut ask people.csv --id name --show job,town --answers answers.jsonl
       tightcut ask features.npy --images photographs
       tightcut ask model.tcut
     """  # noqa: D301 (\b is for click)
     journal = checked_journal(data, options)
+    console.force = console.force or (output is not None and _is_own(output))
+    console.check_files([Path(data), journal], output)
     model = _model(data)
     source = _source(data, options, console) if model is None else _model_source(model, data, options)
     _check_before_the_page(source, journal, options["n_clusters"])
     note_journal(journal, console)
     begin = partial(_session, source, journal, options, model)
     put = _in_terminal if options["in_terminal"] else _on_page
-    kept = put(source, None if journal is None else str(journal), begin, options, console)
+    write = partial(_write_labels, source, output, console)
+    kept = put(source, None if journal is None else str(journal), begin, write, options, console)
     if kept and model is not None:
         console.note(f"To take the answers into the model: tightcut update {data} --constraints {kept}")
 
@@ -73,14 +89,15 @@ def ask(data: str, console: Console, **options: Any) -> None:
 def _source(data: str, options: dict[str, Any], console: Console) -> QuestionData:
     from tightcut.ask.page.read_items import read_items
     from tightcut.cli._inputs import reading_options
+    from tightcut.features.pictures import picture_files
     from tightcut.files import InputError
 
-    if Path(data).is_dir():
+    if Path(data).is_dir() and not picture_files(data):
         raise InputError(
-            f"{data} is a directory. DATA holds numbers to cluster by, such as features of pictures in a table or an NPY "
-            f"file; to show the pictures in {data} as well: tightcut ask DATA --images {data}"
+            f"{data} is a directory without pictures. DATA holds numbers or texts in a file, or is a folder of pictures: "
+            "JPEG, PNG, WebP or TIFF."
         )
-    reading = replace(reading_options(options), suggest=("drop", "missing mean", "decimal"))
+    reading = replace(reading_options(options, note=console.note), suggest=("drop", "missing mean", "decimal", "text"))
     source = read_items(data, reading, show=options["show"], images=options["images"])
     for note in source.notes:
         console.note(f"Note: {note}")
@@ -146,15 +163,39 @@ def _session(source: QuestionData, journal: Path | None, options: dict[str, Any]
     return session
 
 
+def _is_own(output: Path) -> bool:
+    """Whether a file holds labels that this command has written, which the same command may replace."""
+    if not output.is_file():
+        return False
+    with output.open("rb") as file:
+        return file.readline(100).replace(b"\t", b",").strip() == ",".join(HEADER).encode()
+
+
+def _write_labels(source: QuestionData, output: Path | None, console: Console, session: QuestionSession) -> None:
+    from tightcut.ask.page.serializers import labels_table
+
+    if output is not None:
+        console.write_rows(output, *labels_table(session, source.things))
+        console.note(f"The labels are in {output}.")
+
+
 def _in_terminal(
-    source: QuestionData, journal: str | None, begin: Callable[[], Session], options: dict[str, Any], console: Console
+    source: QuestionData,
+    journal: str | None,
+    begin: Callable[[], Session],
+    write: Callable[[QuestionSession], None],
+    options: dict[str, Any],
+    console: Console,
 ) -> str | None:
     """Ask in the terminal; returns where the answers are."""
     from tightcut.ask.page.terminal import converse
 
     console.note("Preparing ...")
     session = begin()
-    converse(session, source.things, input, lambda text: click.echo(printable(text)), options["kind"])
+    try:
+        converse(session, source.things, input, lambda text: click.echo(printable(text)), options["kind"])
+    finally:
+        write(session)
     progress = session.progress()
     kept = leave(session, journal, console)
     known = f"{counted(session.n_answers_, 'answer')}, {counted(len(session.groups), 'group')}"
@@ -163,7 +204,12 @@ def _in_terminal(
 
 
 def _on_page(
-    source: QuestionData, journal: str | None, begin: Callable[[], Session], options: dict[str, Any], console: Console
+    source: QuestionData,
+    journal: str | None,
+    begin: Callable[[], Session],
+    write: Callable[[QuestionSession], None],
+    options: dict[str, Any],
+    console: Console,
 ) -> str | None:
     """Ask on the page; returns where the answers are."""
     from tightcut.ask.page.controller import Desk
@@ -176,4 +222,6 @@ def _on_page(
         address=lambda row: f"image/{row}",
     )
     serve_page(desk, begin, source.X, source.affinity, options, console)
+    if desk.session is not None:
+        write(desk.session)
     return desk.journal

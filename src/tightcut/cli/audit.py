@@ -31,6 +31,7 @@ SHOWN = 20
     "is above 10]",
 )
 @opt.data_options
+@opt.text_options
 @opt.value_options
 @opt.graph_options
 @opt.limit_option

@@ -11,11 +11,13 @@ import click
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, in_columns
 from tightcut.cli._inputs import Inputs, read_inputs
+from tightcut.cli._known import with_names
 from tightcut.cli._labels import label_table, read_labels
 from tightcut.cli._models import write_model
 from tightcut.cli._outcome import Outcome, pictures
 
 if TYPE_CHECKING:
+    from tightcut.certificates import Certificate
     from tightcut.fitted.state import FittedState
 
 
@@ -25,6 +27,12 @@ if TYPE_CHECKING:
 @opt.constraint_options
 @opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write labels; - for standard output.")
 @opt.option("--report", type=opt.FILE, metavar="HTML", help="Write a page with a map, typical members and prices.")
+@opt.option(
+    "--certify",
+    type=opt.Finite(0),
+    metavar="SECONDS",
+    help="Prove how good the cut is, and take a better clustering if the work finds one; --save keeps it for tightcut certify.",
+)
 @opt.option("--save", type=opt.FILE, metavar="MODEL", help="Write the model, for tightcut update, predict and ask.")
 @opt.option(
     "--init",
@@ -45,6 +53,7 @@ if TYPE_CHECKING:
     help="Leave out what the pairs cost: the cut without them, and the price of each in the report.",
 )
 @opt.data_options
+@opt.text_options
 @opt.value_options
 @opt.graph_options
 @opt.limit_option
@@ -70,33 +79,42 @@ def cluster(
     no_prices: bool,
     save: Path | None,
     init: Path | None,
+    certify: float | None,
     console: Console,
     **options: Any,
 ) -> None:
     """Cluster the rows of DATA, or the vertices of a graph.
 
-    DATA is a table of numbers (CSV, TSV, Parquet, Feather, XLSX, JSONL, FILE.db::TABLE of SQLite, FILE.duckdb::TABLE), an
-    array (NPY, or X in NPZ), cells (H5AD, or FILE.h5ad::X_pca), or a graph: a Matrix Market file (MTX), a sparse matrix
-    (NPZ of scipy), or a table whose header begins with source,target. With --graph any table of two or three columns is a
-    list of edges, and a square table or array a matrix of similarities. Files may be compressed (.gz, .zst); - is
-    standard input. A graph or points larger than memory are for tightcut cluster-graph.
+    DATA is a table of numbers, or with --text of texts (CSV, TSV, Parquet, Feather, XLSX, JSONL, FILE.db::TABLE of SQLite,
+    FILE.duckdb::TABLE), a folder of pictures (JPEG, PNG, WebP, TIFF), an array (NPY, or X in NPZ), cells (H5AD, or
+    FILE.h5ad::X_pca), or a graph: a Matrix Market file (MTX), a sparse matrix (NPZ of scipy), or a table whose header
+    begins with source,target. With --graph any table of two or three columns is a list of edges, and a square table or
+    array a matrix of similarities. Files may be compressed (.gz, .zst); - is standard input. A graph or points larger than
+    memory are for tightcut cluster-graph.
 
     PAIRS is a table with a header: two columns of identifiers (or of row numbers from 0, without --id), a column `type`
     that says must or cannot (same, different, 1, 0, ...), and perhaps a column `belief` in (0, 1].
     """
     _check_together(options, report)
+    if save is not None and (options["text"] or data.is_dir()):
+        raise click.UsageError(
+            "--save keeps points, and a model of texts or pictures could not read new ones. Keep the labels, -o labels.csv; "
+            "--init labels.csv continues from them when there are more."
+        )
     console.check_files([data, options["constraints"], init], output, others=[save], page=report)
     started = time.perf_counter()
     inputs = read_inputs(data, console, options)
     images = pictures(inputs.data, options["images"])
-    model = _fitted(inputs, options, init, data)
+    model, certificate = _fitted(inputs, options, init, data), None
+    if certify is not None:
+        model, certificate = _certified(model, certify, console)
     labelled = inputs.data.in_file_order(model.labels.tolist())
     console.write_rows(output, *label_table(inputs.data.id_name, labelled, model.names))
     if save is not None:
         write_model(model, inputs.data, save)
     if output is not None and report is not None:
         console.note("The labels are written; the report follows.")
-    outcome = Outcome(inputs, model, options, images)
+    outcome = Outcome(inputs, model, options, images, certificate=certificate)
     if not (no_prices or model.constraints.is_empty):
         outcome = outcome.priced(each=report is not None)
     if report is not None:
@@ -120,11 +138,20 @@ def _check_together(options: dict[str, Any], report: Path | None) -> None:
         opt.refuse(("images", "map"), "is for the report; name the file to write: --report report.html")
 
 
+def _certified(model: FittedState, seconds: float, console: Console) -> tuple[FittedState, Certificate]:
+    """The model, or a better one, and its certificate."""
+    from tightcut.fitted.bound import certified
+
+    with console.warnings_as_notes():
+        return certified(model, seconds=seconds, progress=console.progress())
+
+
 def _fitted(inputs: Inputs, options: dict[str, Any], init: Path | None, data: Path) -> FittedState:
-    """The model; clusters that continue earlier labels keep their names."""
+    """The model; clusters that continue earlier labels keep their names, and others are named as in a journal of answers."""
     known, names = (None, {}) if init is None else read_labels(init, inputs.data.ids, data)
     model = inputs.fit(options, known)
     for cluster_id, name in names.items():
         if (model.labels == cluster_id).any():
             model = model.named(cluster_id, name)
-    return model
+    answers = inputs.pairs.answers
+    return model if answers is None else with_names(model, answers, inputs.console)

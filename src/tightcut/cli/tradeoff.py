@@ -23,6 +23,7 @@ PICTURES = (".png", ".svg", ".pdf")
 @opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write the table.")
 @opt.option("--plot", type=opt.FILE, metavar="PNG", help="Draw the curve (PNG, SVG or PDF).")
 @opt.data_options
+@opt.text_options
 @opt.value_options
 @opt.graph_options
 @opt.search_options

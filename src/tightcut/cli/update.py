@@ -12,7 +12,7 @@ import click
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, in_columns
-from tightcut.cli._known import KnownPairs, answered, contradictions_explained
+from tightcut.cli._known import KnownPairs, answered, contradictions_explained, with_names
 from tightcut.cli._labels import label_table
 from tightcut.cli._models import read_model, read_new, rows_of, with_new
 from tightcut.cli._outcome import model_page, violated_pairs
@@ -121,7 +121,7 @@ def _updated(model: FittedState, new: Path | None, options: dict[str, Any], cons
         points = None if data is None else data.points
         model = updated(model, points, constraints=known, keep=options["keep"], full=options["full"])
     model = replace(model, rows=rows)
-    return model if pairs.answers is None else _with_names(model, pairs.answers, console)
+    return model if pairs.answers is None else with_names(model, pairs.answers, console)
 
 
 def _constraints(pairs: KnownPairs, rows: Rows, model: FittedState, source: str) -> Constraints | None:
@@ -136,22 +136,6 @@ def _constraints(pairs: KnownPairs, rows: Rows, model: FittedState, source: str)
     return Constraints.from_pairs(
         len(rows.ids), known.must_link, known.cannot_link, known.must_link_belief, known.cannot_link_belief
     )
-
-
-def _with_names(model: FittedState, answers: Path, console: Console) -> FittedState:
-    """Name clusters as the answers name groups, where neither has a name yet."""
-    import numpy as np
-
-    from tightcut.ask.journal.replay import read_named_rows
-
-    for name, members in read_named_rows(answers).items():
-        ids, counts = np.unique(model.labels[members], return_counts=True)
-        cluster = int(ids[counts.argmax()])
-        if cluster not in model.names and name not in model.names.values():
-            model = model.named(cluster, name)
-        elif model.names.get(cluster) != name:
-            console.note(f"Note: group {name!r} of {answers} is in cluster {cluster}, which keeps its name.")
-    return model
 
 
 def _change_lines(model: FittedState, rows: Rows) -> list[tuple[Any, ...]]:

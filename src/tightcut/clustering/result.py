@@ -59,6 +59,9 @@ class ClusteringResult:
         For two clusters: the penalised cut F at the start of the final RatioDCA and after each of its steps.
     hierarchy : tuple of ndarray or None
         With `method="paper"` and more clusters: the recursive clusterings into 2, 3, ..., k parts.
+    bound : float or None
+        No clustering into as many clusters that respects the pairs has a smaller cut; None until that is proven, by
+        `COSC.certify`.
     """
 
     labels: np.ndarray
@@ -67,6 +70,7 @@ class ClusteringResult:
     violated_belief_bound: float | None = None
     history: tuple[float, ...] | None = None
     hierarchy: tuple[np.ndarray, ...] | None = None
+    bound: float | None = None
 
     def __repr__(self) -> str:
         sizes = np.unique(self.labels, return_counts=True)[1].tolist()

@@ -1,10 +1,10 @@
-"""The data of the paper's experiments, and constraints drawn from its labels.
+"""The datasets of the paper's experiments, and constraints drawn from their labels.
 
-`load_sonar()`, `load_usps()`, ... return a `Dataset`; `load(name)` takes any of `list_datasets()`. Each is looked for
+`load_sonar()`, `load_usps()`, ... return a `Dataset`; `load(name)` takes any of `list_datasets()`. The sources are tried
 in this order:
 
 1. the file ``<name>.npz`` (arrays X and y) in the folder that the environment variable ``TIGHTCUT_DATA`` names;
-2. what scikit-learn ships (iris, wine, wdbc, digits), or a generator (two_moons, gaussian_toy);
+2. scikit-learn, which ships iris, wine, wdbc and digits, or a generator (two_moons, gaussian_toy);
 3. OpenML, through `sklearn.datasets.fetch_openml` and its cache (needs pandas).
 
 Whatever the source, the shape and the number of points per class are checked, and classes are coded 0, 1, ...

@@ -1,4 +1,4 @@
-"""What each dataset is: its expected shape and class counts, its place on OpenML, and how it is prepared."""
+"""The catalogue of datasets: expected shapes and class counts, ids on OpenML, and preparation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Dataset:
         Classes from 0.
     name : str
     description : str
-        What it is, what was done to it, and what the classes mean.
+        The source, the preparation, and the meaning of the classes.
     """
 
     X: np.ndarray
@@ -52,9 +52,9 @@ class Entry:
 
     | field | meaning |
     |---|---|
-    | n_features, class_counts | what is checked on load |
+    | n_features, class_counts | checked on load |
     | classes | names of the classes on OpenML, in the order of our codes |
-    | openml | data_id on OpenML, where the version cannot change |
+    | openml | data_id on OpenML, which also fixes the version |
     | bundled | loader of `sklearn.datasets` that needs no network |
     | prepare | from OpenML's frame and codes of the classes to X and y, before scaling |
     | scale | from unscaled features to X |

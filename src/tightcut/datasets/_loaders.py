@@ -31,7 +31,7 @@ def list_datasets() -> tuple[str, ...]:
 
 
 def load(name: str) -> Dataset:
-    """Load a dataset by its name, with the default settings of its own loader.
+    """Load a dataset by name, with the defaults of its own loader.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def _load(name: str, *, scaled: bool = True) -> Dataset:
 
 
 def checked(name: str, entry: Entry, features: Any, classes: Any, source: str) -> Dataset:
-    """The dataset, if it has the points, features and class counts it should have."""
+    """The dataset; an error unless points, features and class counts are as expected."""
     X, y = np.asarray(features), np.asarray(classes).astype(np.int64)
     shape = (sum(entry.class_counts), entry.n_features)
     if X.shape != shape or y.shape != shape[:1]:
@@ -64,13 +64,13 @@ def checked(name: str, entry: Entry, features: Any, classes: Any, source: str) -
     if counts != entry.class_counts or y.min() != 0 or y.max() != len(counts) - 1:
         raise ValueError(f"{name} from {source} has {counts} points per class; expected {entry.class_counts}.")
     if entry.dtype is not np.uint8:
-        # Through single precision, so that every source gives the same numbers.
+        # Rounded to single precision, in which all sources agree.
         X = X.astype(np.float32)
     return Dataset(X.astype(entry.dtype, copy=False), y, name, entry.description)
 
 
 def find(name: str, entry: Entry, *, scaled: bool) -> tuple[np.ndarray, np.ndarray, str]:
-    """X, y and the source of a dataset that is not derived from another; an OSError where there is none."""
+    """X, y and the source of a dataset that is not derived from another; an OSError if no source has it."""
     import sklearn.datasets
 
     file = data_file(name)
@@ -94,7 +94,7 @@ def find(name: str, entry: Entry, *, scaled: bool) -> tuple[np.ndarray, np.ndarr
 
 
 def data_file(name: str) -> Path | None:
-    """Where the folder of the environment variable would hold a dataset; None without the variable."""
+    """The file of a dataset in the folder of the environment variable; None without the variable."""
     folder = os.environ.get(FOLDER_VARIABLE)
     if not folder:
         return None
@@ -114,7 +114,7 @@ def from_file(file: Path, *, scaled: bool) -> tuple[np.ndarray, np.ndarray]:
 
 
 def from_openml(entry: Entry) -> tuple[np.ndarray, np.ndarray]:
-    """Features before scaling, and classes by their place in `Entry.classes`."""
+    """Features before scaling, and classes by their position in `Entry.classes`."""
     import sklearn.datasets
 
     bunch = sklearn.datasets.fetch_openml(data_id=entry.openml, as_frame=True)
@@ -125,7 +125,7 @@ def from_openml(entry: Entry) -> tuple[np.ndarray, np.ndarray]:
 
 
 def class_codes(target: Any, classes: tuple[str, ...]) -> np.ndarray:
-    """Codes 0, 1, ... of class names, which may come quoted, or as numbers."""
+    """Codes 0, 1, ... of class names, which may be quoted, or numbers."""
     numbers = (int(value) if isinstance(value, float) and value.is_integer() else value for value in target)
     names, inverse = np.unique([str(value).strip("'\" ") for value in numbers], return_inverse=True)
     unknown = sorted(set(names.tolist()) - set(classes))
@@ -145,7 +145,7 @@ def with_shifts(images: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
 
 
 def loader_of(name: str) -> Callable[..., Dataset]:
-    """The loader of an entry of the catalogue, with the description of the data as its documentation."""
+    """The loader of a dataset in the catalogue; its docstring is the description of the data."""
 
     def load_plain() -> Dataset:
         return _load(name)
@@ -207,9 +207,9 @@ def load_two_moons(
 def load_gaussian_toy(random_state: Any = 2) -> Dataset:
     """500 points from three Gaussians in the plane: a long class, and two round ones close to each other.
 
-    Without constraints the three clusters of least normalized cut are the halves of the long class and the two round
-    classes in one, as in the paper's Section 5; it is cheaper to cut a thin class than to part two that touch. The
-    default `random_state` makes the picture clear; most others have it too.
+    Without constraints the three clusters of least normalized cut are the halves of the long class, and both round classes
+    together, as in the paper's Section 5: cutting a thin class is cheaper than separating two that touch. The default
+    `random_state` shows this clearly, as do most others.
 
     Examples
     --------

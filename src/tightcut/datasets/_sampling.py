@@ -1,4 +1,4 @@
-"""Constraints drawn at random from known labels, by the two protocols of the field."""
+"""Constraints drawn at random from known labels, by the two common protocols."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def sample_constraints(y: Any, n_pairs: int, random_state: Any = None, *, noise:
         Number of pairs, of both kinds together.
     random_state : int, Generator or None, default=None
     noise : float in [0, 1], default=0
-        Share of the pairs whose kind is wrong: exactly round(noise * n_pairs) of them, chosen at random.
+        Share of the pairs with the wrong kind: exactly round(noise * n_pairs) of them, chosen at random.
 
     Examples
     --------
@@ -45,10 +45,10 @@ def sample_constraints(y: Any, n_pairs: int, random_state: Any = None, *, noise:
 
 
 def sample_constraints_among(y: Any, fraction: float, random_state: Any = None, *, noise: float = 0.0) -> Constraints:
-    """All pairs among a random fraction of the points, typed by their labels.
+    """All pairs among a random fraction of the points, must-links or cannot-links by their labels.
 
-    The protocol of Baumann and Hochbaum's PCCC and others: ceil(fraction * n_points) points are drawn, and the number
-    of pairs grows with the square of theirs. Without noise this amounts to knowing the labels of these points.
+    The protocol of Baumann and Hochbaum's PCCC and others: ceil(fraction * n_points) points are drawn; the number of
+    pairs is quadratic in theirs. Without noise this amounts to knowing the labels of these points.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def sample_constraints_among(y: Any, fraction: float, random_state: Any = None, 
         raise ValueError(f"fraction must be between 0 and 1; got {fraction}.")
     n = len(classes)
     rng = np.random.default_rng(random_state)
-    # The product of 0.07 and 100 is 7.000000000000001 in floating point, and means 7 points.
+    # In floating point 0.07 * 100 is 7.000000000000001, which has to mean 7 points.
     points = rng.choice(n, ceil(round(fraction * n, 9)), replace=False)
     return _typed(classes, points[np.stack(np.triu_indices(len(points), 1), axis=1)], noise, rng)
 

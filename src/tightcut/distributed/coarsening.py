@@ -1,11 +1,13 @@
-"""Rounds of joining and contraction, until few enough units are left for one machine.
+"""Rounds of joining and contraction, until the units that are left fit into one machine.
 
-In a round every unit names the neighbour that it is tied to most tightly, block by block on the workers. Units then join in
-order of tightness, in this process: that takes a few bytes per unit, where the arcs take a few hundred. A new unit has at
-most one unit with cannot-links, so these stay as they are from level to level: what k clusters can satisfy they still can.
+In each round every unit names its most tightly tied neighbour, block by block on the workers. Units then join in order
+of tightness, in this process: that takes a few bytes per unit, where the arcs take a few hundred. A new unit contains at
+most one unit with cannot-links, so these carry over from level to level, and k clusters that satisfy them still exist.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,13 +16,21 @@ from tightcut.distributed.levels import Level, cut_into_blocks, write_level
 from tightcut.distributed.running import Runner
 from tightcut.problem import Constraints
 
-# A new unit weighs at most this times the mean of the units wanted in the end, and twice this times that of the present ones.
-HEAVIEST = 2.0
-LEAST_SHRINKAGE = 0.95  # a round that leaves more of the units than this is the last
+
+@dataclass(frozen=True)
+class CoarseningLimits:
+    """How far units join; `benchmarks/results/distributed.md` has the cuts that follow."""
+
+    heaviest: float = 2.0  # weight of a unit, by the mean of those wanted in the end
+    heaviest_in_round: float = 4.0  # weight of a new unit, by the mean before the round
+    units_left: float = 0.95  # a round that leaves a larger share is the last
+
+
+LIMITS = CoarseningLimits()
 
 
 def save_units(level: Level, vertex_weights: np.ndarray, cannot_link: np.ndarray) -> None:
-    """Keep the weights of the units, and who is apart from whom as the arrays of a graph."""
+    """Save the weights of the units, and their cannot-links as the arrays of a graph."""
     ends = np.concatenate([cannot_link, cannot_link[:, ::-1]]).astype(np.int64)
     ends = ends[np.lexsort((ends[:, 1], ends[:, 0]))]
     indptr = np.append(0, np.cumsum(np.bincount(ends[:, 0], minlength=level.n_units)))
@@ -33,7 +43,7 @@ def save_units(level: Level, vertex_weights: np.ndarray, cannot_link: np.ndarray
 def coarsen(
     runner: Runner, level: Level, cannot_link: np.ndarray, n_units: int, size: int, seed: np.uint64
 ) -> tuple[list[Level], np.ndarray]:
-    """The levels below the given one, which is the first of the list, and the cannot-links of the last.
+    """All levels, from the given one on, and the cannot-links of the last.
 
     Parameters
     ----------
@@ -46,14 +56,14 @@ def coarsen(
     size : int
         Arcs of a block.
     seed : uint64
-        Decides between equal ties.
+        Breaks ties.
     """
     levels = [level]
     while levels[-1].n_units > n_units:
         finer, number = levels[-1], len(levels)
         unit = _join(runner, finer, n_units, seed, number)
         count = int(unit.max()) + 1
-        if count > max(n_units, LEAST_SHRINKAGE * finer.n_units):
+        if count > max(n_units, LIMITS.units_left * finer.n_units):
             break
         cannot_link = Constraints.from_pairs(count, cannot_link=unit[cannot_link]).cannot_link
         levels.append(contract(runner, f"contract {number}", finer, unit, cannot_link, size, f"level-{number}"))
@@ -63,8 +73,8 @@ def coarsen(
 def _join(runner: Runner, level: Level, n_units: int, seed: np.uint64, number: int) -> np.ndarray:
     """The next level's unit of each unit."""
     vertex_weights, related = (np.array(array) for array in level.arrays("vertex_weights", "related"))
-    heaviest = HEAVIEST * float(vertex_weights.sum()) / n_units
-    heaviest = min(heaviest, 2 * HEAVIEST * float(vertex_weights.mean()))
+    heaviest = LIMITS.heaviest * float(vertex_weights.sum()) / n_units
+    heaviest = min(heaviest, LIMITS.heaviest_in_round * float(vertex_weights.mean()))
     tasks = [(level, block, heaviest, seed) for block in range(level.n_blocks)]
     found = runner.map(f"join {number}", _best_neighbours, tasks)
     best, tightness = (np.concatenate([pair[column] for pair in found]) for column in (0, 1))
@@ -81,7 +91,7 @@ def _best_neighbours(level: Level, number: int, heaviest: float, seed: np.uint64
 def contract(
     runner: Runner, stage: str, level: Level, unit: np.ndarray, cannot_link: np.ndarray, size: int, name: str
 ) -> Level:
-    """The level in a folder of this name, whose units the given ones join.
+    """The contracted level, in a folder of this name.
 
     Parameters
     ----------
@@ -94,7 +104,7 @@ def contract(
 
     level.save(unit=unit)
     count = int(unit.max()) + 1
-    arcs = np.bincount(unit, level.array("n_arcs"), count)  # more than there will be
+    arcs = np.bincount(unit, level.array("n_arcs"), count)  # an upper bound
     coarser = Level(level.folder.with_name(name), cut_into_blocks(arcs, size))
     relabel = dask.delayed(_relabel, pure=False, traverse=False)
     write_level(runner, stage, [relabel(level, block, coarser) for block in range(level.n_blocks)], coarser)
@@ -103,7 +113,7 @@ def contract(
 
 
 def _relabel(level: Level, number: int, coarser: Level) -> None:
-    """Write the arcs of a block as a run of the next level, parallel ones added up."""
+    """Write the arcs of a block as a run of the next level, with parallel arcs added up."""
     first, indptr, indices, weights = level.read_block(number)
     unit = level.array("unit")
     rows, row = np.unique(unit[first : first + len(indptr) - 1], return_inverse=True)

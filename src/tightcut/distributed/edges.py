@@ -1,4 +1,4 @@
-"""The edges as they are given: checked, their vertices numbered, turned into arcs between units."""
+"""Edges from the caller: checked, their vertices numbered, turned into arcs between units."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Vertices:
     arcs : ndarray of shape (n,)
         How many rows name each.
     degrees : ndarray of shape (n,)
-        Their weight. Sums depend, in the last bit, on how the rows are split into partitions.
+        Their weight. The last bits of these sums depend on how the rows are split into partitions.
     """
 
     ids: np.ndarray
@@ -45,7 +45,7 @@ class Vertices:
         return len(self.ids)
 
     def spread(self, n: int) -> Vertices:
-        """All of the vertices 0, ..., n - 1, also those without an edge."""
+        """All vertices 0, ..., n - 1, including those without an edge."""
         if len(self) and not 0 <= self.ids[0] <= self.ids[-1] < n:
             stranger = int(self.ids[0] if self.ids[0] < 0 else self.ids[-1])
             raise ValueError(
@@ -58,7 +58,7 @@ class Vertices:
 
 
 def read_edges(edges: Any) -> Any:
-    """A Dask data frame with columns i, j and weight, from one or from a folder of Parquet files."""
+    """A Dask data frame with columns i, j and weight, from such a frame or a folder of Parquet files."""
     import dask.dataframe as dd
     import pandas as pd
 
@@ -80,7 +80,7 @@ def read_edges(edges: Any) -> Any:
 
 
 def survey(runner: Runner, frame: Any, place: Level) -> Vertices:
-    """Check every row, and find the vertices, a range of identifiers at a time; uses the folder of `place`."""
+    """Check every row, and find the vertices, one range of identifiers after the other, in the folder of `place`."""
     import dask
 
     look = dask.delayed(_survey_partition, pure=False)
@@ -100,7 +100,7 @@ def survey(runner: Runner, frame: Any, place: Level) -> Vertices:
 
 
 def _survey_partition(frame: pd.DataFrame, number: int, place: Level) -> np.ndarray:
-    """Save the vertices of a partition with their degrees; returns the first identifier and every k-th."""
+    """Save the vertices of a partition with their degrees; returns every k-th identifier from the first on."""
     i, j, weight = _check_columns(frame, number)
     ids, at, arcs = np.unique(np.concatenate([i, j]), return_inverse=True, return_counts=True)
     proper = np.where(i == j, 0.0, weight)
@@ -110,7 +110,7 @@ def _survey_partition(frame: pd.DataFrame, number: int, place: Level) -> np.ndar
 
 
 def _merge_range(place: Level, n_parts: int, first: int, stop: int | None) -> Survey:
-    """Identifiers first, ..., stop - 1 that occur in any partition, their numbers of arcs and their degrees."""
+    """The identifiers from first to stop - 1 in any partition, their numbers of arcs and their degrees."""
     pieces = []
     for number in range(n_parts):
         columns = place.arrays(*(f"seen-{number}-{name}" for name in ("ids", "arcs", "degrees")))
@@ -149,7 +149,7 @@ def _check_columns(frame: pd.DataFrame, number: int) -> Survey:
 
 
 def runs_of_arcs(frame: Any, points: Level, level: Level) -> list[Any]:
-    """Tasks that write every edge in both directions, between units; `points` has the arrays `ids` and `unit`."""
+    """Tasks that write every edge as two arcs between units; `points` has the arrays `ids` and `unit`."""
     import dask
 
     write = dask.delayed(_write_run, pure=False)
@@ -163,7 +163,7 @@ def _write_run(frame: pd.DataFrame, number: int, points: Level, level: Level) ->
     i, j = (unit[_place_of(ids, column[kept])] for column in (i, j))
     i, j = np.concatenate([i, j]), np.concatenate([j, i])
     order = np.argsort(i, kind="stable")
-    # Not added up before all arcs of two units are together: the sums would depend on the partitions.
+    # Parallel arcs are added up later, all together: sums of some of them would depend on the partitions.
     level.write_run(number, i[order], j[order], np.tile(weight[kept].astype(np.float64), 2)[order])
 
 

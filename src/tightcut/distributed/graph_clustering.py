@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.clustering.cluster import as_generator, check_number, cluster
+from tightcut.clustering.arguments import as_generator, check_number
+from tightcut.clustering.cluster import cluster
 from tightcut.distributed.coarsening import coarsen, save_units
 from tightcut.distributed.edges import IDS_OF_A_RANGE, MOST_VERTICES, Vertices, read_edges, runs_of_arcs, survey
 from tightcut.distributed.levels import Level, cut_into_blocks, write_level
@@ -30,7 +31,7 @@ from tightcut.utils.validation import check_count
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphClustering:
-    """A clustering of a large graph with its price.
+    """A clustering of a large graph.
 
     Attributes
     ----------
@@ -39,10 +40,10 @@ class GraphClustering:
     cut : float
         Sum over clusters of cut(C, rest) / vol(C).
     violations : Violations
-        Of the constraints; there are none.
+        Always empty.
     n_vertices : int
     n_units : tuple of int
-        How many units each level had, from the must-linked sets of vertices to those that were searched.
+        Number of units on each level, from the must-linked sets of vertices to the units that were searched.
     """
 
     labels: Any
@@ -58,7 +59,7 @@ class GraphClustering:
 
 @dataclass(frozen=True)
 class _Settings:
-    """What is left of the arguments once they are checked."""
+    """Checked arguments of the search."""
 
     n_clusters: int
     n_units: int
@@ -93,26 +94,25 @@ def cluster_graph(
     Parameters
     ----------
     edges : dask.dataframe.DataFrame or path
-        Columns i, j and weight; or a folder of Parquet files with them. Vertices are named by whole numbers. Weights are
-        finite and not negative; those of the same two vertices add up, in either direction, and an edge from a vertex to
-        itself has no effect.
+        Columns i, j and weight, or a folder of Parquet files with these. Vertices are integers. Weights are finite and
+        not negative; parallel edges, in either direction, are added up, and loops are ignored.
     constraints : Constraints or data frame, optional
-        On the vertices 0, ..., n - 1, of which some may have no edge. Or a frame of pairs, for vertices with other
-        identifiers, which are then those that the edges name; see `Constraints.from_dataframe`. All are satisfied,
-        whatever their belief, or InconsistentConstraintsError is raised.
+        Constraints on the vertices 0, ..., n - 1, which need not all have edges; or, for other identifiers, a frame of
+        pairs of vertices that the edges name, see `Constraints.from_dataframe`. All are satisfied, whatever their belief,
+        or InconsistentConstraintsError is raised.
     n_clusters : int, default=2
     client : distributed.Client, optional
-        By default the current one; threads of this process, if there is none.
+        By default the current one or, if there is none, threads of this process.
     folder : path, optional
-        Where the levels of the graph are kept while it is clustered, about twice the arcs; all workers must see it. By
-        default a temporary folder of this machine.
+        A folder that all workers see, for the levels of the graph, about twice the size of its arcs. By default a
+        temporary folder of this machine.
     n_units : int, default=2_000_000
-        How many units one worker searches: few enough for its memory, of which an arc between them takes up
-        to 110 bytes. The graph is contracted until so few are left.
+        The graph is contracted to this number of units, which one worker searches; that takes up to 110 bytes for each
+        arc between them.
     partition_size : int, default=4_000_000
         Arcs that a task works on at a time, about 100 bytes each.
     effort : float, default=1.0
-        How long to search; see `cluster`.
+        Duration of the search; see `cluster`.
     n_jobs : int, optional
         Threads of the search.
     random_state : int, Generator, RandomState or None
@@ -130,12 +130,12 @@ def cluster_graph(
 
     Notes
     -----
-    Must-linked vertices are merged. In each round every unit joins the neighbour that it is tied to most tightly, as long
-    as the two weigh little and at most one of them has cannot-links; the graph is contracted, and sent to the workers
-    again. The ordinary search clusters what is left. Its labels are carried back, and refined at every level by moves that
-    keep the constraints; with two clusters, a unit with cannot-links stays where the search has put it. In the end the
-    borders between the clusters are searched once more, at full resolution: the vertices with most weight towards other
-    clusters, up to `n_units`, with the inside of every cluster as one unit.
+    Must-linked vertices are merged. In each round every unit joins its most tightly tied neighbour, as long as both are
+    light and at most one has cannot-links; the graph is contracted, and sent to the workers again. The ordinary search
+    clusters the remaining graph. Its labels are carried back, and refined at every level by moves that satisfy the
+    constraints; with two clusters, a unit with cannot-links stays where the search has put it. Finally, the borders
+    between the clusters are searched once more, at full resolution: the vertices with most weight towards other clusters,
+    up to `n_units`, with the inside of every cluster as one unit.
 
     Arcs are on disk, but arrays with an entry per vertex are in the memory of this process, about 80 bytes each, and
     are mapped into that of the workers.
@@ -177,7 +177,7 @@ def cluster_graph(
 
 
 def _constraints_on(constraints: Any, vertices: Vertices) -> tuple[Constraints, Vertices]:
-    """Constraints on places among the vertices, and these."""
+    """Constraints on the positions of vertices, and the vertices."""
     if isinstance(constraints, Constraints):
         return constraints, vertices.spread(constraints.n_points)
     if constraints is None:
@@ -185,7 +185,7 @@ def _constraints_on(constraints: Any, vertices: Vertices) -> tuple[Constraints, 
     if not hasattr(constraints, "columns"):
         raise TypeError(
             f"constraints must be Constraints or a data frame of pairs, not {type(constraints).__name__}: "
-            "Constraints.from_pairs(n_points, must_link, cannot_link) makes them of pairs."
+            "Constraints.from_pairs(n_points, must_link, cannot_link) makes them from pairs."
         )
     return Constraints.from_dataframe(constraints, vertices.ids), vertices
 
@@ -216,7 +216,7 @@ def _first_level(
 
 
 def _mergeable_sets(known: Constraints, k: int) -> np.ndarray:
-    """The set of each vertex among those that are together in every solution; an error if there is no solution."""
+    """The set of each vertex, of sets that are together in every solution; an error if there is no solution."""
     if k == 2:
         sides = known.require_two_colourable()
         found, unit = np.unique(2 * sides.component.astype(np.int64) + sides.colour, return_inverse=True)
@@ -248,8 +248,8 @@ def _search(
     except LostWorkersError as error:
         n_arcs = int(level.array("n_arcs").sum())
         raise LostWorkersError(
-            f"Every worker that searched {level.n_units:,} units with {n_arcs:,} arcs died, probably for lack of memory: it "
-            "takes 30 to 110 bytes per arc. Lower n_units, or give workers more memory."
+            f"Every worker that searched {level.n_units:,} units with {n_arcs:,} arcs died, probably for lack of memory: "
+            "the search takes 30 to 110 bytes per arc. Lower n_units, or give workers more memory."
         ) from error
 
 
@@ -259,12 +259,12 @@ def _search_level(
     graph = Graph(level.read(), np.array(level.array("vertex_weights")))
     known = Constraints.from_pairs(level.n_units, cannot_link=cannot_link)
     effort, n_jobs = settings.effort, settings.n_jobs
-    # A worker of another process draws from a copy; one that is a thread would draw from the caller's generator.
+    # A worker in another process draws from a copy; without this copy, a thread would draw from the caller's generator.
     own = deepcopy(rng)
     found = cluster(
         graph, known, settings.n_clusters, effort=effort, init=init, influence=0.0, n_jobs=n_jobs, random_state=own
     )
-    # Of `init`, labels keep their numbers, and a cluster that is new gets one above all of them.
+    # Clusters of `init` keep their numbers, and a new cluster gets the next one: there may be gaps.
     return renumber(found.labels).astype(np.int32), found.cut
 
 
@@ -277,7 +277,7 @@ def _search_borders(
     settings: _Settings,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, float]:
-    """Labels of at most the same cut, and the cut."""
+    """Labels with the same cut or a smaller one, and the cut."""
     borders, pairs = free_borders(runner, level, labels, cannot_link, settings.n_units, settings.partition_size, cut)
     unit = level.array("unit")
     init = np.empty(borders.n_units, np.int32)

@@ -1,7 +1,6 @@
 """A graph on disk: blocks of units with all their arcs, and arrays with an entry per unit.
 
-Arcs are many and stay on disk but for the block that a task works on. Arrays with an entry per unit are few. Both are mapped
-into memory by the tasks that need them.
+Both are files, mapped into memory by the tasks that need them: of the many arcs only one block at a time.
 """
 
 from __future__ import annotations
@@ -42,42 +41,44 @@ class Level:
         return len(self.starts) - 1
 
     def save(self, **arrays: np.ndarray) -> None:
-        """Keep arrays under their names, each written whole or not at all."""
+        """Save arrays under their names, each completely or not at all."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for name, array in arrays.items():
             with written_whole(self.folder / f"{name}.npy") as stream:
                 np.save(stream, array)
 
     def array(self, name: str) -> np.ndarray:
-        """An array mapped into memory. Changes stay in memory; kernels are not compiled for read-only arrays as well."""
+        """An array mapped into memory, writable lest kernels be compiled twice; changes are not saved."""
         return np.asarray(np.load(self.folder / f"{name}.npy", mmap_mode="c"))
 
     def arrays(self, *names: str) -> tuple[np.ndarray, ...]:
         return tuple(map(self.array, names))
 
     def write_run(self, number: int, i: np.ndarray, j: np.ndarray, weight: np.ndarray) -> None:
-        """Keep some arcs, of any blocks, in the order of their first units, until `write_block` collects them."""
+        """Save arcs of any blocks, sorted by first unit, until `write_block` collects them."""
         self.save(**{f"run-{number}-i": i, f"run-{number}-j": j, f"run-{number}-weight": weight})
 
     def write_block(self, number: int, n_runs: int) -> tuple[np.ndarray, np.ndarray]:
         """Add up the arcs of a block from all runs, and write them; returns row sums and numbers of arcs.
 
-        Arcs from a unit to itself count in the sums and are not written.
+        Arcs from a unit to itself count towards the sums but are not written.
         """
         first, last = self.starts[number : number + 2].tolist()
         i, j, weight = self.collect(n_runs, first, last)
-        sums = np.bincount(i - first, weight, last - first).astype(np.float64)  # of no arcs it would be of integers
+        sums = np.bincount(i - first, weight, last - first).astype(
+            np.float64
+        )  # without arcs, bincount returns integers
         between = i != j
         indptr, indices, weights = kernels.add_up_arcs(i[between] - first, j[between], weight[between], last - first)
         self.save(**{f"indptr-{number}": indptr, f"indices-{number}": indices, f"weights-{number}": weights})
         return sums, np.diff(indptr)
 
     def collect(self, n_runs: int, first: int, last: int) -> list[np.ndarray]:
-        """The arcs of all runs that start at units first, ..., last - 1."""
+        """The arcs in all runs that start at the units first, ..., last - 1."""
         pieces = []
         for run in range(n_runs):
             columns = self.arrays(*(f"run-{run}-{name}" for name in ("i", "j", "weight")))
-            # Ends of another type would make numpy read and convert all of the column.
+            # With another type, numpy would read and convert the whole column.
             ends = np.array([first, last]).astype(columns[0].dtype)
             within = slice(*np.searchsorted(columns[0], ends).tolist())
             pieces.append([np.array(column[within]) for column in columns])  # copies: no run stays mapped
@@ -135,9 +136,9 @@ def write_level(runner: Runner, stage: str, runs: list[Any], level: Level) -> np
 
     Notes
     -----
-    The group-by of Dask would spread the arcs of a unit over all partitions, and its shuffle keeps its state on workers and
-    takes several times the memory: of two workers of 1 GiB both died, again and again, over four million arcs at a time. Here
-    a task holds one run or one block, and everything else is in files.
+    The group-by of Dask would spread the arcs of a unit over all partitions, and its shuffle keeps state on the workers and
+    takes several times the memory: two workers of 1 GiB died repeatedly with four million arcs at a time. Here a task
+    holds one run or one block, and everything else is in files.
     """
     level.folder.mkdir(parents=True, exist_ok=True)
     runner.compute(f"{stage}, sort", runs)

@@ -1,4 +1,4 @@
-"""Nearest neighbours of points in blocks on disk: a task holds one block, and goes through all of them."""
+"""Nearest neighbours of points in blocks on disk: a task keeps one block in memory, and reads all others in turn."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Lists = tuple[np.ndarray, np.ndarray]  # distances and neighbours, nearest first
 
 
 def find_arcs(runner: Runner, blocks: PointBlocks, k: int, arcs: Level, search: str) -> tuple[np.ndarray, float]:
-    """Write a run of arcs for each block, from its points to their k nearest, in the order of their smaller ends.
+    """Write a run of arcs for each block, from its points to their k nearest neighbours, sorted by smaller ends.
 
     Parameters
     ----------
@@ -43,13 +43,13 @@ def find_arcs(runner: Runner, blocks: PointBlocks, k: int, arcs: Level, search: 
     scales, queries, distances = (np.concatenate(column) for column in zip(*found, strict=True))
     if search == "exact":
         return scales, 1.0
-    # One of the k + 1 nearest is the point itself. A neighbour no farther than the true k-th one is a true neighbour.
+    # One of the k + 1 nearest is the point itself. Neighbours at most as far as the true k-th one are true neighbours.
     true = np.hstack(runner.map("recall", _true_distances, [(blocks, number, queries, k + 1) for number in numbers]))
     return scales, float((distances <= np.sort(true, axis=1)[:, k : k + 1]).mean())
 
 
 def _rows_in_blocks(blocks: PointBlocks, sample: np.ndarray) -> list[np.ndarray]:
-    """For each block, the places in it of the points that are in a sorted sample."""
+    """For each block, the positions in it of a sorted sample of all points."""
     ends = np.searchsorted(sample, blocks.starts)
     return [sample[ends[number] : ends[number + 1]] - start for number, start in enumerate(blocks.starts[:-1])]
 
@@ -73,12 +73,12 @@ def _true_distances(blocks: PointBlocks, number: int, queries: np.ndarray, k: in
 
 
 def _nearest(blocks: PointBlocks, number: int, points: np.ndarray, k: int, search: str) -> Lists:
-    """The k nearest of all points to those of a block, the smaller number first among equals."""
+    """The k nearest neighbours of a block's points among all points; at equal distance, smaller numbers come first."""
     lists = _nearest_in(blocks, number, points, k, search, own=True)
     for other in range(len(blocks)):
         if other == number:
             continue
-        # Neighbours in the own block say how near those of others must be.
+        # Neighbours found so far bound the distance of those in other blocks.
         within = lists[0][:, -1] if lists[0].shape[1] == k else None
         found = _nearest_in(blocks, other, points, k, search, own=False, within=within)
         distances, neighbors = (np.hstack(pair) for pair in zip(lists, found, strict=True))
@@ -99,8 +99,8 @@ def _nearest_in(
 ) -> Lists:
     """Distances and numbers of the k nearest points of a block, or of all its points if they are fewer.
 
-    With `own` the queries are the block, and none is its own neighbour. Of neighbours beyond `within` some may be
-    missing, with infinite distances in their place.
+    With `own` the queries are the block, and no point is its own neighbour. Some neighbours beyond `within` may be
+    missing, with infinite distances instead.
     """
     k = min(k, blocks.size_of(other) - own)
     if k == 0:
@@ -126,6 +126,6 @@ def _index_file(blocks: PointBlocks, number: int) -> Path:
 
 
 def _save_index(blocks: PointBlocks, number: int) -> None:
-    """Keep an approximate index over a block: to train it takes about as long as to search in it."""
+    """Save an approximate index of a block: training it takes about as long as searching it."""
     with written_whole(_index_file(blocks, number)) as stream:
         pickle.dump(make_index(blocks.read(number), "approximate"), stream, protocol=5)

@@ -24,8 +24,18 @@ from tightcut.utils.extras import required
 from tightcut.utils.validation import check_choice, check_count
 
 SEARCHES = ("auto", "exact", "approximate")
-EXACT_WORK = 1e15  # n^2 d up to which "auto" is exact: an hour or two of one core
-MOST_POINTS, MOST_COORDINATES = 250_000, 1 << 25  # of a block by default
+
+
+@dataclass(frozen=True)
+class NeighborLimits:
+    """What "auto" stands for, and the default size of a block, limited by time and memory."""
+
+    exact_work: float = 1e15  # n^2 d up to which "auto" is exact: an hour or two of one core
+    block_points: int = 250_000  # lists of ten neighbours take 40 MB
+    block_coordinates: int = 1 << 25  # 256 MB in double precision
+
+
+LIMITS = NeighborLimits()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,8 +48,8 @@ class NeighborEdges:
         Parquet files with the columns i, j and weight: every edge once, with i < j. `cluster_graph` takes it.
     n_points, n_edges : int
     recall : float
-        The share of the true neighbours among those found: 1 for an exact search, otherwise measured on a random
-        sample of 500 points.
+        The share of true neighbours that was found: 1 for an exact search, otherwise measured on a random sample of 500
+        points.
     """
 
     folder: Path
@@ -71,7 +81,7 @@ def knn_edges(
     partition_size: int | None = None,
     progress: Progress | None = None,
 ) -> NeighborEdges:
-    """The edges of `knn_affinity` for points that fit into no machine's memory, found on the workers of a Dask cluster.
+    """The edges of `knn_affinity` for points that exceed the memory of any machine, on the workers of a Dask cluster.
 
     Parameters
     ----------
@@ -79,22 +89,22 @@ def knn_edges(
         One row per point, in partitions; or a folder of Parquet files whose columns are the features. Points are numbered
         0, ..., n - 1 in the order of the rows.
     folder : path
-        Where to write the edges; all workers must see it. It is made if it does not exist, and must be empty if it does.
-        During the work it also holds the points and twice the edges.
+        A new or empty folder for the edges, which all workers see. Until the end it also holds the points and twice the
+        edges.
     n_neighbors : int, default=10
     metric : {"euclidean", "cosine"}, default="euclidean"
     neighbors : {"auto", "exact", "approximate"}, default="auto"
-        "exact" compares every partition with every other, as `knn_affinity` would search among them: it takes time
-        O(n^2 d) with many features d. "approximate" looks into a part of each partition, by the extra `tightcut[faiss]`,
-        and `NeighborEdges.recall` says how many of the true neighbours that finds. "auto" is exact up to n^2 d = 10^15.
+        "exact" compares every partition with every other, in time O(n^2 d) with many features d. "approximate" searches a
+        part of each partition, with the extra `tightcut[faiss]`, and `NeighborEdges.recall` is the share of true
+        neighbours that it finds. "auto" is exact up to n^2 d = 10^15.
     symmetrize : {"maximum", "mean"}, default="maximum"
     connect : bool, default=True
         Join the components of a disconnected graph by their shortest links, with a warning.
     client : distributed.Client, optional
-        By default the current one; threads of this process, if there is none.
+        By default the current one or, if there is none, threads of this process.
     partition_size : int, optional
-        Points that a task compares at a time with as many others: larger partitions are split, smaller ones put together.
-        By default 250,000 points, or 2^25 coordinates if these are fewer. It does not change the exact edges.
+        A task compares this many points with as many others: larger partitions are split, smaller ones merged. By default
+        250,000 points, or 2^25 coordinates if these are fewer. It does not affect exact edges.
     progress : callable, optional
         Called with (stage, done, total, cut).
 
@@ -109,9 +119,9 @@ def knn_edges(
 
     Notes
     -----
-    Points are kept in blocks on disk. A task holds one block and goes through all others; its lists of neighbours become
-    runs of arcs, which are collected by their smaller ends, so that the two weights of a pair meet. Components, and
-    bridges if there are several, are found by the process that calls, which reads the points from a file.
+    Points are kept in blocks on disk. A task holds one block and reads all others in turn; its lists of neighbours become
+    runs of arcs, which are collected by their smaller ends: that brings both weights of a pair together. Components, and
+    bridges between them, are found by the calling process, which reads the points from a file.
 
     Examples
     --------
@@ -131,7 +141,7 @@ def knn_edges(
     runner = Runner(find_client(client), progress)
     parts, n_features = read_points(points)
     if partition_size is None:
-        partition_size = min(MOST_POINTS, max(1, MOST_COORDINATES // max(n_features, 1)))
+        partition_size = min(LIMITS.block_points, max(1, LIMITS.block_coordinates // max(n_features, 1)))
     check_count("partition_size", partition_size, 1)
     target = _empty_folder(folder)
     with temporary_folder(".tightcut-", target) as place:
@@ -160,15 +170,15 @@ def _empty_folder(folder: str | Path) -> Path:
 
 
 def _search(neighbors: str, n: int, n_features: int) -> str:
-    """The search for n points, "exact" or "approximate"; an error if that needs what is not installed."""
-    if neighbors == "exact" or (neighbors == "auto" and float(n) ** 2 * n_features <= EXACT_WORK):
+    """The search for n points, "exact" or "approximate"; an error if its package is not installed."""
+    if neighbors == "exact" or (neighbors == "auto" and float(n) ** 2 * n_features <= LIMITS.exact_work):
         return "exact"
     required("faiss", f'neighbors="{neighbors}" is approximate for {n:,} points of {n_features} features and', "faiss")
     return "approximate"
 
 
 def _write_edges(arcs: Level, number: int, symmetrize: str) -> int:
-    """Write the edges whose smaller ends are in a block, each once; returns how many there are."""
+    """Write the edges whose smaller ends are in a block, each once; returns their number."""
     i, j, weight = arcs.collect(arcs.n_blocks, *arcs.starts[number : number + 2].tolist())
     order = np.lexsort((j, i))
     i, j, weight = i[order], j[order], weight[order]
@@ -189,7 +199,7 @@ def _write_table(file: Path, *columns: np.ndarray) -> None:
 
 
 def _connect(blocks: PointBlocks, arcs: Level, scales: np.ndarray) -> int:
-    """Write the bridges between components, if there are several; returns how many."""
+    """Write bridges between components, if there are several; returns their number."""
     labels = _components(arcs, blocks.n_points)
     if not labels.any():
         return 0
@@ -201,7 +211,7 @@ def _connect(blocks: PointBlocks, arcs: Level, scales: np.ndarray) -> int:
 
 
 def _components(arcs: Level, n: int) -> np.ndarray:
-    """The component of each point, from one file of edges after the other."""
+    """The component of each point, from the files of edges one after the other."""
     import pandas as pd
 
     labels, count = np.arange(n, dtype=np.int32), n

@@ -1,4 +1,4 @@
-"""Points as they are given, in partitions: checked, and kept on disk in blocks that a task compares at a time."""
+"""Points from the caller, in partitions: checked, and saved in blocks of the size that a task compares at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tightcut.neighbors.points import apply_metric, check_points
 
 @dataclass(frozen=True, eq=False)
 class PointBlocks:
-    """Points on disk, in the form whose euclidean distances count.
+    """Points on disk, transformed for euclidean distances.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class PointBlocks:
         return int(self.starts[number + 1] - self.starts[number])
 
     def map_all(self) -> np.ndarray:
-        """All points as one array in a file that is mapped into memory."""
+        """All points as one array, mapped into memory from a file."""
         first = self.read(0)
         whole = np.lib.format.open_memmap(
             self.folder / "all.npy", "w+", dtype=first.dtype, shape=(self.n_points, first.shape[1])
@@ -57,7 +57,7 @@ class PointBlocks:
 
 
 def read_points(points: Any) -> tuple[list[Any], int]:
-    """Delayed partitions of a Dask array, of a Dask data frame or of a folder of Parquet files; and how many columns."""
+    """Delayed partitions of a Dask array, a Dask data frame or a folder of Parquet files, and the number of columns."""
     import dask.array as da
     import dask.dataframe as dd
 
@@ -79,7 +79,7 @@ def read_points(points: Any) -> tuple[list[Any], int]:
 
 
 def save_points(runner: Runner, parts: list[Any], metric: str, size: int, folder: Path) -> PointBlocks:
-    """Check the partitions, and keep them in blocks of at most `size` points; small partitions share a block."""
+    """Check the partitions, and save them in blocks of at most `size` points; small partitions share a block."""
     import dask
 
     folder.mkdir()

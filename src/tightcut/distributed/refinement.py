@@ -1,13 +1,13 @@
-"""Labels carried back from level to level, and refined on the way, block by block with what borders on each.
+"""Parallel refinement of labels (Jet moves), on every level as they are carried back.
 
-A sweep takes three passes over the arcs. Every unit names the move that lowers the cut most if all others stay; then looks
-again, as if all better moves had been made; and the moves that still gain are made and measured. A sweep that did not lower
-the cut is undone, and half as many moves are tried. No step depends on how the graph is cut into blocks.
+A sweep takes three passes over the arcs. First every unit proposes the move that lowers the cut most if all others stay;
+then it reconsiders as if all better moves had been made; and the moves that still gain are made and measured. A sweep
+that does not lower the cut is undone, and half as many moves are tried. No step depends on the division into blocks.
 
-At the end `free_borders` makes a second search possible, of the borders between clusters at full resolution. Coarse units
-lose what a border can gain from single vertices, and moves of one vertex at a time find only part of it. The units whose edges
-leave their clusters most, and what is near them, stay what they are, and the inside of every cluster becomes one unit: a
-graph small enough for the ordinary search, which starts from the clustering there is.
+At the end `free_borders` prepares a second search, of the borders between clusters at full resolution: coarse units
+cannot move single vertices, and moves of one vertex at a time find only part of the possible gain. The units with most
+edge weight leaving their clusters, and units near them, stay separate, and the inside of every cluster becomes one unit:
+a graph small enough for the ordinary search, which starts from the present clustering.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from tightcut.problem import Constraints
 
 @dataclass(frozen=True)
 class SweepLimits:
-    """When the refinement of a level ends."""
+    """When the refinement of a level ends; `benchmarks/results/distributed.md` has the cuts that follow."""
 
     sweeps: int = 12
     gain: float = 1e-4  # of the cut: a sweep that gains less is the last
-    share: float = 0.1  # of the moves: fewer are not tried
+    share: float = 0.1  # of the moves: the smallest share that is tried
 
 
 LIMITS = SweepLimits()
@@ -37,14 +37,14 @@ BORDERS = "borders"  # the stage of the second search
 
 
 def measure(runner: Runner, stage: str, level: Level, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The edge weight that leaves each cluster, and its vertex weight; keeps the labels with the level."""
+    """The edge weight that leaves each cluster, and its vertex weight; saves the labels with the level."""
     level.save(labels=labels)
     leaving = np.sum(runner.map(stage, _leaving, [(level, block, k) for block in range(level.n_blocks)]), axis=0)
     return leaving, np.bincount(labels, level.array("vertex_weights"), k)
 
 
 def refine(runner: Runner, stage: str, level: Level, labels: np.ndarray, k: int) -> tuple[np.ndarray, float]:
-    """Labels of at most the same cut, and the cut."""
+    """Labels with the same cut or a smaller one, and the cut."""
     best = labels.astype(np.int32)
     totals = measure(runner, stage, level, best, k)
     cut, share = _cut(totals), 1.0
@@ -67,7 +67,7 @@ def refine(runner: Runner, stage: str, level: Level, labels: np.ndarray, k: int)
 def _sweep(
     runner: Runner, stage: str, level: Level, labels: np.ndarray, totals: tuple[np.ndarray, np.ndarray], share: float
 ) -> np.ndarray | None:
-    """The labels after a share of the moves that gain, the best first; None if there is none."""
+    """The labels after a share of the improving moves, the best first; None if no move improves."""
     cut, blocks = _cut(totals), [(level, block, *totals) for block in range(level.n_blocks)]
     found = runner.map(stage, _best_moves, blocks, cut)
     wanted, change = (np.concatenate([pair[column] for pair in found]) for column in (0, 1))
@@ -108,7 +108,7 @@ def _confirmed_moves(level: Level, number: int, leaving: np.ndarray, volume: np.
 def free_borders(
     runner: Runner, level: Level, labels: np.ndarray, cannot_link: np.ndarray, n_units: int, size: int, cut: float
 ) -> tuple[Level, np.ndarray]:
-    """The graph of the borders and the insides, and its cannot-links; the array `unit` of the level says what is where.
+    """The graph of borders and insides, and its cannot-links; the array `unit` of the level maps units to its vertices.
 
     Parameters
     ----------
@@ -117,11 +117,11 @@ def free_borders(
     cannot_link : ndarray of shape (m, 2)
         Pairs of units of the level.
     n_units : int
-        How many units there may be.
+        The largest number of units.
     size : int
         Arcs of a block.
     cut : float
-        For the progress.
+        Reported as progress.
     """
     blocks = [(level, block) for block in range(level.n_blocks)]
     level.save(labels=labels)

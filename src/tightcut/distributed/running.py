@@ -1,7 +1,7 @@
-"""Where tasks run: on the workers of a Dask client, or in threads of this process.
+"""Running tasks, on the workers of a Dask client or in threads of this process.
 
-Tasks read files, write files atomically and return small arrays. Workers keep no other state, so the tasks of one that dies
-are run again by others.
+Tasks read files, write files atomically and return small arrays. Workers keep no other state, so if one dies, others run
+its tasks again.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from tightcut.exceptions import TightcutError
 from tightcut.utils.extras import required
 
 Progress = Callable[[str, int, int, float], None]
-RETRIES = 3  # of a task whose worker has died
-ATTEMPTS, PAUSE = 50, 0.1  # to remove a folder, and seconds between them
+RETRIES = 3  # of a task whose worker died
+ATTEMPTS, PAUSE = 50, 0.1  # attempts to remove a folder, and seconds between them
 
 
 class LostWorkersError(TightcutError, RuntimeError):
@@ -31,7 +31,7 @@ class LostWorkersError(TightcutError, RuntimeError):
 
 @dataclass(frozen=True, eq=False)
 class Runner:
-    """Runs tasks and says how many are done.
+    """Runs tasks and reports progress.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Runner:
     def map(
         self, stage: str, function: Callable[..., Any], arguments: Sequence[tuple], best: float = float("inf")
     ) -> list[Any]:
-        """What the function returns for each tuple of arguments, in their order."""
+        """The results of the function for each tuple of arguments, in order."""
         import dask
 
         name = "tightcut-" + stage.replace(",", "").replace(" ", "-")
@@ -55,7 +55,7 @@ class Runner:
         return self.compute(stage, [task(*values, dask_key_name=f"{name}-{uuid4().hex}") for values in arguments], best)
 
     def compute(self, stage: str, tasks: Sequence[Any], best: float = float("inf")) -> list[Any]:
-        """The values of delayed objects of one graph, in their order."""
+        """The values of delayed objects, in order."""
         import dask
 
         self.report(stage, 0, len(tasks), best)
@@ -85,7 +85,7 @@ class Runner:
             self.progress(stage, done, total, best)
 
     def check_folder(self, folder: Path) -> None:
-        """An error unless every worker sees the folder."""
+        """Raise unless every worker sees the folder."""
         if self.client is None:
             return
         seen = self.client.run(os.path.isdir, str(folder))
@@ -96,19 +96,19 @@ class Runner:
         blind = sorted(worker for worker, sees in seen.items() if not sees)
         if blind:
             raise ValueError(
-                f"The worker {blind[0]} does not see {folder}, where the levels of the graph are kept. Pass folder=, a "
+                f"The worker {blind[0]} does not see {folder}, which holds the levels of the graph. Pass folder=, a "
                 "directory that all workers share."
             )
 
 
 @contextmanager
 def temporary_folder(prefix: str, folder: str | Path | None) -> Iterator[Path]:
-    """A new folder within the given one, or among the temporary ones; gone in the end.
+    """A new folder in the given one or among temporary files, removed at the end.
 
-    Where a task has failed, others that had begun may still write into it, so it may take more than one attempt.
+    If a task failed, others may still be writing into the folder, and it may take several attempts to remove it.
     """
     if folder is not None and not Path(folder).is_dir():
-        raise ValueError(f"folder={str(folder)!r} is not a folder; make one that all workers see.")
+        raise ValueError(f"folder={str(folder)!r} is not a folder; create one that all workers see.")
     place = Path(mkdtemp(prefix=prefix, dir=folder)).resolve()
     try:
         yield place
@@ -122,7 +122,7 @@ def temporary_folder(prefix: str, folder: str | Path | None) -> Iterator[Path]:
 
 @contextmanager
 def written_whole(file: Path) -> Iterator[IO[bytes]]:
-    """A stream to a file that appears once all is written, also where two workers write the same file."""
+    """A stream to a file that appears when all is written, even if two workers write the same file."""
     unfinished = file.with_name(uuid4().hex)
     with unfinished.open("wb") as stream:
         yield stream
@@ -139,7 +139,7 @@ def read_parquet(path: str | Path) -> Any:
 
 
 def find_client(client: Any) -> Any:
-    """The given client, else the one that is current in this process, else None; an error that names the extra."""
+    """The given client, else the current one of this process, else None; a missing package is an error."""
     required("dask.dataframe", "tightcut.distributed", "dask")
     distributed = required("distributed", "tightcut.distributed", "dask")
     if client is None:
@@ -149,6 +149,6 @@ def find_client(client: Any) -> Any:
             return None
     if not isinstance(client, distributed.Client):
         raise TypeError(
-            f"client must be a distributed.Client, not {type(client).__name__}: distributed.Client(ADDRESS) makes one."
+            f"client must be a distributed.Client, not {type(client).__name__}: create one by distributed.Client(ADDRESS)."
         )
     return client

@@ -4,9 +4,9 @@
 pairs, `read_table` any table; `atomic_writer` writes a file whole or not at all.
 """
 
+from tightcut.files.content import Data, DataOptions
 from tightcut.files.data import read_data
 from tightcut.files.errors import InputError
-from tightcut.files.features import Data, DataOptions
 from tightcut.files.large import open_points
 from tightcut.files.pairs import Judgements, read_pairs
 from tightcut.files.tables import Table, TableOptions, read_table

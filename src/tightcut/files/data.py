@@ -5,8 +5,9 @@
 | tables: CSV, Parquet, Excel, ... (`tightcut.files.formats`) | one row each | header begins with source,target |
 | NPY | array of shape (n, d) | with ``graph=True``, a square matrix of similarities |
 | NPZ | array X; further arrays of length n are columns | as saved by `scipy.sparse.save_npz` |
-| H5AD | X, or the embedding named behind ``::`` | |
-| MTX | | always |
+| H5AD | X, or the embedding named behind ``::`` | the graph named behind ``::`` |
+| MTX, GraphML, GML | | always |
+| folder of pictures | one row each, of their light, edges and colours | |
 
 Any of them may be packed (.gz, .zst) or come from standard input, ``-``. NPY and Parquet files of a gigabyte or more are
 taken as points that stay in the file (`tightcut.files.large`).
@@ -23,17 +24,28 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
+from tightcut.features.pictures import picture_files
 from tightcut.files import large
 from tightcut.files.arrays import read_npy, read_npz, read_sparse
+from tightcut.files.content import Data, DataOptions, row_numbers
 from tightcut.files.errors import InputError
-from tightcut.files.features import Data, DataOptions, id_column, read_points, row_numbers
+from tightcut.files.features import id_column, read_points
 from tightcut.files.formats import PARQUET, READERS, TABLES, open_parquet, read_parquet
-from tightcut.files.graphs import checked_affinity, names_edges, names_weights, read_edges, read_matrix_market
+from tightcut.files.graphs import (
+    GRAPH_FILES,
+    checked_affinity,
+    names_edges,
+    names_weights,
+    read_edges,
+    read_graph_file,
+    read_matrix_market,
+)
 from tightcut.files.h5ad import CELL, read_h5ad
+from tightcut.files.raw import read_pictures
 from tightcut.files.sources import DataFile, check_readable
 from tightcut.files.tables import Table, read_table
 
-KINDS = f"NPY, NPZ, MTX, H5AD, {TABLES}"
+KINDS = f"NPY, NPZ, MTX, GraphML, GML, H5AD, {TABLES}"
 
 
 def read_data(path: str | Path | DataFile, options: DataOptions | None = None) -> Data:
@@ -52,8 +64,15 @@ def read_data(path: str | Path | DataFile, options: DataOptions | None = None) -
     (['rose', 'lily'], ('length', 'width'), [[5.1, 3.5], [4.9, 3.0]])
     """
     source, options = DataFile.of(path), options or DataOptions()
+    if source.path.is_dir() and picture_files(source.path):
+        return _from_folder(source, options)
     check_readable(source)
+    if options.embed is not None and not options.text:
+        raise InputError(
+            f"{source}: --embed is for texts and for folders of pictures; name the columns of texts: --text COL"
+        )
     readers = {".npy": _from_npy, ".npz": _from_npz, ".mtx": _from_mtx, ".h5ad": _from_h5ad}
+    readers |= dict.fromkeys(GRAPH_FILES, _from_graph_file)
     reader = readers.get(source.suffix, _from_table if source.suffix in READERS else None)
     if reader is None:
         from tightcut.fitted.archive import SUFFIX
@@ -80,10 +99,19 @@ def _square(data: Data) -> Data:
     return data
 
 
+def _from_folder(source: DataFile, options: DataOptions) -> Data:
+    _refuse_columns(options, f"{source} is a folder of pictures, which has no columns; leave out")
+    if options.graph or options.distances:
+        raise InputError(
+            f"{source} is a folder of pictures; leave out {'--graph' if options.graph else '--metric precomputed'}."
+        )
+    return read_pictures(source, options)
+
+
 def _stays_in_its_file(source: DataFile, options: DataOptions) -> bool:
     """Whether a file holds points, and many."""
     kept = source.is_plain_file and source.suffix in {".npy", *PARQUET}
-    if not kept or options.graph or options.encode or options.missing != "error":
+    if not kept or options.graph or options.encode or options.text or options.missing != "error":
         return False
     if source.path.stat().st_size < large.LARGE_FILE:
         return False
@@ -135,9 +163,20 @@ def _from_mtx(source: DataFile, options: DataOptions) -> Data:
 
 
 def _from_h5ad(source: DataFile, options: DataOptions) -> Data:
-    X, names, described, notes = read_h5ad(source)
-    data = _from_array(source, X, described, replace(options, id=options.id or CELL), names)
-    return replace(data, notes=(*notes, *data.notes))
+    found, options = read_h5ad(source), replace(options, id=options.id or CELL)
+    if found.points is not None:
+        data = _from_array(source, found.points, dict(found.described), options, found.features)
+        return replace(data, notes=(*found.notes, *data.notes))
+    _refuse_columns(replace(options, id=None, labels=None), f"{source} is a graph; leave out")
+    affinity = checked_affinity(source, found.graph)
+    table = Table(source, tuple(found.described), tuple(found.described.values()))
+    named = read_points(table, replace(options, features=False))
+    return replace(named, affinity=affinity, columns=())
+
+
+def _from_graph_file(source: DataFile, options: DataOptions) -> Data:
+    affinity, names = read_graph_file(source)
+    return _graph(source, checked_affinity(source, affinity), options, names)
 
 
 def _from_npz(source: DataFile, options: DataOptions) -> Data:
@@ -202,7 +241,7 @@ def _graph(
 
 
 def _refuse_columns(options: DataOptions, message: str) -> None:
-    names = ("id", "labels", "columns", "drop", "encode")
+    names = ("id", "labels", "columns", "drop", "encode", "text")
     used = {f"--{name}": getattr(options, name) for name in names} | {"--missing": options.missing != "error"}
     for option, value in used.items():
         if value:

@@ -6,18 +6,16 @@ Numbers are taken as they are; categories become columns of 0 and 1.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import compress
-from typing import Any
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
-import scipy.sparse as sp
 
 from tightcut.files.cells import is_missing, is_unknown_class
+from tightcut.files.content import Data, DataOptions, row_numbers, without_rows
 from tightcut.files.errors import InputError, listed
-from tightcut.files.sources import DataFile
-from tightcut.files.tables import SUGGESTIONS, Table, TableOptions
+from tightcut.files.raw import with_texts
+from tightcut.files.tables import Table
 from tightcut.utils.display import counted
 from tightcut.utils.validation import check_choice
 
@@ -30,99 +28,6 @@ CLASS_NAMES = frozenset({
 })  # fmt: skip
 MOST_CLASSES = 50
 ROWS_EXAMINED = 100_000
-
-
-@dataclass(frozen=True, kw_only=True)
-class DataOptions(TableOptions):
-    """Which part of a file is what.
-
-    Parameters
-    ----------
-    id, labels : str, optional
-        Columns of identifiers and of known classes.
-    columns, drop : tuple of str
-        Features to use, or not to use; all if both are empty.
-    encode : tuple of str
-        Features that are categories: each value becomes a column of 0 and 1.
-    missing : {"error", "drop", "mean"}, default="error"
-        Refuse missing values, leave out their rows, or fill in the mean of the column.
-    graph : bool, optional
-        Whether the file is a graph; None looks.
-    distances : bool, default=False
-        Whether the file is a square matrix of distances, which become the `points`; a graph is refused.
-    features : bool, default=True
-        False reads identifiers and labels alone.
-    suggest : collection of str
-        Options that messages may suggest, of `tightcut.files.tables.SUGGESTIONS`: those that the command has.
-    header, decimal, asked_by
-        As in `TableOptions`.
-    """
-
-    id: str | None = None
-    labels: str | None = None
-    columns: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    encode: tuple[str, ...] = ()
-    missing: str = "error"
-    graph: bool | None = None
-    distances: bool = False
-    features: bool = True
-    suggest: Collection[str] = SUGGESTIONS
-
-
-@dataclass(frozen=True, eq=False)
-class Data:
-    """What a file holds: `points` or `affinity`, and a name for each row.
-
-    Parameters
-    ----------
-    path : DataFile
-    ids : list of str
-        Row numbers from 0, where the file has no identifiers.
-    id_name : str
-        Column they come from; "row" for row numbers, "vertex" for the ends of edges.
-    points : ndarray of shape (n, d), optional
-    affinity : csr_array of shape (n, n), optional
-    columns : tuple of str
-        Names of the features.
-    labels : list, optional
-        Known classes, None where unknown.
-    notes : tuple of str
-        How the file was understood, for the user.
-    left_out : dict of int to str
-        Rows of the file that were left out for missing values: position in the file, and identifier.
-    suspects : tuple of str
-        Features that look like the answer, such as a column of classes, and were not asked for by name.
-    """
-
-    path: DataFile
-    ids: list[str]
-    id_name: str = "row"
-    points: np.ndarray | None = None
-    affinity: sp.csr_array | None = None
-    columns: tuple[str, ...] = ()
-    labels: list[str | None] | None = None
-    notes: tuple[str, ...] = ()
-    left_out: dict[int, str] = field(default_factory=dict)
-    suspects: tuple[str, ...] = ()
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.ids)
-
-    @property
-    def is_graph(self) -> bool:
-        return self.affinity is not None
-
-    @property
-    def has_ids(self) -> bool:
-        return self.id_name != "row"
-
-    def in_file_order(self, values: Sequence[Any], absent: Any = "") -> Iterator[tuple[str, Any]]:
-        """Every row of the file with its identifier and value; `absent` for rows that were left out."""
-        rest = zip(self.ids, values, strict=True)
-        for place in range(self.n_rows + len(self.left_out)):
-            yield (self.left_out[place], absent) if place in self.left_out else next(rest)
 
 
 def read_points(
@@ -143,15 +48,17 @@ def read_points(
     named, taken, notes = id_column(table, options)
     if options.labels is not None:
         table.find(options.labels, "--labels")
-    chosen = _chosen_columns(table, options, {*taken, options.labels}, features)
+    chosen = [] if options.text else _chosen_columns(table, options, {*taken, options.labels}, features)
     ids = row_numbers(table.n_rows) if named is None else table.identifiers(named)
     labels = None if options.labels is None else _known_labels(table, options.labels)
     data = Data(table.path, ids, "row" if named is None else named, None, None, tuple(chosen), labels, notes)
     if not options.features:
         return data
+    if options.text:
+        return with_texts(data, table, options)
     if read is not None:
         return _with_suspects(replace(data, points=read(chosen)), options, ())
-    encode = _split_names(table, options.encode, "--encode")
+    encode = table.find_all(options.encode, "--encode")
     unused = [name for name in encode if name not in chosen]
     if unused:
         raise InputError(
@@ -196,16 +103,8 @@ def _without_missing(data: Data, missing: str) -> Data:
         return replace(data, points=np.where(absent, np.nanmean(points, axis=0), points), notes=(*data.notes, note))
     if rows.all():
         raise InputError(f"{data.path}: every row has a missing value; use --missing mean.")
-    kept = (~rows).tolist()
     note = f"Left out {rows.sum():,} of {len(rows):,} rows, which have missing values; they get no label."
-    return replace(
-        data,
-        points=points[~rows],
-        ids=list(compress(data.ids, kept)),
-        labels=None if data.labels is None else list(compress(data.labels, kept)),
-        left_out={row: data.ids[row] for row in np.flatnonzero(rows).tolist()},
-        notes=(*data.notes, note),
-    )
+    return without_rows(data, rows, note)
 
 
 def _indicators(
@@ -253,9 +152,9 @@ def _implied_id(table: Table) -> str | None:
 def _chosen_columns(
     table: Table, options: DataOptions, taken: set[str | None], features: Sequence[str] | None
 ) -> list[str]:
-    dropped = set(_split_names(table, options.drop, "--drop"))
+    dropped = set(table.find_all(options.drop, "--drop"))
     if options.columns:
-        chosen = _split_names(table, options.columns, "--columns")
+        chosen = table.find_all(options.columns, "--columns")
     else:
         chosen = [name for name in features or table.names if name not in taken]
     chosen = [name for name in chosen if name not in dropped]
@@ -290,22 +189,9 @@ def _with_suspects(data: Data, options: DataOptions, encode: Sequence[str]) -> D
     return replace(data, suspects=tuple(suspects), notes=(*data.notes, note))
 
 
-def _split_names(table: Table, given: tuple[str, ...], option: str) -> list[str]:
-    """Column names, given one by one or separated by commas."""
-    names = []
-    for text in given:
-        parts = [text] if text in table.names else [part.strip() for part in text.split(",")]
-        names += [table.find(part, option) for part in parts]
-    return list(dict.fromkeys(names))
-
-
 def _known_labels(table: Table, name: str) -> list[str | None]:
     texts = table.texts(name)
     labels = [None if is_unknown_class(text) else text for text in texts]
     if all(label is None for label in labels):
         raise InputError(f"{table.path}, column {name!r}: no row has a label; leave out --labels.")
     return labels
-
-
-def row_numbers(count: int) -> list[str]:
-    return list(map(str, range(count)))

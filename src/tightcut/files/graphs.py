@@ -9,12 +9,15 @@ import scipy.sparse as sp
 
 from tightcut.files.cells import is_number, is_whole
 from tightcut.files.errors import InputError, parsing
+from tightcut.files.formats import reader
 from tightcut.files.sources import DataFile
 from tightcut.files.tables import Table, names_columns
+from tightcut.problem.graph_objects import graph_matrix
 from tightcut.problem.pairs import pair_keys
 
 END_NAMES = (("source", "target"), ("from", "to"), ("src", "dst"))
 WEIGHT_NAMES = ("weight", "similarity", "affinity")
+GRAPH_FILES = {".graphml": ("read_graphml", "GraphML"), ".gml": ("read_gml", "GML")}  # and what networkx reads them by
 MANY_VERTICES, MOST_ISOLATED = 1_000_000, 100  # beyond both, a graph without edges is a damaged file
 
 
@@ -48,6 +51,23 @@ def read_edges(table: Table) -> tuple[sp.csr_array, list[str]]:
     edge = low != high
     upper = sp.csr_array((weights[chosen][edge], (low[edge], high[edge])), shape=(n, n))
     return sp.csr_array(upper + upper.T), names
+
+
+def read_graph_file(source: DataFile) -> tuple[sp.csr_array, list[str]]:
+    """A GraphML or GML file, and the names of its vertices: their attribute name or label, or what the file calls them."""
+    networkx = reader(source, "networkx", "graphs")
+    read, kind = GRAPH_FILES[source.suffix]
+    with parsing(source, f"a {kind} file"):
+        graph = getattr(networkx, read)(source.open(), **({"label": None} if kind == "GML" else {}))
+        try:
+            matrix = graph_matrix(graph)
+        except ValueError as error:
+            raise InputError(f"{source}: {error}") from None
+        for attribute in ("name", "label"):
+            names = [str(name) for _, name in graph.nodes(data=attribute) if name is not None]
+            if len(set(names)) == len(graph):
+                return matrix, names
+        return matrix, list(map(str, graph))
 
 
 def read_matrix_market(source: DataFile) -> sp.csr_array:

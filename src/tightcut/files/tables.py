@@ -25,7 +25,7 @@ from tightcut.utils.validation import did_you_mean
 COLUMNS_SHOWN = 6
 NUMBERED = 4  # columns named 0, 1, 2, ... that make a header; fewer may be an edge or a point
 # What messages about cells may suggest: the options that a command has.
-SUGGESTIONS = frozenset({"drop", "encode", "missing drop", "missing mean", "decimal"})
+SUGGESTIONS = frozenset({"drop", "encode", "missing drop", "missing mean", "decimal", "text"})
 
 
 @dataclass(frozen=True)
@@ -110,6 +110,14 @@ class Table:
             hint = " Separate cells by commas, semicolons, tabs or bars."
         reason = self.options.asked_by.get(option, f" ({option})")
         raise InputError(f"{self.path} has no column {name!r}{reason}; its {kind} are {listed(self.names)}.{hint}")
+
+    def find_all(self, given: Iterable[str], option: str) -> list[str]:
+        """Names of columns, given one by one or separated by commas."""
+        names = []
+        for text in given:
+            parts = [text] if text in self.names else [part.strip() for part in text.split(",")]
+            names += [self.find(part, option) for part in parts]
+        return list(dict.fromkeys(names))
 
     def texts(self, name: str) -> list[str]:
         """A column as stripped text; missing values of typed columns are empty."""
@@ -304,8 +312,8 @@ def _advice(leave: str, names: list[str], suggest: Collection[str], *, encode: b
         f"{leave} {'the column' if one else 'these columns'} out: --drop {together}; or, if {'it' if one else 'one'} names "
         f"the rows: --id {shlex.quote(names[0])}"
     )
-    return (
-        f"{text}; or, for categories, make a column of 0 and 1 of each value: --encode {together}"
-        if encode and "encode" in suggest
-        else text
-    )
+    if encode and "encode" in suggest:
+        text += f"; or, for categories, make a column of 0 and 1 of each value: --encode {together}"
+    if encode and "text" in suggest:
+        text += f"; or, to cluster by what {'it says' if one else 'they say'}: --text {together}"
+    return text

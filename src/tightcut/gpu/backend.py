@@ -47,5 +47,5 @@ class DeviceBackend:
         merged, _ = contract(weights, send(labels, self.device).long(), m)
         return Graph(merged.to_scipy(), np.bincount(labels, graph.vertex_weights, m))
 
-    def inner(self, weights: sp.csr_array, vertex_weights: np.ndarray) -> DeviceFistaProx:
-        return DeviceFistaProx(weights, vertex_weights, device=self.device)
+    def inner(self, weights: sp.csr_array, vertex_weights: np.ndarray, tolerance: float = 1e-10) -> DeviceFistaProx:
+        return DeviceFistaProx(weights, vertex_weights, tolerance, device=self.device)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from tightcut.neighbors.points import alike_blocks
 from tightcut.problem.graph import enlarged, without_diagonal
 
 LARGEST = 30  # edges kept from each point
@@ -134,16 +135,20 @@ def _walk(start: sp.csr_array, step: sp.csr_array, steps: int) -> sp.csr_array:
 def largest_of_each_row(matrix: sp.csr_array, count: int) -> sp.csr_array:
     """The `count` largest entries of each row; of equal entries the first ones."""
     lengths = np.diff(matrix.indptr)
-    if lengths.max(initial=0) <= count:
+    longer = np.flatnonzero(lengths > count)
+    if len(longer) == 0:
         return matrix
     matrix.sort_indices()
     kept = np.ones(matrix.nnz, dtype=bool)
-    for row in np.flatnonzero(lengths > count):
-        start, stop = matrix.indptr[row], matrix.indptr[row + 1]
-        data = matrix.data[start:stop]
-        smallest = np.partition(data, len(data) - count)[len(data) - count]
-        kept[start:stop] = data >= smallest
-        ties = np.flatnonzero(data == smallest)
-        kept[start + ties[count - np.count_nonzero(data > smallest) :]] = False
+    for rows in alike_blocks(lengths, longer):
+        width = lengths[rows[0]]
+        inside = np.arange(width) < lengths[rows, None]
+        places = (matrix.indptr[rows, None] + np.arange(width))[inside]
+        entries = np.full(inside.shape, -np.inf)
+        entries[inside] = matrix.data[places]
+        smallest = np.partition(entries, width - count, axis=1)[:, [width - count]]
+        larger, ties = entries > smallest, entries == smallest
+        room = count - np.count_nonzero(larger, axis=1, keepdims=True)
+        kept[places] = (larger | (ties & (np.cumsum(ties, axis=1) <= room)))[inside]
     indptr = np.append(0, np.cumsum(kept))[matrix.indptr]
     return sp.csr_array((matrix.data[kept], matrix.indices[kept], indptr), shape=matrix.shape)

@@ -1,7 +1,7 @@
-"""The pairs that sets imply: those that follow from constraints, those within sets, and those between two sets.
+"""Implied pairs: those that follow from constraints, those within sets, and those between two sets.
 
 Must-links are transitive, and a cannot-link between two must-linked sets separates all their points, whatever the number
-of clusters. No Python loop goes over pairs.
+of clusters. There is no Python loop over pairs.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tightcut.problem.pairs import merge_pairs
+from tightcut.utils.codes import ranges
 
 MAX_PAIRS = 50_000_000  # 800 MB
 
@@ -47,7 +48,7 @@ def implied_pairs(
     check_pair_count(
         count_within(sizes) + int((sizes[left] * sizes[right]).sum()),
         "The closure of these constraints",
-        "The constraints without closure say the same thing.",
+        "The constraints without closure mean the same.",
     )
     together = pairs_within(members, sizes)
     apart, source = pairs_between(members, sizes, left, right)
@@ -76,10 +77,8 @@ def pairs_within(members: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     >>> pairs_within(np.array([4, 5, 6, 0, 1]), np.array([3, 2])).tolist()
     [[4, 5], [4, 6], [5, 6], [0, 1]]
     """
-    ends = np.repeat(np.cumsum(sizes), sizes)
-    following = ends - 1 - np.arange(len(members))
-    first = np.repeat(np.arange(len(members)), following)
-    second = first + 1 + _rank_in_run(following)
+    following = np.arange(1, len(members) + 1)
+    first, second = ranges(following, np.repeat(np.cumsum(sizes), sizes) - following)
     return np.stack([members[first], members[second]], axis=1)
 
 
@@ -97,13 +96,7 @@ def pairs_between(
     ([[4, 0], [4, 1], [5, 0], [5, 1]], [0, 0, 0, 0])
     """
     starts = np.cumsum(sizes) - sizes
-    lengths = sizes[left] * sizes[right]
-    source = np.repeat(np.arange(len(left)), lengths)
-    row, column = np.divmod(_rank_in_run(lengths), sizes[right][source])
+    source, rank = ranges(np.zeros(len(left), np.int64), sizes[left] * sizes[right])
+    row, column = np.divmod(rank, sizes[right][source])
     first, second = starts[left][source] + row, starts[right][source] + column
     return np.stack([members[first], members[second]], axis=1), source
-
-
-def _rank_in_run(lengths: np.ndarray) -> np.ndarray:
-    """0, 1, ... within each of several consecutive runs."""
-    return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)

@@ -1,8 +1,8 @@
-"""Must-links and cannot-links between points: what the user knows about the clustering.
+"""Must-links and cannot-links between points: the user's knowledge about the clustering.
 
-A must-link says that two points belong together, a cannot-link that they do not; each carries a belief in (0, 1]
-that counts where constraints contradict each other. Reading m pairs costs a sort, O(m log m); components and
-two-colouring are O(n + m).
+A must-link says that two points belong together, a cannot-link that they do not; each carries a belief in (0, 1],
+its weight where constraints may be violated. Reading m pairs takes a sort, O(m log m); components and two-colouring
+are O(n + m).
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Constraints:
 
     @classmethod
     def from_labels(cls, labels: Any) -> Constraints:
-        """Constraints that say what partial labels say: points agree exactly when their labels do.
+        """Constraints equivalent to partial labels: points are together exactly if their labels are equal.
 
         Parameters
         ----------
@@ -101,7 +101,7 @@ class Constraints:
         -----
         A class of c points gives c - 1 must-links to its first point, and each two classes one cannot-link between
         their first points: O(n + K^2) pairs whose closure is all O(n^2) of them. Soft constraints count these
-        representative pairs, so a point that leaves its class costs one violation and not one per class mate.
+        representative pairs, so a point that leaves its class costs one violation, not one for each of the others.
 
         Examples
         --------
@@ -114,7 +114,7 @@ class Constraints:
 
     @classmethod
     def from_groups(cls, groups: Any, n_points: int | None = None) -> Constraints:
-        """Constraints that keep the members of each group apart, such as the faces in one photograph.
+        """Constraints that separate the members of each group, such as the faces in one photograph.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class Constraints:
             Without `n_points`: the group of each point, where -1, None and NaN mean none.
             With `n_points`: the points of each group; groups may overlap.
         n_points : int, optional
-            Number of points of the data. Giving it says that `groups` lists members.
+            Number of points of the data; to be given if `groups` lists members.
 
         Examples
         --------
@@ -157,7 +157,7 @@ class Constraints:
         ids : sequence of length n_points
             The identifier of each row of the data, each once.
         first, second : column name or position, optional
-            Columns of identifiers. By default the first columns with no other role.
+            Columns of identifiers. By default the first columns without another role.
         kind : column name or position, default="type"
         belief : column name or position, optional
             Column of beliefs in (0, 1].
@@ -198,7 +198,7 @@ class Constraints:
         return self.merge(other) if isinstance(other, Constraints) else NotImplemented
 
     def merge(self, other: Constraints) -> Constraints:
-        """All pairs of either set, over the same points; a pair of both has the larger belief. Also `a | b`."""
+        """The pairs of both sets, which are over the same points; common pairs keep the larger belief. Also `a | b`."""
         if other.n_points != self.n_points:
             raise ValueError(f"Constraints over {self.n_points} and over {other.n_points} points cannot be merged.")
         return self.from_pairs(
@@ -210,7 +210,7 @@ class Constraints:
         )
 
     def select(self, must_mask: Any = None, cannot_mask: Any = None) -> Constraints:
-        """The pairs where a boolean mask is True, one entry per pair; no mask keeps all of that kind."""
+        """The pairs where a boolean mask with one entry per pair is True; without a mask, all pairs of that kind."""
         must = read_mask(must_mask, self.n_must_link, "must_mask")
         cannot = read_mask(cannot_mask, self.n_cannot_link, "cannot_mask")
         return Constraints(
@@ -227,7 +227,7 @@ class Constraints:
         return self.select(labels[must[:, 0]] == labels[must[:, 1]], labels[cannot[:, 0]] != labels[cannot[:, 1]])
 
     def subset(self, points: Any) -> Constraints:
-        """The constraints among some points, renumbered by their place in `points`; all other pairs are dropped.
+        """The constraints among some points, numbered by their position in `points`; all other pairs are dropped.
 
         Parameters
         ----------
@@ -247,7 +247,7 @@ class Constraints:
         )
 
     def components(self) -> tuple[int, np.ndarray]:
-        """Number of sets of points joined by must-links (single points included), and the set of each point."""
+        """Number of sets of must-linked points, single points included, and the set of each point."""
         return connected_components(link_graph(self.n_points, self.must_link), directed=False)
 
     def conflicts(self) -> np.ndarray:
@@ -268,7 +268,7 @@ class Constraints:
     def conflict_witness(self) -> list[Link] | None:
         """A short closed walk of must-links and one cannot-link that contradict each other, or None.
 
-        The shortest there is where up to 32 points start conflicts; in larger cases the shortest of a sample.
+        It is the shortest if conflicts start at up to 32 points, and otherwise the shortest of a sample.
         """
         conflicts = self.conflicts()
         if len(conflicts) == 0:
@@ -281,7 +281,7 @@ class Constraints:
         Raises
         ------
         InconsistentConstraintsError
-            If a cannot-link lies within a set of must-linked points: then anything follows.
+            If a cannot-link lies within a set of must-linked points: a contradiction implies everything.
 
         Notes
         -----

@@ -1,15 +1,18 @@
-"""One set of constraints from everything that is known about the points."""
+"""One set of constraints from all knowledge about the points."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tightcut.problem.constraints import Constraints
+from tightcut.problem.sources import pairs_by_name
 
 
 def gather_constraints(
     n_points: int,
     *,
+    names: Sequence[Any] | None = None,
     must_link: Any = None,
     cannot_link: Any = None,
     must_link_belief: Any = None,
@@ -18,7 +21,12 @@ def gather_constraints(
     cannot_link_groups: Any = None,
     constraints: Any = None,
 ) -> Constraints:
-    """All constraints on the points, in any of their forms; the keywords are those of `COSC.fit`."""
+    """All constraints on the points, in any of their forms; the keywords are those of `COSC.fit`.
+
+    With `names` of the points, pairs may name them instead of counting.
+    """
+    must_link = pairs_by_name(must_link, names, "must_link")
+    cannot_link = pairs_by_name(cannot_link, names, "cannot_link")
     known = Constraints.from_pairs(n_points, must_link, cannot_link, must_link_belief, cannot_link_belief)
     if constraints is not None:
         known |= _on_points(constraints, n_points, "constraints")

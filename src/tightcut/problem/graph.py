@@ -1,28 +1,27 @@
 """The similarity graph: symmetric edge weights and positive vertex weights.
 
-Normalized cut and ratio cut are one problem with different vertex weights (degrees, ones), so everything
-downstream reads `Graph.vertex_weights` and never asks which criterion it serves.
+Normalized cut and ratio cut are one problem with different vertex weights (degrees, ones): all later steps use
+`Graph.vertex_weights`, whatever the criterion.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from tightcut.problem.graph_objects import graph_matrix
 from tightcut.utils.codes import renumber
 from tightcut.utils.display import html_view
 from tightcut.utils.sparse import to_csr
 
 CACHED_LIMIT = 50_000  # vertices of a graph that fits the processor's cache
 SYMMETRY_TOLERANCE = 1e-6  # of the largest similarity
-LARGEST_WEIGHT = 1e100  # and one over it: products of sums of weights stay finite and above 0
-HASHED_AT_ONCE = 1 << 15  # entries; what a check works on fits the cache
+LARGEST_WEIGHT = 1e100  # the smallest is its inverse: products of sums of weights neither overflow nor underflow
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,12 +64,12 @@ class Graph:
 
         Parameters
         ----------
-        affinity : array-like or sparse matrix of shape (n, n)
-            Finite, non-negative and symmetric up to rounding. The diagonal is ignored, but must be
-            finite, too.
+        affinity : array-like, sparse matrix of shape (n, n), or graph object
+            Finite, non-negative and symmetric up to rounding. The diagonal must be finite, and is otherwise ignored. Graphs
+            of networkx and igraph, and AnnData objects with connectivities, are taken as they are.
         vertex_weights : {"degree", "ones"} or array-like of shape (n,), default="degree"
-            Positive, and at least 1e-200 times the weight of the vertex's edges, so that no cut overflows. With "degree",
-            an isolated vertex is given the smallest positive degree, so that it still counts.
+            Positive, and at least 1e-200 times the weight of the vertex's edges, lest cuts overflow. With "degree", an
+            isolated vertex gets the smallest positive degree, and thus still counts.
         """
         weights = validate_affinity(affinity)
         return cls(weights, validate_vertex_weights(vertex_weights, weights))
@@ -104,15 +103,15 @@ class Graph:
 
     @cached_property
     def walk(self) -> np.ndarray:
-        """The vertices in an order in which neighbours are near each other (reverse Cuthill-McKee). O(arcs)."""
+        """The vertices in an order that puts neighbours near each other (reverse Cuthill-McKee). O(arcs)."""
         return reverse_cuthill_mckee(self.weights, symmetric_mode=True)
 
     def numbered_nearby(self, groups: np.ndarray) -> np.ndarray:
-        """The same groups of vertices, numbered as a walk through the graph meets them first.
+        """The same groups of vertices, numbered in the order in which a walk through the graph meets them.
 
         Contracted to groups in this order, a graph larger than the processor's cache is searched in up to a third less
-        time: what a pass over the arcs reads next is more often near what it has just read. A graph that fits the cache
-        keeps its numbers.
+        time, since a pass over the arcs more often reads close to its last position. A graph that fits the cache keeps
+        its numbers.
         """
         if self.n_vertices <= CACHED_LIMIT:
             return groups.astype(np.int32, copy=False)
@@ -121,7 +120,7 @@ class Graph:
         return numbered
 
     def contract(self, labels: np.ndarray) -> Graph:
-        """Merge all vertices with the same label (0, ..., m - 1); cuts between the groups are preserved."""
+        """Merge all vertices with the same label (0, ..., m - 1), which preserves cuts between the groups."""
         from tightcut import kernels
 
         unit, m, w = labels.astype(np.int32, copy=False), int(labels.max()) + 1, self.weights
@@ -148,7 +147,7 @@ class Graph:
         return np.bincount(code, weights.data[known], n * n_clusters).astype(np.float64).reshape(n, n_clusters)
 
     def ties_within(self, labels: np.ndarray) -> np.ndarray:
-        """Edge weight from each vertex to its own cluster, in the memory of one number per arc."""
+        """Edge weight from each vertex to its own cluster, in memory for one number per arc."""
         w = self.weights
         sources = np.repeat(np.arange(self.n_vertices), np.diff(w.indptr))
         own = labels[sources] == labels[w.indices]
@@ -160,9 +159,9 @@ class Graph:
 
 
 def without_diagonal(matrix: sp.csr_array) -> sp.csr_array:
-    """The same matrix with no stored diagonal, no explicit zeros, sorted indices and 32-bit ones where they fit.
+    """The matrix without diagonal, explicit zeros and duplicates; its indices are sorted, and of 32 bits if they fit.
 
-    Entries stored twice are added up. Shares no array with the argument. O(entries), if they come sorted.
+    Shares no array with the argument. O(entries) if they are sorted.
     """
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
@@ -180,7 +179,8 @@ def without_diagonal(matrix: sp.csr_array) -> sp.csr_array:
 
 
 def validate_affinity(affinity: Any) -> sp.csr_array:
-    """Check an affinity matrix and return it as a clean symmetric csr_array (a copy, never a view)."""
+    """Check an affinity matrix, and return it as a clean symmetric csr_array, always a copy."""
+    affinity = graph_matrix(affinity)
     matrix = to_csr(affinity, "The affinity matrix") if sp.issparse(affinity) else _dense_to_sparse(affinity)
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"An affinity matrix must be square; this one has shape {matrix.shape}.")
@@ -205,12 +205,10 @@ def validate_affinity(affinity: Any) -> sp.csr_array:
             "If these are distances, turn them into similarities first, for example exp(-d**2 / d.mean()**2)."
         )
     _check_magnitude(largest, "similarity")
-    if _looks_symmetric(matrix):
-        return matrix
     transpose = matrix.T.tocsr()
-    difference = abs(matrix - transpose)
-    if difference.nnz == 0:
+    if all(np.array_equal(getattr(matrix, part), getattr(transpose, part)) for part in ("indptr", "indices", "data")):
         return matrix
+    difference = abs(matrix - transpose)
     if difference.max() > SYMMETRY_TOLERANCE * largest:
         row, column = np.unravel_index(int(difference.tocoo().argmax()), matrix.shape)
         raise ValueError(
@@ -221,7 +219,7 @@ def validate_affinity(affinity: Any) -> sp.csr_array:
 
 
 def enlarged(matrix: sp.csr_array, n: int) -> sp.csr_array:
-    """The same edges among n vertices; the vertices that are added have none."""
+    """The same edges among n vertices; the additional vertices have none."""
     indptr = np.append(matrix.indptr, np.full(n - matrix.shape[0], matrix.indptr[-1], matrix.indptr.dtype))
     return sp.csr_array((matrix.data, matrix.indices, indptr), shape=(n, n))
 
@@ -232,33 +230,6 @@ def _check_magnitude(largest: float, what: str) -> None:
             f"The largest {what} is {largest:g}, and products of such numbers overflow or underflow. "
             "Divide all of them by it; the clusters stay the same."
         )
-
-
-def _looks_symmetric(matrix: sp.csr_array) -> bool:
-    """Whether the entries above and below the diagonal have the same fingerprint, a sum of 64-bit hashes.
-
-    A transpose reads memory in random order; this reads it once, in order. Entries that differ agree by chance in one
-    of 2^64 cases.
-    """
-    fingerprint = 0
-    cuts = np.searchsorted(matrix.indptr, np.arange(0, matrix.nnz, HASHED_AT_ONCE))
-    for first, last in pairwise([*cuts.tolist(), matrix.shape[0]]):
-        entries = slice(matrix.indptr[first], matrix.indptr[last])
-        rows = np.repeat(np.arange(first, last, dtype=np.uint64), np.diff(matrix.indptr[first : last + 1]))
-        columns = matrix.indices[entries].astype(np.uint64)
-        ends = _scramble(np.minimum(rows, columns) << np.uint64(32) ^ np.maximum(rows, columns))
-        hashed = _scramble(ends ^ matrix.data[entries].view(np.uint64))
-        fingerprint += 2 * int(hashed.sum(where=rows < columns)) - int(hashed.sum())
-    return fingerprint % 2**64 == 0
-
-
-def _scramble(x: np.ndarray) -> np.ndarray:
-    """The finaliser of the splitmix64 random number generator, in place: every input bit reaches every output bit."""
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        x ^= x >> np.uint64(shift)
-        x *= np.uint64(factor)
-    x ^= x >> np.uint64(31)
-    return x
 
 
 def _dense_to_sparse(affinity: Any) -> sp.csr_array:
@@ -293,7 +264,7 @@ def validate_vertex_weights(vertex_weights: Any, weights: sp.csr_array) -> np.nd
 
 
 def _check_ratios(vertex_weights: np.ndarray, weights: sp.csr_array) -> None:
-    """No cluster has a larger ratio of what leaves it to what it weighs than the worst of its vertices alone."""
+    """The ratio of a cluster's leaving edge weight to its vertex weight is at most that of the worst of its vertices."""
     degrees = np.asarray(weights.sum(axis=1), dtype=np.float64).ravel()
     least = degrees / LARGEST_WEIGHT**2
     if (vertex_weights < least).any():

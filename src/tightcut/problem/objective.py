@@ -1,7 +1,7 @@
-"""What is minimised: cuts of vertex sets and partitions, and the penalised cut of the paper (its Section 2).
+"""The objective: cuts of vertex sets and partitions, and the penalised cut of the paper (its Section 2).
 
-Cuts count every edge once. The paper counts cut, balance and violations twice, which leaves all ratios, and the
-penalty, the same.
+Cuts count every edge once. The paper counts cut, balance and violations twice; all ratios, and the penalty, are the
+same.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 
-MANY_EDGES = 1_000_000  # above these no list of them is made
+MANY_EDGES = 1_000_000  # with more, cuts are computed without a list of the edges
 
 
 def cluster_cuts(graph: Graph, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -83,7 +83,7 @@ def penalty_bound(graph: Graph, constraints: Constraints, cut: float, max_violat
     -----
     Lemma 2.1 with degrees of belief. A partition that violates v > l units has a penalized cut above
     4 penalty v / vol(V), which reaches the given cut once penalty >= vol(V) cut / (4 v). With pairs of belief 1 the
-    least v above l is floor(l) + 1; otherwise it is at least max(l, smallest belief).
+    smallest v above l is floor(l) + 1; otherwise it is at least max(l, smallest belief).
     """
     beliefs = np.concatenate([constraints.must_link_belief, constraints.cannot_link_belief])
     if len(beliefs) == 0:

@@ -1,6 +1,6 @@
 """Pairs of points read from lists, arrays, sparse matrices and data frames.
 
-Everything is checked here, once, so that the rest of the library reads (m, 2) int64 arrays and trusts them.
+Everything is checked here, once: the rest of the library gets (m, 2) int64 arrays that it can trust.
 Reading is O(m); merging sorts, O(m log m). Rows in error messages count from 0.
 """
 
@@ -138,12 +138,12 @@ def read_n_points(n_points: Any) -> int:
     if isinstance(n_points, (bool, np.bool_)) or count < 0:
         raise ValueError(f"n_points must be a non-negative integer, the number of points; got {n_points!r}.")
     if count > MOST_POINTS:
-        raise ValueError(f"n_points must be at most {MOST_POINTS:,}, so that 64 bits number all pairs; got {count:,}.")
+        raise ValueError(f"n_points must be at most {MOST_POINTS:,}, for 64 bits to number all pairs; got {count:,}.")
     return count
 
 
 def read_indices(values: np.ndarray, n_points: int, where: Callable[[int], str]) -> np.ndarray:
-    """A fresh int64 array of point indices, or an error that calls a row what `where` calls it."""
+    """A new int64 array of point indices, or an error that names the row as `where` does."""
 
     def reject(bad: np.ndarray, reason: str) -> None:
         if bad.any():
@@ -166,7 +166,7 @@ def read_indices(values: np.ndarray, n_points: int, where: Callable[[int], str])
 
 
 def merge_pairs(pairs: np.ndarray, weights: np.ndarray, n_points: int) -> tuple[np.ndarray, np.ndarray]:
-    """Each pair once as i < j, in lexicographic order, with the largest belief it was given.
+    """Each pair once as i < j, in lexicographic order, with its largest belief.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def _starts(keys: np.ndarray) -> np.ndarray:
 
 
 def to_array(values: Any) -> np.ndarray:
-    """A numpy array of anything array-like, of a pandas or polars object, or of a set or iterator; masked is None."""
+    """A numpy array of anything array-like, a pandas or polars object, a set or an iterator; masked entries are None."""
     if np.ma.is_masked(values):
         array = np.ma.getdata(values).astype(object)
         array[np.ma.getmaskarray(values)] = None
@@ -213,7 +213,7 @@ def to_array(values: Any) -> np.ndarray:
     values = as_list(values)
     array = np.asarray(values)
     if array.dtype.kind == "f" and array is not values and (np.abs(array) >= EXACT).any():
-        # numpy makes floats of a list that holds -1 and 2^63: whole numbers that differ would become equal.
+        # numpy turns a list that holds -1 and 2^63 into floats, in which different integers may be equal.
         exact = np.array(values, dtype=object)
         if any(isinstance(value, Integral) and abs(int(value)) >= EXACT for value in exact.ravel().tolist()):
             return exact
@@ -221,12 +221,12 @@ def to_array(values: Any) -> np.ndarray:
 
 
 def as_list(values: Any) -> Any:
-    """A set or an iterator, which numpy does not read and which may be read once only, as a list; all else as it is."""
+    """A set or an iterator as a list, since numpy does not read them and iterators end; all else unchanged."""
     return list(values) if isinstance(values, (Set, Iterator)) else values
 
 
 def show(row: np.ndarray) -> str:
-    """A row of indices as the caller would write it: (3, 12), also where it arrived as (3.0, 12.0).
+    """A row of indices as the caller would write it: (3, 12) even if it arrived as (3.0, 12.0).
 
     Examples
     --------
@@ -320,4 +320,8 @@ def _numeric(values: np.ndarray, where: Callable[[int], str], complaint: str) ->
         row = bad * len(values) // values.size
     else:
         row = 0
-    raise ValueError(f"{where(row)}: {show(values[row])} {complaint}.")
+    named = values.dtype.kind in "UO" and any(isinstance(end, str) for end in values[row : row + 1].ravel().tolist())
+    hint = (
+        " Pairs of names are for fit on data whose rows have them, or for Constraints.from_dataframe(pairs, ids=names)."
+    )
+    raise ValueError(f"{where(row)}: {show(values[row])} {complaint}.{hint if named else ''}")

@@ -1,20 +1,22 @@
-"""Constraints that come as something other than pairs: partial labels, groups, a data frame of judgements.
+"""Constraints in other forms than pairs: partial labels, groups, a data frame of judgements.
 
 Each function returns plain pairs for `Constraints.from_pairs`. Reading labels is O(n + K^2) for K classes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import repeat
 from numbers import Real
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from tightcut.problem.closure import check_pair_count, count_within, pairs_within
 from tightcut.problem.pairs import as_list, read_beliefs, read_indices, to_array
 from tightcut.utils.codes import first_places
+from tightcut.utils.validation import did_you_mean
 from tightcut.utils.warning import warn
 
 MUST_SPELLINGS = frozenset({"must", "must-link", "mustlink", "ml", "same", "1", "+1", "true"})
@@ -96,10 +98,48 @@ def pairs_from_frame(
     return len(position), pairs.T, _is_must(_values(frame, kind), kind), beliefs
 
 
+def pairs_by_name(pairs: Any, names: Sequence[Any] | None, what: str) -> Any:
+    """Pairs of row numbers for pairs of names; pairs that are row numbers, or no pairs at all, as they are.
+
+    Numbers are row numbers, unless they are the names, as vertices of a graph object may be.
+
+    Examples
+    --------
+    >>> from tightcut.problem.sources import pairs_by_name
+    >>> pairs_by_name([("ann", "eve")], ["ann", "bob", "eve"], "must_link").tolist()
+    [[0, 2]]
+    >>> pairs_by_name([(0, 2)], ["ann", "bob", "eve"], "must_link")
+    [(0, 2)]
+    """
+    if names is None or pairs is None or sp.issparse(pairs):
+        return pairs
+    pairs = as_list(pairs)
+    listed = to_array(pairs).tolist() if hasattr(pairs, "to_numpy") else pairs
+    try:
+        ends = [end for pair in listed for end in pair]
+    except TypeError:
+        return pairs
+    by_number = all(isinstance(name, str) for name in names) and not any(isinstance(end, str) for end in ends)
+    if by_number or len(ends) != 2 * len(listed):
+        return pairs
+    position = _positions(names)
+    try:
+        unknown = next((row for row, end in enumerate(ends) if end not in position), None)
+    except TypeError:
+        return pairs
+    if unknown is not None:
+        known = f"they look like {next(iter(position), None)!r}"
+        raise ValueError(
+            f"{what} row {unknown // 2}: {ends[unknown]!r} is not among the {len(position):,} names of the data ({known})."
+            f"{did_you_mean(str(ends[unknown]), list(map(str, position)))}"
+        )
+    return np.array([position[end] for end in ends], dtype=np.int64).reshape(-1, 2)
+
+
 def encode(values: Any, name: str) -> tuple[np.ndarray, int]:
     """Codes 0, 1, ... for the distinct values, -1 for unknown ones (-1, None, NaN), and the number of codes.
 
-    A text is never unknown. Where several points have an empty one, or "-1", there is a warning.
+    A text is never unknown; there is a warning if several points have an empty one, or "-1".
 
     Examples
     --------
@@ -154,7 +194,7 @@ def _encode_objects(values: list[Any], name: str) -> tuple[np.ndarray, int]:
 
 
 def _warn_of_blanks(distinct: list[Any], counts: np.ndarray, name: str) -> None:
-    """Say so if texts that probably stand for unknown values are taken as the names of a class."""
+    """Warn if texts that probably stand for unknown values become the name of a class."""
     for value, count in zip(distinct, counts.tolist(), strict=True):
         if isinstance(value, str) and value.strip() in ("", "-1", "-1.0") and count > 1:
             warn(
@@ -164,7 +204,7 @@ def _warn_of_blanks(distinct: list[Any], counts: np.ndarray, name: str) -> None:
 
 
 def is_none(value: Any) -> bool:
-    """Whether a value is missing: None, NaN, or what pandas has instead, which cannot be compared.
+    """Whether a value is missing: None, NaN, or the missing values of pandas, which cannot be compared.
 
     Examples
     --------
@@ -175,7 +215,7 @@ def is_none(value: Any) -> bool:
     try:
         return value is None or bool(value != value)
     except (TypeError, ValueError):
-        # pandas.NA has no truth value; an array has too many, and is none.
+        # Neither pandas.NA nor an array has a truth value; only the array has a length.
         return not hasattr(value, "__len__")
 
 
@@ -194,10 +234,10 @@ def _members(groups: Iterable[Any], n_points: int) -> tuple[np.ndarray, np.ndarr
             f"groups[{flat}] is {arrays[flat].tolist()!r}, not a list of points. With n_points, groups lists the "
             "members of each group; without it, groups gives one group id per point."
         )
-    # An empty list becomes a float array; numbering the groups needs it to stay.
+    # An empty list becomes a float array; it must stay for the numbers of the groups to be right.
     arrays = [array if len(array) else np.empty(0, dtype=np.int64) for array in arrays] or [np.empty(0, dtype=np.int64)]
     if any(array.dtype.kind not in "iuf" for array in arrays):
-        # Concatenation would turn masks and strings into something else before they are refused.
+        # Concatenation would convert masks and strings before they can be rejected.
         arrays = [array.astype(object) for array in arrays]
     sizes = np.array([len(array) for array in arrays])
     owner = np.repeat(np.arange(len(arrays)), sizes)

@@ -1,4 +1,4 @@
-"""Eigenvectors of symmetric matrices: all at once where these are small, else by Lanczos."""
+"""Eigenvectors of symmetric matrices: dense where these are small, else by Lanczos."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def largest_eigenpairs(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The largest eigenvalues of a symmetric matrix or `LinearOperator`, decreasing, and their unit eigenvectors.
 
-    With a `metric` M, those of the pencil (matrix, M). Fewer than `count` where Lanczos, which begins with
-    `start()` and takes these options of `eigsh`, does not converge.
+    With a `metric` M, those of the pencil (matrix, M). Fewer than `count` if Lanczos does not converge; it starts from
+    `start()`, and takes further options of `eigsh`.
 
     Examples
     --------

@@ -1,11 +1,11 @@
-"""Two-colouring of must-links and cannot-links, and short proofs where there is none.
+"""Two-colouring of must-links and cannot-links, and short proofs that none exists.
 
-Two clusters satisfy all constraints exactly when the points can be coloured so that must-links join equal colours
-and cannot-links opposite ones. The double cover has vertices (v, 0) and (v, 1); a must-link keeps the side, a
-cannot-link changes it. A colouring exists exactly when no (v, 0) is connected to (v, 1), and a path between the two
+Two clusters can satisfy all constraints if and only if the points have a colouring in which must-links join equal
+colours and cannot-links opposite ones. The double cover has vertices (v, 0) and (v, 1); a must-link keeps the side, a
+cannot-link changes it. A colouring exists if and only if no (v, 0) is connected to (v, 1), and a path between the two
 is a closed walk with an odd number of cannot-links: the contradiction. Side s of vertex v is numbered v + s n.
 
-Colouring is O(n + m). Witness searches are breadth-first, at most `MAX_SEARCHES` of them and fewer on large graphs.
+Colouring is O(n + m). Witness searches are breadth-first, and fewer on large graphs.
 """
 
 from __future__ import annotations
@@ -22,25 +22,33 @@ from tightcut.exceptions import Link
 from tightcut.problem.pairs import pair_keys
 from tightcut.utils.codes import first_places
 
-MAX_SEARCHES = 32  # for a shorter witness
-SEARCH_BUDGET = 15_000_000  # vertices and arcs that all searches visit together
+
+@dataclass(frozen=True)
+class WitnessLimits:
+    """How long to look for a shorter witness: a few tenths of a second."""
+
+    searches: int = 32  # each from another start
+    visited: int = 15_000_000  # vertices and arcs, by all searches together; one search is always made
+
+
+LIMITS = WitnessLimits()
 
 
 @dataclass(frozen=True, eq=False)
 class TwoColouring:
-    """The two-colouring of the constraint graph, or the proof that there is none.
+    """The two-colouring of the constraint graph, or the proof that it has none.
 
     Parameters
     ----------
     component : ndarray of shape (n,)
         Connected component of each point in the graph of all constraints, numbered from 0.
     colour : int8 ndarray of shape (n,)
-        0 or 1, fixed within each component by giving its smallest point colour 0. Swapping the colours of a whole
-        component changes nothing. All 0 in components that contradict themselves.
+        0 or 1. In each component the smallest point has colour 0; both colours may be swapped. All 0 in components
+        that contradict themselves.
     consistent : bool
         Whether two clusters can satisfy every constraint.
     witness : list of (kind, i, j) or None
-        Where inconsistent, a closed walk with an odd number of cannot-links that visits no point twice.
+        If inconsistent, a closed walk with an odd number of cannot-links that visits no point twice.
     """
 
     component: np.ndarray
@@ -54,7 +62,7 @@ class TwoColouring:
 
 
 def two_colour(n_points: int, must_link: np.ndarray, cannot_link: np.ndarray) -> TwoColouring:
-    """Colour the points so that must-links join equal colours and cannot-links opposite ones.
+    """Give points that must-links join the same colour, and points that cannot-links join opposite colours.
 
     Examples
     --------
@@ -85,8 +93,8 @@ def odd_walk(
 ) -> list[Link]:
     """A short closed walk with an odd number of cannot-links, the shortest one if there are few candidates.
 
-    Every such walk holds a cannot-link, so it passes through the first end of one: those are the candidates, and
-    each must lie in a component of the double cover together with its other side.
+    Every such walk contains a cannot-link, so it passes through the first end of one. The candidates are first ends;
+    each must be in one component of the double cover with its other side.
     """
     repeated = pair_given_as_both(n_points, must_link, cannot_link)
     if repeated is not None:
@@ -147,9 +155,9 @@ def symmetric(graph: sp.csr_array) -> sp.csr_array:
 
 
 def nearest_path(graph: sp.csr_array, source: int, targets: np.ndarray) -> list[int]:
-    """A shortest path from the source to the closest of the targets, one of which must be within reach."""
+    """A shortest path from the source to the closest target; at least one must be reachable."""
     order, predecessor = breadth_first_order(graph, source, directed=True, return_predecessors=True)
-    # Breadth-first search meets vertices in order of distance, so the first target met is a closest one.
+    # Breadth-first order is order of distance, so the first target in it is a closest one.
     rank = np.full(graph.shape[0], len(order))
     rank[order] = np.arange(len(order))
     path = [int(targets[np.argmin(rank[targets])])]
@@ -161,9 +169,9 @@ def nearest_path(graph: sp.csr_array, source: int, targets: np.ndarray) -> list[
 def _shortest(
     search: Callable[[int], list[int]], candidates: np.ndarray, graph: sp.csr_array, at_least: int
 ) -> list[int]:
-    """The shortest answer over an even spread of the candidates, as many as the budget allows."""
-    affordable = SEARCH_BUDGET // (graph.nnz + graph.shape[0])
-    count = min(len(candidates), MAX_SEARCHES, max(affordable, 1))
+    """The shortest result over evenly spread candidates, as many as the budget allows."""
+    affordable = LIMITS.visited // (graph.nnz + graph.shape[0])
+    count = min(len(candidates), LIMITS.searches, max(affordable, 1))
     chosen = candidates[np.linspace(0, len(candidates) - 1, count).astype(np.int64)].tolist()
     best = search(chosen[0])
     for vertex in chosen[1:]:
@@ -174,9 +182,9 @@ def _shortest(
 
 
 def _first_odd_cycle(path: list[int], n_points: int) -> list[int]:
-    """Cut a path from (v, 0) to (v, 1) down to the part between the first point it meets twice.
+    """The part of a path from (v, 0) to (v, 1) between both visits of the first point that it visits twice.
 
-    A shortest path holds no node twice, so meeting a point again means meeting its other side: an odd walk closed.
+    A shortest path visits no node twice, so the second visit is on the other side of the point: a closed odd walk.
     """
     seen: dict[int, int] = {}
     for position, node in enumerate(path):
@@ -184,7 +192,7 @@ def _first_odd_cycle(path: list[int], n_points: int) -> list[int]:
         if point in seen:
             return path[seen[point] : position + 1]
         seen[point] = position
-    raise ValueError("The path does not come back to the other side of a point it has met.")
+    raise ValueError("The path never reaches the other side of a point that it has visited.")
 
 
 def _canonical(walk: list[Link]) -> list[Link]:

@@ -1,28 +1,28 @@
-"""The paper's own algorithm, whole: RatioDCA with FISTA from random starts, a rising penalty, recursion.
+"""The paper's own algorithm, whole: RatioDCA from random starts under a rising penalty, and recursion for more clusters.
 
 `tightcut.search` finds smaller cuts in less time; this is what it is compared with, and what the experiments of the paper
-were made with.
+were made with. Where the text leaves a choice, docs/mathematics.md says which is taken here and what the others give.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
+from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
-from tightcut.problem.objective import normalized_cut, penalty_bound
-from tightcut.relaxation.penalty_path import penalty_path
-from tightcut.relaxation.prox import InnerSolver
-from tightcut.relaxation.ratio_dca import Descent, ratio_dca
-from tightcut.relaxation.recursion import recursive_partitions, separate_sets
-from tightcut.relaxation.relaxation import Relaxation
-from tightcut.utils.rounding import BELIEF_ROUNDING
+from tightcut.problem.objective import normalized_cut
+from tightcut.relaxation.penalty_path import PathSettings, PenaltyPath
+from tightcut.relaxation.ratio_dca import Descent
+from tightcut.relaxation.recursion import Criterion, cut_and_violations, recursive_partitions, separate_sets
 
-STARTS = 10  # random initialisations at an effort of 1
-FIRST_STEP, MAX_DOUBLINGS = 2.0**-8, 40  # of the penalty, from a share of the certified one
+# At an effort of 1: random initialisations for two clusters, as in the paper, and whole recursions for more.
+STARTS, RECURSIONS = 10, 1
+SHARE_OF_PERTURBATIONS = 0.2  # for each split of a recursion, of those for two clusters
 
 
 @dataclass(frozen=True)
@@ -35,120 +35,109 @@ class PaperSettings:
         Scales the number of random starts; there is at least one.
     report : callable
         Called with (stage, done, total, cut).
-    inner : {"flow", "fista"} or callable, default="fista"
-        As in `ratio_dca`.
+    path : PathSettings
+    criterion : callable
+        Which split a recursion takes; see `tightcut.relaxation.recursion`.
     """
 
     effort: float
     report: Callable[[str, int, int, float], None]
-    inner: str | InnerSolver = "fista"
+    path: PathSettings = field(default_factory=PathSettings)
+    criterion: Criterion = cut_and_violations
 
-    @property
-    def starts(self) -> int:
-        return max(1, round(STARTS * self.effort))
-
-    def descend(self, relaxation: Relaxation, start: np.ndarray) -> Descent:
-        return ratio_dca(relaxation, start, inner=self.inner)
+    def number(self, of: int) -> int:
+        """How many of the starts or recursions that an effort of 1 makes."""
+        return max(1, round(of * self.effort))
 
 
 def paper_bipartition(
-    graph: Graph, constraints: Constraints, limit: float, rng: np.random.Generator, settings: PaperSettings
+    graph: Graph,
+    constraints: Constraints,
+    limit: float,
+    rng: np.random.Generator,
+    settings: PaperSettings,
+    known: list[np.ndarray] | None = None,
 ) -> Descent:
-    """Two clusters that violate at most `limit` units of belief, the best of several random starts.
-
-    Must-links are merged first where nothing may be violated (Lemma 2.3).
-    """
+    """Two clusters that violate at most `limit` units of belief, the best of several random starts and of `known` sides."""
     if limit > 0:
-        return _best_of_starts(graph, constraints, limit, rng, settings, strict=True)
-    component = separate_sets(constraints, 2)
-    pairs = Constraints.from_pairs(int(component.max()) + 1, cannot_link=component[constraints.cannot_link])
-    found = _best_of_starts(graph.contract(component), pairs, 0, rng, settings, strict=True)
-    return replace(found, side=found.side[component])
+        found = _best_of_starts(PenaltyPath(graph, constraints, rng, limit, settings.path), settings, known or [])
+        if found is None:
+            raise InconsistentConstraintsError(
+                constraints.require_two_colourable().witness or (), n_clusters=2, reason="limit"
+            )
+        return found
+    unit, opposite = implied_units(constraints)
+    path = PenaltyPath(graph.contract(unit), opposite, rng, 0.0, settings.path)
+    sizes = np.bincount(unit)
+    starts = [np.bincount(unit, side) / sizes for side in known or []]
+    found = _best_of_starts(path, settings, starts)
+    if found is None:  # a two-colouring satisfies everything, and Theorem 3.1 starts from any such partition
+        side = np.zeros(len(sizes), bool)
+        side[opposite.cannot_link[:, 0]] = True
+        found = path.finish(side)
+    return replace(found, side=found.side[unit])
+
+
+def implied_units(constraints: Constraints) -> tuple[np.ndarray, Constraints]:
+    """Sets of points that any two clusters keep together, numbered, and the pairs of them that are kept apart.
+
+    Must-links are merged (Lemma 2.3), and so are those that cannot-links imply: where p and q are apart, and q and r,
+    two clusters hold p and r together. Every unit is then apart from at most one other. Without it the penalty path
+    stalls: in a component of three or more sets that are apart, satisfying one more pair means turning half of it, and
+    the linearised R2 charges for each pair that turns.
+    """
+    separate_sets(constraints, 2)
+    colouring = constraints.require_two_colourable()
+    _, unit = np.unique(2 * colouring.component + colouring.colour, return_inverse=True)
+    return unit, Constraints.from_pairs(int(unit.max()) + 1, cannot_link=unit[constraints.cannot_link])
 
 
 def paper_partitions(
     graph: Graph, constraints: Constraints, k: int, rng: np.random.Generator, settings: PaperSettings
 ) -> tuple[np.ndarray, ...]:
-    """The recursive clusterings into 2, 3, ..., k parts; cannot-links may be violated."""
-    quiet = replace(settings, report=lambda *_: None)
+    """The recursive clusterings into 2, 3, ..., k parts, the best of several recursions; cannot-links may be violated."""
+    few = replace(settings.path, perturbations=round(SHARE_OF_PERTURBATIONS * settings.path.perturbations))
 
     def split(part: Graph, links: Constraints, allowed: float) -> np.ndarray:
-        return _best_of_starts(part, links, allowed, rng, quiet, strict=False).side
+        path = PenaltyPath(part, links, rng, allowed, few)
+        free = path.descend_perturbed(rng.normal(size=part.n_vertices), 0.0)
+        return path.follow(free.f).side
 
-    def report(n_clusters: int, cut: float) -> None:
-        settings.report("recursion", n_clusters - 1, k - 1, cut)
+    def recursion(done: int) -> tuple[np.ndarray, ...]:
+        def report(n_clusters: int, cut: float) -> None:
+            settings.report("recursion", done * (k - 1) + n_clusters - 1, total * (k - 1), cut)
 
-    return recursive_partitions(graph, constraints, k, split, report)
+        return recursive_partitions(graph, constraints, k, split, report, settings.criterion)
 
-
-def _best_of_starts(
-    graph: Graph,
-    constraints: Constraints,
-    limit: float,
-    rng: np.random.Generator,
-    settings: PaperSettings,
-    *,
-    strict: bool,
-) -> Descent:
-    """The best of several random starts. Unless `strict`, more than the limit may be violated in the end."""
-    found: list[Descent] = []
-    for done in range(settings.starts):
-        best = min((descent.value for descent in found), default=np.nan)
-        settings.report("paper", done, settings.starts, best)
-        found.append(_from_random_start(graph, constraints, limit, rng, settings, strict=strict))
-    chosen = min(
-        found,
-        key=lambda descent: (constraints.violations(descent.side).belief > limit + BELIEF_ROUNDING, descent.value),
+    total = settings.number(RECURSIONS)
+    return min(
+        map(recursion, range(total)),
+        key=lambda own: (constraints.violations(own[-1]).belief, normalized_cut(graph, own[-1])),
     )
-    settings.report("paper", settings.starts, settings.starts, chosen.value)
-    return chosen
 
 
-def _from_random_start(
-    graph: Graph,
-    constraints: Constraints,
-    limit: float,
-    rng: np.random.Generator,
-    settings: PaperSettings,
-    *,
-    strict: bool,
-) -> Descent:
-    """Minimise without constraints, then double the penalty, each time from the last partition, until few are violated.
-
-    A partition that satisfies everything is improved once more at the certified penalty, at which it can neither become
-    worse nor violate anything (Theorem 2.3).
-    """
-    free = Relaxation(graph, Constraints.from_pairs(graph.n_vertices), 0.0)
-    descent = settings.descend(free, rng.normal(size=graph.n_vertices))
-    scale = graph.volume * max(descent.value, np.finfo(float).eps) / 4
-    path = penalty_path(graph, constraints, descent.side, _doubling(scale * FIRST_STEP), inner=settings.inner)
-    side = descent.side
-    while constraints.violations(side).belief > limit + BELIEF_ROUNDING:
-        latest = next(path, None)
-        if latest is None:
-            break
-        _, side = latest
-    if strict and constraints.violations(side).belief > limit + BELIEF_ROUNDING:
-        side = nearest_consistent(constraints, side)
-    if constraints.violations(side).n_violations == 0:
-        penalty = 1.001 * penalty_bound(graph, constraints, normalized_cut(graph, side.astype(np.int64)))
-        return settings.descend(Relaxation(graph, constraints, penalty), side)
-    return Descent(side, normalized_cut(graph, side.astype(np.int64)), descent.history)
+def _best_of_starts(path: PenaltyPath, settings: PaperSettings, known: list[np.ndarray]) -> Descent | None:
+    """The smallest cut within the limit from `known` vectors and random ones; None if no path got there."""
+    starts = [partial(_side_within, path, start) for start in known if np.ptp(start) > 0]
+    starts += [partial(_side_from_noise, path)] * settings.number(STARTS)
+    found: list[Descent] = []
+    for done, begin in enumerate(starts):
+        settings.report("paper", done, len(starts), min((own.value for own in found), default=np.nan))
+        side = begin()
+        if path.allows(side):
+            found.append(path.finish(side))
+    if not found:
+        return None
+    best = min(found, key=lambda own: own.value)
+    settings.report("paper", len(starts), len(starts), best.value)
+    return best
 
 
-def _doubling(penalty: float) -> Iterator[float]:
-    for _ in range(MAX_DOUBLINGS):
-        yield penalty
-        penalty *= 2
+def _side_within(path: PenaltyPath, start: np.ndarray) -> np.ndarray:
+    """A given partition if it is within the limit, or else where the path leads from it."""
+    side = start > 0.5
+    return side if side.any() and path.allows(side) else path.follow(start).side
 
 
-def nearest_consistent(constraints: Constraints, side: np.ndarray) -> np.ndarray:
-    """The partition that satisfies all constraints and keeps most points of each linked component where they are."""
-    colouring = constraints.require_two_colourable()
-    sign = 1 - 2 * colouring.colour.astype(np.int64)
-    agreement = np.bincount(colouring.component, np.where(side, 1, -1) * sign, colouring.n_components)
-    nearest = np.where(agreement >= 0, 1, -1)[colouring.component] * sign > 0
-    if nearest.all() or not nearest.any():
-        smallest = int(np.argmin(np.bincount(colouring.component)))
-        nearest[colouring.component == smallest] ^= True
-    return nearest
+def _side_from_noise(path: PenaltyPath) -> np.ndarray:
+    return path.follow(path.rng.normal(size=path.graph.n_vertices)).side

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from tightcut import kernels
 from tightcut.utils.warning import warn
 
-CHECK_EVERY = 25  # iterations of FISTA
+CHECK_EVERY = 10  # iterations of FISTA
 
 
 class TotalVariationProx(Protocol):

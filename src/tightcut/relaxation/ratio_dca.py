@@ -29,11 +29,14 @@ class Descent:
         Its penalised cut.
     history : tuple of float
         F at the start and after every step; strictly falling.
+    f : ndarray
+        The last iterate.
     """
 
     side: np.ndarray
     value: float
     history: tuple[float, ...]
+    f: np.ndarray
 
 
 def ratio_dca(
@@ -41,7 +44,8 @@ def ratio_dca(
     start: np.ndarray,
     *,
     inner: str | InnerSolver = "flow",
-    tie: np.ndarray | None = None,
+    by_sets: bool = True,
+    rng: np.random.Generator | None = None,
     max_steps: int = 100,
 ) -> Descent:
     """Descend from any non-constant vector, such as the indicator of a partition.
@@ -52,39 +56,41 @@ def ratio_dca(
         A boolean array stands for its indicator.
     inner : {"flow", "fista"} or callable, default="flow"
         The solver of the inner problem; see `tightcut.relaxation.prox`. A GPU has one of its own.
-    tie : array of shape (n_cannot_links,), optional
-        Direction in which to pull apart a cannot-link pair that the iterate does not separate.
+    by_sets : bool, default=True
+        Go on from the best level set wherever its F is below that of the vector. That ends sooner; Algorithm 1 as
+        printed goes on from the vector, and ends at a better place.
+    rng : Generator, optional
+        Draws subgradients where there are several: signs of zeros, directions of cannot-links with equal ends.
 
     Notes
     -----
-    After every inner step the better of the vector and its best threshold set goes on; both moves can only lower F.
-    Started from a consistent partition with a penalty at `penalty_bound`, the result is consistent and its cut
-    smaller, or the same partition comes back (the paper's last theorem).
+    Every move can only lower F. Started from a consistent partition with a penalty above `penalty_bound`, the result is
+    consistent and its cut smaller, or the same partition comes back (the paper's last theorem).
     """
     solver = inner_solver(inner)(relaxation.weights, relaxation.graph.vertex_weights)
     f = np.asarray(start, dtype=np.float64)
     side, value = relaxation.threshold(f)
     lam = relaxation.F(f)
     history = [lam]
-    if value < lam * (1 - LEAST_DESCENT):
+    if by_sets and value < lam * (1 - LEAST_DESCENT):
         f, lam = side.astype(np.float64), value
         history.append(lam)
     for _ in range(max_steps):
         if lam == 0:
             break
         # The minimiser of the convex problem that F poses at f, up to its length.
-        h = solver.prox(lam * relaxation.s(f) + relaxation.r2(f, tie))
+        h = solver.prox(lam * relaxation.s(f, rng) + relaxation.r2(f, rng))
         h = clip_range(h, relaxation.c, relaxation.graph.vertex_weights)
         if float(np.ptp(h)) <= LEAST_DESCENT * float(np.abs(h).max()):
             break
         candidate, candidate_value = relaxation.threshold(h)
         if candidate_value < value * (1 - LEAST_DESCENT):
             side, value = candidate, candidate_value
-        relaxed_value = relaxation.F(h)
-        descended = min(relaxed_value, candidate_value)
+        descended = relaxation.F(h)
+        if by_sets and candidate_value <= descended:
+            h, descended = candidate.astype(np.float64), candidate_value
         if descended >= lam * (1 - LEAST_DESCENT):
             break
-        by_threshold = candidate_value <= relaxed_value
-        f, lam = (candidate.astype(np.float64), candidate_value) if by_threshold else (h, relaxed_value)
+        f, lam = h, descended
         history.append(lam)
-    return Descent(side, value, tuple(history))
+    return Descent(side, value, tuple(history), f)

@@ -3,6 +3,9 @@
 An early split cannot separate all classes, so it may leave cannot-links violated: with k classes of equal size and
 N cannot-links spread evenly over the pairs of classes, splitting one class off leaves (k - 2)/k N of them. Further
 down a component of n~ of the n points is taken to hold k~ = k n~/n classes.
+
+Of all components, the paper splits that which leaves the smallest cut. It does not say what a violated cannot-link counts
+in this choice; by the cut alone many are left, so here each has a price.
 """
 
 from __future__ import annotations
@@ -17,10 +20,23 @@ from tightcut.problem.graph import Graph
 from tightcut.problem.objective import normalized_cut
 
 Split = Callable[[Graph, Constraints, float], np.ndarray]
+Criterion = Callable[[Graph, Constraints, np.ndarray, int], float]
+
+
+def cut_and_violations(graph: Graph, links: Constraints, labels: np.ndarray, k: int) -> float:
+    """The cut, times 1 + k times the violated share of the cannot-links."""
+    total = float(links.cannot_link_belief.sum())
+    share = links.violations(labels).belief / total if total > 0 else 0.0
+    return normalized_cut(graph, labels) * (1 + k * share)
 
 
 def recursive_partitions(
-    graph: Graph, constraints: Constraints, k: int, split: Split, report: Callable[[int, float], None]
+    graph: Graph,
+    constraints: Constraints,
+    k: int,
+    split: Split,
+    report: Callable[[int, float], None],
+    criterion: Criterion = cut_and_violations,
 ) -> tuple[np.ndarray, ...]:
     """The clusterings into 2, 3, ..., k parts. Must-links hold in all of them; cannot-links need not.
 
@@ -30,6 +46,8 @@ def recursive_partitions(
         Takes a graph, cannot-links and the units of belief that may be violated; returns one side of a partition.
     report : callable
         Takes the number of clusters so far, and the cut.
+    criterion : callable
+        Of the merged graph, its cannot-links, the labels after a split, and k: the smallest one is taken.
     """
     component = separate_sets(constraints, k)
     count = int(component.max()) + 1
@@ -45,7 +63,7 @@ def recursive_partitions(
             if c not in splits:
                 splits[c] = _split(merged, links, labels == c, sizes, k, split)
         candidates = {c: _apply(labels, c, side, n_parts - 1) for c, side in splits.items() if side is not None}
-        chosen = min(candidates, key=lambda c: normalized_cut(merged, candidates[c]))
+        chosen = min(candidates, key=lambda c: criterion(merged, links, candidates[c], k))
         labels = candidates[chosen]
         del splits[chosen]
         hierarchy.append(labels[component])

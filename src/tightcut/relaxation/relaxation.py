@@ -8,7 +8,7 @@ F(f) = (R1(f) - R2(f)) / S(f) for a vector f with one entry per vertex:
 | R1 | sum over edges w' abs(f_i - f_j) + c (max f - min f), w' = weight + penalty * must-link belief |
 | c | penalty * total cannot-link belief |
 | R2 | penalty * sum over cannot-links belief abs(f_i - f_j) (the paper's line drops the penalty) |
-| S | half the weighted mean absolute deviation, sum b_i abs(f_i - mean) / 2 |
+| S | the balance of f, see `tightcut.relaxation.balance`: half the weighted mean absolute deviation |
 | r2, s | subgradients of R2 and S at f; both sum to zero |
 """
 
@@ -23,15 +23,17 @@ import scipy.sparse as sp
 from tightcut import kernels
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph, without_diagonal
+from tightcut.relaxation.balance import ROUNDING, Balance, BalanceOf, MeanDeviation
 
 
 @dataclass(frozen=True, eq=False)
 class Relaxation:
-    """F for one graph, one set of constraints and one penalty."""
+    """F for one graph, one set of constraints, one penalty and, if told so, another S than the paper's."""
 
     graph: Graph
     constraints: Constraints
     penalty: float
+    balance: BalanceOf = MeanDeviation
 
     @cached_property
     def weights(self) -> sp.csr_array:
@@ -54,9 +56,12 @@ class Relaxation:
         p, q = self.constraints.cannot_link.T
         return self.penalty * float(self.constraints.cannot_link_belief @ np.abs(f[p] - f[q]))
 
+    @cached_property
+    def _balance(self) -> Balance:
+        return self.balance(self.graph.vertex_weights)
+
     def S(self, f: np.ndarray) -> float:
-        b = self.graph.vertex_weights
-        return float(b @ np.abs(f - (b @ f) / self.graph.volume)) / 2
+        return self._balance.value(f)
 
     def F(self, f: np.ndarray) -> float:
         """The ratio; a numerator of rounding size is zero."""
@@ -67,22 +72,22 @@ class Relaxation:
         S = self.S(f)
         return numerator / S if S > 0 else np.inf
 
-    def s(self, f: np.ndarray) -> np.ndarray:
-        """The subgradient of S at f with sign(0) = 0; it sums to zero."""
-        b = self.graph.vertex_weights
-        signs = b * np.sign(f - (b @ f) / self.graph.volume)
-        return (signs - b * (signs.sum() / self.graph.volume)) / 2
+    def s(self, f: np.ndarray, rng: np.random.Generator | None = None) -> np.ndarray:
+        """A subgradient of S at f; it sums to zero. With a generator, a random one where there are several."""
+        return self._balance.subgradient(f, rng)
 
-    def r2(self, f: np.ndarray, tie: np.ndarray | None = None) -> np.ndarray:
+    def r2(self, f: np.ndarray, rng: np.random.Generator | None = None) -> np.ndarray:
         """A subgradient of R2 at f; it sums to zero.
 
-        Where f does not separate a cannot-link pair, any number in [-1, 1] is valid; `tie` supplies one per pair
-        (default 0, from which the iteration cannot separate the pair).
+        Where f does not separate a cannot-link pair, any number in [-1, 1] may stand for the sign: a generator draws -1 or
+        1, without one it is 0, from which the iteration cannot separate the pair.
         """
         p, q = self.constraints.cannot_link.T
-        direction = np.sign(f[p] - f[q])
-        if tie is not None:
-            direction = np.where(direction == 0, np.clip(tie, -1, 1), direction)
+        difference = f[p] - f[q]
+        direction = np.sign(difference)
+        if rng is not None:
+            drawn = rng.choice([-1.0, 1.0], len(p))
+            direction = np.where(np.abs(difference) <= ROUNDING * np.ptp(f), drawn, direction)
         pull = self.penalty * self.constraints.cannot_link_belief * direction
         n = self.graph.n_vertices
         return np.bincount(p, pull, n) - np.bincount(q, pull, n)

@@ -1,4 +1,4 @@
-"""The report: a clustering as one HTML page."""
+"""Reports: a clustering on one HTML page."""
 
 from tightcut.report.html import shorten
 from tightcut.report.report import render, write_report

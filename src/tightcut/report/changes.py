@@ -1,4 +1,4 @@
-"""What an update changed, as a section of the report."""
+"""The changes of an update, as a section of the report."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ TOLD = {
 
 
 def change_section(changes: Changes | None, subject: Subject, names: Mapping[int, str]) -> str:
-    """A table of the changes, or nothing if there was no update."""
+    """A table of the changes; empty if there was no update."""
     if changes is None:
         return ""
     if len(changes) == 0:
         return section("changes", "Changes", "<p>The update changed no cluster.</p>")
     rows = [_row(change, subject, names) for change in changes[:ROWS_SHOWN]]
     hidden = len(changes) - len(rows)
-    caption = "What the last update changed, and the constraint that forced it, if there was one."
+    caption = "The changes of the last update and, where a constraint forced them, that constraint."
     caption += f" {hidden:,} more lines are not shown." if hidden else ""
     headings = ("Change", "From", "To", "Points#", "Which", "Why")
     return section("changes", "Changes", table(caption, headings, rows))

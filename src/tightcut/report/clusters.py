@@ -1,4 +1,4 @@
-"""The clusters of a report: sizes, cuts, what distinguishes each, and its typical members, as pictures if there are any."""
+"""The clusters of a report: sizes, cuts, distinctive columns, and typical members, as pictures if there are any."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def cluster_section(subject: Subject) -> str:
     graph, labels = subject.graph, subject.labels
     leaving, volume = cluster_cuts(graph, labels)
     share = own_share(graph, labels)
-    # Many points have all their neighbours in their own cluster; among them the best connected come first.
+    # Many points have all their neighbours in their own cluster; the best connected of them come first.
     order = np.lexsort((-graph.degrees, -share))
     distinguished = distinctions(subject)
     rows = []
@@ -58,7 +58,7 @@ def cluster_section(subject: Subject) -> str:
 
 
 def distinctions(subject: Subject) -> list[str]:
-    """For each cluster the columns whose mean is farthest from that of all points, as HTML; empty without names."""
+    """For each cluster, the columns whose mean is farthest from that of all points, as HTML; empty without names."""
     if subject.points is None or len(subject.columns) != subject.points.shape[1]:
         return []
     deviation = np.std(subject.points, axis=0, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""What the sections of a report are made of."""
+"""The building blocks of a report's sections."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Place = Callable[[str, int, int], str | None]
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What a report is about; the parameters are those of `render`."""
+    """The clustering that a report is about; the parameters are those of `render`."""
 
     graph: Graph
     labels: np.ndarray  # 0, ..., k - 1
@@ -33,7 +33,7 @@ class Subject:
 
     @cached_property
     def sizes(self) -> np.ndarray:
-        """How many points each cluster has."""
+        """The number of points of each cluster."""
         return np.bincount(self.labels)
 
     @cached_property
@@ -51,7 +51,7 @@ class Subject:
         )
 
     def place(self, kind: str, i: int, j: int) -> Cell:
-        """A cell that says where a pair comes from; empty if that is unknown."""
+        """A cell with the source of a pair; empty if that is unknown."""
         return Cell(escape((self.places and self.places(kind, i, j)) or ""), 'class="quiet"')
 
 
@@ -63,7 +63,7 @@ class Cell(NamedTuple):
     tag: str = "td"
 
     def under(self, heading: str) -> str:
-        """As HTML. A cell knows its heading, which is next to it where the screen is narrow."""
+        """As HTML, with the heading, which narrow screens show next to the cell."""
         label = heading and f'data-label="{heading}"'
         return f"<{' '.join(filter(None, (self.tag, label, self.attributes)))}>{self.content}</{self.tag}>"
 
@@ -73,18 +73,18 @@ def number(text: str) -> Cell:
 
 
 def heading(text: str) -> Cell:
-    """What the row is about."""
+    """The first cell of a row: its subject."""
     return Cell(text, 'scope="row"', "th")
 
 
 class Row(NamedTuple):
-    """Cells of a table, and what a click on the row shows: attributes of the element."""
+    """Cells of a table, and the HTML attributes that name what a click on the row shows."""
 
     cells: Sequence[Cell]
     shows: str = ""
 
     def under(self, headings: Sequence[str]) -> str:
-        """The row as HTML, without headings if it has not a cell for each."""
+        """The row as HTML, without headings unless it has a cell for each."""
         clickable = f' {self.shows} tabindex="0"' if self.shows else ""
         titles = headings if len(headings) == len(self.cells) else [""] * len(self.cells)
         cells = (cell.under(title) for cell, title in zip(self.cells, titles, strict=True))
@@ -92,18 +92,18 @@ class Row(NamedTuple):
 
 
 def section(name: str, title: str, body: str) -> str:
-    """A heading and a body, whose table is called by the heading."""
+    """A heading and a body whose table is labelled by the heading."""
     body = body.replace("<table ", f'<table aria-label="{title}" ', 1)
     return f'<section id="{name}"><h2>{title}</h2>{body}</section>'
 
 
 def table(about: str, headings: Sequence[str], rows: Iterable[Row], name: str = "wide") -> str:
-    """A table of rows of cells; a heading that ends with # is that of a column of numbers."""
+    """A table; headings that end with # are those of columns of numbers."""
     columns = [(text.removesuffix("#"), "n" if text.endswith("#") else "") for text in headings]
     body = "".join(row.under([text for text, _ in columns]) for row in rows)
     cells = [f'<th scope="col" class="{kind}">{text}</th>' for text, kind in columns]
     head = f"<thead><tr>{''.join(cells)}</tr></thead>" if headings else ""
-    # The text is above the table, not in it: the table may be wider than the screen.
+    # The text is above the table, not inside: the table may be wider than the screen.
     return (
         f'<p class="about">{about}</p><div class="scroll"><table class="{name}">{head}'
         f"<tbody>{body}</tbody></table></div>"
@@ -111,12 +111,12 @@ def table(about: str, headings: Sequence[str], rows: Iterable[Row], name: str = 
 
 
 def line(kind: str) -> str:
-    """How a kind of constraint is drawn, for legends."""
+    """The line of a kind of constraint, for legends."""
     return f'<svg viewBox="0 0 24 12" aria-hidden="true"><line class="{kind}" x1="0" y1="7" x2="24" y2="7"/></svg>'
 
 
 def shorten(text: str, limit: int = 40) -> str:
-    """The text, cut in the middle if it is long.
+    """The text, shortened in the middle if it is long.
 
     Examples
     --------

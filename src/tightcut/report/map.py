@@ -1,6 +1,6 @@
 """The map of a report as inline SVG: its colours follow the page, light or dark, and names appear on hovering.
 
-Markers repeat what colours say, for print in black and white.
+Markers differ in shape, too, for print in black and white.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from tightcut.utils.validation import check_choice
 WIDTH, HEIGHT, MARGIN = 960.0, 560.0, 16.0
 POINTS_DRAWN, LINES_DRAWN = 4000, 1500
 ROOMY = 1000  # points that have room for large markers
-NUMBERED = 60  # clusters whose numbers have room on the map
+NUMBERED = 60  # clusters whose numbers fit on the map
 LAYOUTS = ("auto", "graph", "pca")
-# Twenty colours that are told apart, on white and on black; with seven shapes no two of 140 clusters look the same.
+# Twenty colours that can be told apart, on white and on black; with seven shapes, 140 clusters all look different.
 LIGHT = (
     "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#b8a900", "#8c4a2f", "#7d3fb2", "#c2185b", "#5b8c1f",
     "#00868b", "#5c6bc0", "#7f7f7f", "#f06a6a", "#1f3f5b", "#93cf3a", "#b894f0", "#d3b083", "#ee4bcf", "#124d33",
@@ -51,7 +51,7 @@ MARKERS = "".join(f'<g id="m{number}">{shape}</g>' for number, shape in enumerat
 
 
 def draw_map(subject: Subject, costly: Sequence[ConstraintPrice], layout: str) -> tuple[str, str]:
-    """Points coloured by cluster, with constraints as lines; large data is thinned out. Also the caption."""
+    """Points coloured by cluster, with constraints as lines, a sample of both for large data; and the caption."""
     labels, constraints, n_clusters = subject.labels, subject.constraints, len(subject.sizes)
     lines = _chosen_lines(constraints, labels, costly)
     shown = _chosen_points(len(labels), lines)
@@ -93,10 +93,10 @@ def key(cluster: int) -> str:
 
 
 def _positions(graph: Graph, points: np.ndarray | None, shown: np.ndarray, layout: str) -> tuple[np.ndarray, str]:
-    """Where to draw the chosen points, inside the frame, and how that was decided."""
+    """Positions of the chosen points inside the frame, and how they were found."""
     check_choice("layout", layout, LAYOUTS)
     if points is None and layout == "pca":
-        raise ValueError('layout="pca" draws points, and there are none; use layout="graph".')
+        raise ValueError('layout="pca" draws points, and points were not given; use layout="graph".')
     if points is None or layout == "graph" or (layout == "auto" and points.shape[1] > 2):
         return _fit(graph_layout(graph)[shown]), "Laid out by the graph: well connected points are close to each other."
     features = points.shape[1]
@@ -108,7 +108,7 @@ def _fit(raw: np.ndarray) -> np.ndarray:
     low, span = raw.min(axis=0), np.ptp(raw, axis=0)
     scales = np.array([WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN]) / np.where(span > 0, span, 1)
     if (span > 0).all():
-        # Up to a factor of three, so that a long cloud does not become a line.
+        # The axes differ by up to a factor of three: a long cloud would otherwise become a line.
         scales = np.minimum(scales, 3 * scales.min()) if scales.max() > 3 * scales.min() else np.full(2, scales.min())
     scaled = (raw - low) * scales
     scaled[:, 1] = scaled[:, 1].max(initial=0) - scaled[:, 1]
@@ -119,7 +119,7 @@ def _fit(raw: np.ndarray) -> np.ndarray:
 def _chosen_lines(
     constraints: Constraints, labels: np.ndarray, costly: Sequence[ConstraintPrice]
 ) -> list[tuple[str, int, int]]:
-    """Constraints to draw as (class, i, j): violated and expensive ones always, then a sample of the others."""
+    """Constraints to draw, as (class, i, j): all violated and expensive ones, and a sample of the others."""
     marked = {(row.kind, row.first, row.second) for row in costly}
     plain, special = [], []
     for kind, pairs in (("must", constraints.must_link), ("cannot", constraints.cannot_link)):
@@ -159,7 +159,7 @@ def _segment(line: tuple[str, int, int], place: dict[int, np.ndarray]) -> str:
 
 
 def _number(cluster: int, positions: np.ndarray, zoom: float) -> str:
-    """The number of a cluster in the middle of its points: at the one nearest to their median."""
+    """The number of a cluster, at the point nearest to the median of its points."""
     if len(positions) == 0:
         return ""
     x, y = positions[np.square(positions - np.median(positions, axis=0)).sum(axis=1).argmin()]

@@ -1,4 +1,4 @@
-"""The pairs of a report: those that are violated, and what each costs."""
+"""The pairs of a report: violated ones, and the price of each."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ VIOLATIONS_SHOWN = 30
 COSTLY_SHARE = 0.05  # of the cut, from which a constraint is marked on the map
 COSTLY_SHOWN = 5
 ABOUT_PRICES = (
-    "How much the cut would fall without one constraint, all others kept. A correct constraint usually asks for what the "
-    "data show anyway and costs little: check the first ones of this list. Constraints that ask for the same thing hide "
-    "each other, as no single one of them changes anything."
+    "How much the cut would fall without one constraint if all others were kept. A correct constraint usually agrees with "
+    "the data and costs little: check the first ones of this list. Constraints that ask for the same thing hide each "
+    "other, as no single one of them changes anything."
 )
 FREE = "No constraint was found to cost anything: the data agree with all {}."
 METHODS = {
@@ -70,7 +70,7 @@ def price_section(subject: Subject, prices: Audit | None) -> str:
 
 
 def _row(subject: Subject, link: Link, drawn: str, cells: Sequence[Cell]) -> Row:
-    """A pair: its kind, as it is drawn, its points, further cells, and where it comes from."""
+    """A pair: its kind, as it is drawn, its points, further cells, and its source."""
     kind, i, j = link
     pair = Cell(subject.chips((i, j)), 'class="pair"')
     return Row([Cell(f"{line(drawn)} {kind}-link"), pair, *cells, subject.place(*link)], f'data-pair="{i} {j}"')

@@ -1,6 +1,6 @@
-"""A clustering on one page: a self-contained HTML file that needs no network, in light and dark and on paper.
+"""A clustering on one page: a self-contained HTML file that needs no network, for light and dark screens and for print.
 
-`render` returns the page as text; ``tightcut cluster --report`` writes it.
+`render` returns the page as text, `write_report` and ``tightcut cluster --report`` write it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from tightcut import __version__
 from tightcut.audit import Audit, ConstraintPrice, audit
+from tightcut.certificates import Certificate
 from tightcut.fitted.changes import Changes
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
@@ -26,6 +27,7 @@ from tightcut.report.clusters import CLUSTERS_SHOWN, cluster_section
 from tightcut.report.html import Cell, Place, Row, Subject, heading, line, section, shorten, table
 from tightcut.report.map import MARKERS, PALETTES, draw_map, key
 from tightcut.report.pairs import COSTLY_SHARE, costly, price_section, violation_section
+from tightcut.report.proof import proof_section
 from tightcut.utils.atomic import replaced
 from tightcut.utils.display import counted
 
@@ -52,6 +54,7 @@ def render(
     changes: Changes | None = None,
     prices: Audit | None = None,
     free_cut: float | None = None,
+    certificate: Certificate | None = None,
     places: Place | None = None,
     images: Any = None,
     layout: str = "auto",
@@ -69,7 +72,7 @@ def render(
         The number of each point's cluster.
     constraints : Constraints, optional
     points : array-like of shape (n, d), optional
-        For the map, and for what distinguishes each cluster.
+        For the map, and for the distinctive columns of each cluster.
     columns : sequence of str
         Names of the features of `points`.
     ids : sequence, optional
@@ -77,22 +80,24 @@ def render(
     names : mapping, optional
         Names of clusters, by number.
     changes : Changes, optional
-        What `COSC.update` changed.
+        The changes of `COSC.update`.
     prices : Audit, optional
-        What `tightcut.audit.audit` returns; adds the price of each constraint.
+        The result of `tightcut.audit.audit`; adds the price of each constraint.
     free_cut : float, optional
-        The cut without constraints; that of `prices` if there are any.
+        The cut without constraints; by default that of `prices`.
+    certificate : Certificate, optional
+        The result of `tightcut.certificates.certify`: a proven bound on the cut.
     places : callable, optional
-        Called with ("must" or "cannot", i, j); returns where the pair comes from, a line of a file for example.
+        Called with ("must" or "cannot", i, j); returns the source of the pair, for example a line of a file.
     images : array-like of shape (n, height, width) or (n, height, width, 3), optional
         Pictures of the points, shown for typical members.
     layout : {"auto", "graph", "pca"}, default="auto"
-        How the map is drawn: by the graph, by the principal components of `points`, or by `points` themselves where they
-        have no more than two features and else by the graph.
+        How the map is drawn: by the graph, by the principal components of `points`, or ("auto") by `points` themselves
+        if they have at most two features and otherwise by the graph.
     title, criterion, created : str
-        Heading, name of what was minimised, and a date for the footer.
+        Heading, name of the objective, and a date for the footer.
     facts : mapping, optional
-        Further lines of the table "What was clustered", such as the file and the settings.
+        Further rows of the table "What was clustered", such as the file and the settings.
 
     Returns
     -------
@@ -124,6 +129,7 @@ def render(
     free_cut = prices.free_cut if free_cut is None and prices is not None else free_cut
     sections = [
         _map_section(subject, [] if prices is None else costly(prices), layout),
+        proof_section(certificate),
         cluster_section(subject),
         change_section(changes, subject, names or {}),
         violation_section(subject),
@@ -153,7 +159,7 @@ def write_report(
     prices: Audit | bool = True,
     **page: Any,
 ) -> None:
-    """Write the page of `render` to a file, which is replaced if it exists.
+    """Write the page of `render` to a file, and replace it if it exists.
 
     Parameters
     ----------
@@ -161,7 +167,7 @@ def write_report(
     graph, labels, constraints, **page
         As in `render`.
     prices : Audit or bool, default=True
-        Prices of the constraints; True computes them, which takes about as long as the clustering, False leaves them out.
+        Prices of the constraints. True computes them, which takes about as long as the clustering; False omits them.
 
     Examples
     --------
@@ -185,7 +191,7 @@ def write_report(
 
 
 def _members(subject: Subject) -> str:
-    """Names of the clusters, names and clusters of the points unless there are very many: JSON for the script.
+    """The data of the script as JSON: names of the clusters and, unless there are too many, of the points.
 
     No text can end the element.
     """

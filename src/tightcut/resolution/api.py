@@ -13,10 +13,11 @@ from tightcut.files.cells import is_missing
 from tightcut.files.errors import listed
 from tightcut.problem.sources import is_none
 from tightcut.resolution.edges import ScoredTable, merge_scores
-from tightcut.resolution.ids import IdColumn, distinct, number_ids, read_ids
+from tightcut.resolution.ids import IdColumn, number_ids, read_ids
 from tightcut.resolution.result import Resolution, ScoredPairs, spell
 from tightcut.resolution.rules import Named, Rules
 from tightcut.resolution.tables import read_view
+from tightcut.utils.codes import distinct
 
 VALUE_NAMES = {"groups": ("group", "groups", "source"), "labels": ("label", "labels", "cluster", "name")}
 
@@ -33,29 +34,29 @@ def resolve(
 ) -> Resolution:
     r"""Find the records that are the same, from scored pairs and rules that must hold.
 
-    A probability above the prior is evidence that two records are one, below it that they are not, and a pair that is
-    not in the table says nothing. The clusters are those that contradict the least evidence and no rule; how many there
-    are follows from this.
+    A probability above the prior is evidence that two records are the same, one below it that they are not; a pair that
+    is not in the table is no evidence. The clusters obey every rule and contradict as little evidence as possible, which
+    also determines their number.
 
     Parameters
     ----------
     edges : data frame, mapping of columns, structured array, sequence of (id, id, probability), or path
         Two ids and a match probability per row. The tables of splink (`unique_id_l`, `unique_id_r`,
-        `match_probability`) and dedupe (the array of its scores) are read as they are, as are CSV, Parquet and
-        `FILE.duckdb::TABLE`. Ids are whole numbers or texts. With splink's `source_dataset_l` and `source_dataset_r` an
-        id is DATASET-__-ID, since ids may be unique within a dataset only.
+        `match_probability`) and the score arrays of dedupe are read as they are, as are CSV, Parquet and
+        `FILE.duckdb::TABLE`. Ids are whole numbers or texts. With splink's `source_dataset_l` and `source_dataset_r`, ids
+        become DATASET-__-ID, since they may be unique only within a dataset.
     must_link, cannot_link : sequence of pairs of ids, table of two columns, or path, optional
         Records that are certainly the same, or certainly not.
     groups : str, mapping or Series from id to group, table of two columns, or path, optional
-        No two members of a group are the same, such as the records of a source without duplicates. A name takes the
-        groups from the edges: "source" is in the columns source_l and source_r, or source_dataset_l and _r. An empty
-        group means none; a table may give one id several groups.
+        No two members of a group are the same; the records of a source without duplicates are such a group. A name
+        refers to columns of the edges: "source" to source_l and source_r, or to source_dataset_l and _r. An empty value
+        means no group; a table may give one id several groups.
     labels : mapping or Series from id to label, table of two columns, or path, optional
         Known identities: equal labels are together, different ones apart. None, NaN, -1 and empty mean unknown.
     prior : float, default=0.5
-        The probability that is evidence neither for nor against. Raise it for fewer and safer joins.
+        The probability that is no evidence either way. Raise it for fewer and safer joins.
     columns : sequence of three str, optional
-        The names of the columns of `edges`: both ids and the probability. By default the usual names are looked for.
+        The names of three columns of `edges`: both ids and the probability. By default, the usual names are recognised.
 
     Returns
     -------
@@ -63,15 +64,15 @@ def resolve(
 
     Notes
     -----
-    The weight of a pair is its log odds less those of the prior, :math:`w = \log\frac{p}{1 - p} -
+    The weight of a pair is its log odds minus those of the prior, :math:`w = \log\frac{p}{1 - p} -
     \log\frac{\pi}{1 - \pi}`, with p clipped to [1e-6, 1 - 1e-6]: no score is as certain as a rule. Scores of the same pair
     are averaged as log odds. Clusters minimise the positive weight between them plus the negative weight inside them.
 
     Each connected component of the pairs with positive weight is solved by greedy additive edge contraction, then by
-    Kernighan-Lin moves and exchanges; up to 20 records also by branch and bound, which for up to 14 finds and proves the
-    best clusters. For the others, a packing of contradictory cycles gives the lower bound.
+    Kernighan-Lin moves and exchanges; up to 20 records also by branch and bound, which for up to 14 finds and proves an
+    optimum. For larger components, a packing of contradictory cycles gives the lower bound.
 
-    Nothing is random, and the order of the rows does not matter.
+    The result is deterministic and does not depend on the order of the rows.
 
     Rules that contradict each other raise `InconsistentConstraintsError`. Its message shows the contradiction by ids, its
     `witness` by their positions among the sorted ids of all tables.
@@ -106,7 +107,7 @@ def resolve(
 
 
 def _number(table: ScoredTable, groups: Any, labels: Any, **links: Any) -> tuple[np.ndarray, np.ndarray, Rules]:
-    """The ids of all tables in order; the scored pairs and the rules among the positions of ids."""
+    """The ids of all tables, sorted; scored pairs and rules by the positions of ids."""
     columns: dict[str, Sequence[IdColumn]] = {"edges": table.ids}
     columns |= {name: _read_pairs(name, given) for name, given in links.items()}
     values = {}
@@ -131,7 +132,7 @@ def _number(table: ScoredTable, groups: Any, labels: Any, **links: Any) -> tuple
     named = {name: _named(name, codes.get(name, codes["edges"]).ravel(), given) for name, given in values.items()}
     if sides is not None:
         _check_one_group(table, ids, named["groups"])
-    # In one order, so that the first of several pairs does not depend on the rows.
+    # Sorted: the order of the rows must not decide which of several pairs comes first.
     must, cannot = (np.unique(np.sort(codes[name].T, axis=1), axis=0) for name in ("must_link", "cannot_link"))
     return ids, codes["edges"].T, Rules(len(ids), must, cannot, named["groups"], named["labels"])
 
@@ -144,7 +145,7 @@ def _read_pairs(name: str, pairs: Any) -> list[IdColumn]:
 
 
 def _read_values(name: str, table: Any) -> tuple[list[IdColumn], list[Any]]:
-    """Ids and a value of each, from a mapping of single values or a table."""
+    """Ids and the value of each, from a mapping of single values or from a table."""
     if isinstance(table, Mapping) and not any(np.ndim(value) for value in table.values()):
         table = list(table.items())
     elif getattr(table, "ndim", None) == 1 and hasattr(table, "index"):  # a pandas Series
@@ -161,7 +162,7 @@ def _read_values(name: str, table: Any) -> tuple[list[IdColumn], list[Any]]:
 
 
 def _check_overlap(table: ScoredTable, ids: np.ndarray, codes: Mapping[str, np.ndarray]) -> None:
-    """Refuse rules that are about other records altogether."""
+    """Raise if rules are about none of the scored records."""
     scored = np.zeros(len(ids), bool)
     scored[codes["edges"]] = True
     for name, own in codes.items():

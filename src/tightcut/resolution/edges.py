@@ -1,4 +1,4 @@
-"""Scored pairs: a table of ids and probabilities, and each pair as evidence for or against a match."""
+"""Scored pairs: a table of ids and probabilities, and the evidence of each pair for or against a match."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class ScoredTable:
     ----------
     view : TableView
     ids : pair of IdColumn
-        With the dataset of each id in front where ids are unique within datasets only.
+        Preceded by their datasets where ids are unique only within these.
     scores : ndarray
         In [0, 1].
     columns : tuple of str
         The names of the columns of ids.
     datasets : tuple of str, optional
-        The columns of the datasets that the ids belong to.
+        The columns of the datasets of the ids.
     """
 
     view: TableView
@@ -64,7 +64,7 @@ class ScoredTable:
 
     @classmethod
     def read(cls, edges: Any, columns: Sequence[str] | None) -> ScoredTable:
-        """Read a table whose columns are named, have usual names, or are three in this order: two ids and a score."""
+        """Read a table whose columns are named, or have usual names, or are just two ids and a score in this order."""
         view = read_view(edges, "edges", ("a", "b", "probability"))
         first, second, score, datasets = _find_columns(view, columns)
         one, other = read_ids(view, first), read_ids(view, second)
@@ -73,9 +73,9 @@ class ScoredTable:
         return cls(view, (one, other), _read_probabilities(view, score), (first, second), datasets)
 
     def sides(self, name: str) -> tuple[str, str] | None:
-        """The two columns that say something of the two records: NAME_l and NAME_r, or spelled in another usual way.
+        """The columns of a property of the two records: NAME_l and NAME_r, or another usual spelling.
 
-        splink calls the source of a record source_dataset, which `source` finds, too.
+        `source` also finds splink's source_dataset.
         """
         for stem, (left, right) in product((name.lower(), f"{name.lower()}_dataset"), SIDES):
             one, other = self.view.one([stem + left]), self.view.one([stem + right])
@@ -84,7 +84,7 @@ class ScoredTable:
         return None
 
     def records(self, ids: np.ndarray, pairs: np.ndarray) -> Columns:
-        """The column of ids; and the datasets and ids that they are made of, as they were given, numbers or texts."""
+        """The ids, and the datasets and ids that they were made from, numbers or texts as in the table."""
         if self.datasets is None:
             return Columns(id=ids)
         parts = [str(identifier).partition(BETWEEN) for identifier in ids]
@@ -96,7 +96,7 @@ class ScoredTable:
 
 
 def _find_columns(view: TableView, columns: Sequence[str] | None) -> tuple[str, str, str, tuple[str, str] | None]:
-    """The columns of both ids, of the score, and of the datasets if ids need them."""
+    """The columns of both ids, of the score and, if ids need them, of the datasets."""
     if columns is not None:
         if isinstance(columns, str) or len(columns) != 3:
             raise ValueError(f"columns must name three: the two ids and the probability; got {columns!r}.")
@@ -118,7 +118,7 @@ def _find_columns(view: TableView, columns: Sequence[str] | None) -> tuple[str, 
 
 
 def _find_ids(known: dict[str, str]) -> tuple[str, str] | None:
-    """Two columns with usual names, or the only ones that splink may have made from the name of an id: row_id_l, row_id_r."""
+    """Two columns with usual names, or the only pair of columns that splink may have named after an id, as in row_id_l."""
     usual = [pair for pair in ID_NAMES if known.keys() >= {*pair}][:1]
     own = [(name, f"{name[:-2]}_r") for name in known if name.endswith("id_l") and f"{name[:-2]}_r" in known]
     possible = usual or own
@@ -142,7 +142,7 @@ def _read_probabilities(view: TableView, column: str) -> np.ndarray:
 
 
 def log_odds(probability: np.ndarray | float) -> np.ndarray:
-    """The evidence in probabilities, clipped so that none outweighs everything else.
+    """The evidence of probabilities, clipped lest one outweigh all others.
 
     Examples
     --------
@@ -163,7 +163,7 @@ class PairScores:
     pairs : int64 ndarray of shape (m, 2)
         Records, the smaller one first, in lexicographic order.
     weight : ndarray of shape (m,)
-        Log odds less those of the prior: positive for, negative against.
+        Log odds minus those of the prior: positive for a match, negative against it.
     probability : ndarray of shape (m,)
     """
 
@@ -173,9 +173,9 @@ class PairScores:
 
 
 def merge_scores(pairs: np.ndarray, probability: np.ndarray, prior: float, n_records: int) -> PairScores:
-    """A pair that is scored several times, in either order, gets the mean of its log odds."""
+    """Merge the scores of each pair, in either order: the mean of their log odds."""
     key = pair_keys(pairs, n_records)
-    # Equal pairs by their score, so that sums do not depend on the order of the rows.
+    # Equal pairs are sorted by score, since sums of floats depend on the order.
     order = np.lexsort((probability, key))
     key, score = key[order], probability[order]
     starts = np.flatnonzero(np.diff(key, prepend=-1))

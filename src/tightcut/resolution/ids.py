@@ -1,8 +1,8 @@
-"""Records by number: ids of any table, whole numbers or texts, in one order that does not depend on the rows.
+"""Ids of records, whole numbers or texts, numbered in an order that does not depend on the rows of the tables.
 
-Numbers are sorted by value, and so are texts that all spell whole numbers; other texts alphabetically. Files of text
-do not say which of the two a column holds: their ids are numbers if those of the other tables are, and, where all tables
-are such files, if all of their ids spell whole numbers.
+Numbers are sorted by value, and so are texts that all spell whole numbers; other texts are sorted alphabetically. A text
+file does not say which of the two a column contains: its ids are numbers if those of other tables are or, if all tables
+are text files, if all ids spell whole numbers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from tightcut.files import InputError
 from tightcut.problem.sources import is_none
 from tightcut.resolution.tables import TableView
-from tightcut.utils.codes import factorize
+from tightcut.utils.codes import distinct_places, factorize
 
 WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")  # as Python prints it, and within 64 bits
 MISSING = "the id is missing; every row needs two."
@@ -34,7 +34,7 @@ class IdColumn:
     loose : bool
         Whether these texts may be numbers; see above.
     where : callable
-        From a row to its place, for messages.
+        The place of a row, for messages.
     """
 
     values: np.ndarray | list[str]
@@ -46,7 +46,7 @@ class IdColumn:
         return isinstance(self.values, list)
 
     def to_numbers(self) -> np.ndarray:
-        """The ids as int64; an error names the first that is text."""
+        """The ids as int64; an error names the first that is no whole number."""
         if isinstance(self.values, np.ndarray):
             return self.values
         wrong = next((row for row, text in enumerate(self.values) if not WHOLE.fullmatch(text)), None)
@@ -88,7 +88,7 @@ def read_ids(view: TableView, column: str) -> IdColumn:
 
 
 def number_ids(columns: Mapping[str, Sequence[IdColumn]]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """All distinct ids in order; and the columns of each table, a row each, as positions among them."""
+    """All distinct ids, sorted, and the columns of each table, one row each, as positions among them."""
     every = list(chain.from_iterable(columns.values()))
     typed = [column for column in every if len(column.values) and not column.loose]
     text = next((column for column in typed if column.is_text), None)
@@ -96,7 +96,7 @@ def number_ids(columns: Mapping[str, Sequence[IdColumn]]) -> tuple[np.ndarray, d
     if text is not None and number is not None:
         raise InputError(
             f"{text.where(0)}: the id {text.values[0]!r} is text, but {number.where(0)} holds the whole number "
-            f"{int(number.values[0])}. Convert one of the two, so that the same record has the same id everywhere."
+            f"{int(number.values[0])}. Convert one of the two: a record needs the same id everywhere."
         )
     if number is not None:
         ids, codes = distinct_places(np.concatenate([column.to_numbers() for column in every]))
@@ -109,38 +109,3 @@ def number_ids(columns: Mapping[str, Sequence[IdColumn]]) -> tuple[np.ndarray, d
         ids = np.array(values, np.int64)[order] if whole and text is None else np.array(texts, object)[order]
     parts = iter(np.split(codes, np.cumsum([len(column.values) for column in every])[:-1]))
     return ids, {name: np.stack([next(parts) for _ in several]) for name, several in columns.items()}
-
-
-def distinct(keys: np.ndarray) -> np.ndarray:
-    """The distinct keys in order, by sorting: the hash table of `numpy.unique` is several times slower.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tightcut.resolution.ids import distinct
-    >>> distinct(np.array([3, 1, 3])).tolist()
-    [1, 3]
-    """
-    ordered = np.sort(keys)
-    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
-
-
-def distinct_places(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct keys in order, and the position of each key among them. O(n) for keys from a narrow range.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tightcut.resolution.ids import distinct_places
-    >>> [array.tolist() for array in distinct_places(np.array([7, 5, 7]))]
-    [[5, 7], [1, 0, 1]]
-    """
-    if len(keys) == 0:
-        return keys, np.empty(0, np.int64)
-    low, high = int(keys.min()), int(keys.max())
-    if high - low > 4 * len(keys):
-        known = distinct(keys)
-        return known, np.searchsorted(known, keys)
-    present = np.zeros(high - low + 1, bool)
-    present[keys - low] = True
-    return np.flatnonzero(present) + low, (np.cumsum(present) - 1)[keys - low]

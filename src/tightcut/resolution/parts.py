@@ -1,7 +1,7 @@
-"""Parts of a resolution that do not depend on each other: what could join, and what rules join.
+"""Independent parts of a resolution: records connected by positive evidence or by rules that join them.
 
-The best clusters of a part do not depend on the records outside it, so a new rule changes the parts of its two records and
-nothing else. The work for it depends on their size.
+The best clusters of a part do not depend on the records outside it, so a new rule affects only the parts of its two
+records, and the work depends on their size.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from scipy.sparse.csgraph import connected_components
 from tightcut.problem.two_colouring import link_graph
 from tightcut.resolution.edges import PairScores
 from tightcut.resolution.result import ScoredPairs
-from tightcut.resolution.rules import Named, Rules, ranges
+from tightcut.resolution.rules import Named, Rules
 from tightcut.resolution.tables import Columns
+from tightcut.utils.codes import ranges
 
 
 class Parts:
-    """The parts of a problem, by number; parts that a rule joins become one.
+    """The parts of a problem, by number; a rule may join parts.
 
     Attributes
     ----------
@@ -45,11 +46,11 @@ class Parts:
         return self._members[part]
 
     def together(self, records: Iterable[int]) -> np.ndarray:
-        """All records in the parts of some, in order."""
+        """All records in the parts of the given ones, in order."""
         return np.sort(np.concatenate([self._members[part] for part in self._of(records)]))
 
     def join(self, records: Iterable[int]) -> tuple[int, list[int]]:
-        """Make the parts of some records one; returns its number, and the numbers that are no longer used."""
+        """Join the parts of some records; returns the number of the joint part, and those no longer used."""
         first, *others = self._of(records)
         for other in others:
             self.part[self._members[other]] = first
@@ -57,7 +58,7 @@ class Parts:
         return first, others
 
     def problem(self, records: np.ndarray) -> ScoredPairs:
-        """The problem of these records alone, whose ids are their numbers."""
+        """The problem restricted to these records; their ids are their numbers."""
         whole = self._problem
         scored = self._scored.inside(records)
         evidence = PairScores(
@@ -90,7 +91,7 @@ class _Rows:
         self._starts = np.concatenate([[0], np.cumsum(np.bincount(flat, minlength=n_records))])
 
     def inside(self, records: np.ndarray) -> np.ndarray:
-        """The rows that mention no other records than these, which are in order."""
+        """The rows that mention only these records, which are sorted."""
         begin, counts = self._starts[records], self._starts[records + 1] - self._starts[records]
         rows, times = np.unique(self._order[ranges(begin, counts)[1]], return_counts=True)
         return rows[times == self._ends.shape[1]]

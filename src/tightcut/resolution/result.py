@@ -1,4 +1,4 @@
-"""The result of `resolve`, and the problem that it solves."""
+"""The result of `resolve`, and the problem it solves."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ class Resolution:
     Attributes
     ----------
     clusters : Columns
-        Table of `id` and `cluster`. Where ids are those of several datasets, also `source_dataset` and `unique_id`.
+        Table of `id` and `cluster`, and for ids of several datasets also `source_dataset` and `unique_id`.
     cut_edges : Columns
         The matches that were cut: `a`, `b`, `probability`, `cluster_a`, `cluster_b`, the `reason`
-        ("cannot_link", "groups", "labels" or "evidence"), the pair `because_a`, `because_b` that the rule is about or
-        that is the strongest evidence against the match, and the `margin`.
+        ("cannot_link", "groups", "labels" or "evidence"), the pair `because_a`, `because_b` to which the rule applies or
+        which is the strongest evidence against the match, and the `margin`.
     doubtful : Columns
         The least certain joins and cuts, smallest margin first: `a`, `b`, `type` ("must" for a join, "cannot" for a
         cut), `probability`, `cluster_a`, `cluster_b`, `margin`. Correct the column `type` where it is wrong, and the
         table can be used as rules.
     disagreement : float
-        Evidence that the clusters contradict, in log odds; no clustering under the rules contradicts less than
+        Evidence that the clusters contradict, in log odds; under the rules, no clustering contradicts less than
         `lower_bound`.
     lower_bound : float
     n_components : int
         Independent problems of two or more records.
     n_proven : int
-        How many of them are proven to have the least disagreement.
+        How many of them have a proven optimum.
     n_unpaired : int
-        Records that no pair names, see `with_records`.
+        Records that are in no pair; see `with_records`.
     """
 
     clusters: Columns = field(repr=False)
@@ -76,7 +76,7 @@ class Resolution:
         return 0 if self._problem is None else len(self.ids) - len(self._problem.ids)
 
     def with_records(self, ids: Sequence[Any]) -> Resolution:
-        """The same clusters, and each of some more records, which no pair names, as a cluster of its own.
+        """The same clusters, and one cluster for each of some further records that are in no pair.
 
         Ids of datasets are DATASET-__-ID, as in `ids`.
 
@@ -102,12 +102,12 @@ class Resolution:
         return replace(self, clusters=Columns(**columns))
 
     def session(self, answers: Any = None) -> ResolutionSession:
-        """Ask a person about the doubtful decisions, one at a time, the least certain first.
+        """Ask a person about the doubtful decisions, one by one, the least certain first.
 
         Parameters
         ----------
         answers : path-like, optional
-            Journal of the answers (JSON lines), created or continued. Without it they are kept in memory only.
+            Journal of the answers (JSON lines), created or continued. By default they are only kept in memory.
 
         Returns
         -------
@@ -127,7 +127,7 @@ class Resolution:
         from tightcut.resolution.session import ResolutionSession
 
         if self._problem is None:
-            raise ValueError("Only what resolve has returned can be asked about.")
+            raise ValueError("A session needs a Resolution that resolve has returned.")
         return ResolutionSession(self._problem, answers)
 
 
@@ -138,7 +138,7 @@ class ScoredPairs:
     Parameters
     ----------
     columns : Columns
-        The ids of the records and, where they are made of several columns, those.
+        The ids of the records and, if these combine several columns, those columns.
     evidence : PairScores
     rules : Rules
     """
@@ -152,7 +152,7 @@ class ScoredPairs:
         return self.columns["id"]
 
     def with_links(self, must_link: np.ndarray, cannot_link: np.ndarray) -> ScoredPairs:
-        """The same with more rules. Raises InconsistentConstraintsError if they contradict each other."""
+        """The same problem with more rules. Raises InconsistentConstraintsError if they contradict each other."""
         must, cannot = (
             np.unique(np.sort(np.concatenate([links, more.reshape(-1, 2)]), axis=1), axis=0)
             for links, more in ((self.rules.must_link, must_link), (self.rules.cannot_link, cannot_link))
@@ -187,7 +187,7 @@ def spell(identifier: Any) -> str:
 
 
 def _extended(column: np.ndarray, more: Sequence[Any]) -> np.ndarray:
-    """A column with more cells: whole numbers if all are, else texts."""
+    """A column with more cells: whole numbers if all of them are, else texts."""
     if column.dtype.kind in "iu":
         if all(WHOLE.fullmatch(str(cell)) for cell in more):
             return np.concatenate([column, np.array([int(cell) for cell in more], dtype=column.dtype)])

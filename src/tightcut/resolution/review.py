@@ -1,8 +1,8 @@
-"""What a person may want to check: the edges that were cut, and the least certain decisions.
+"""Decisions that a person may want to check: the edges that were cut, and the least certain joins and cuts.
 
-The margin of a decision is the increase of the disagreement, in log odds, if it were reversed and the rest unchanged.
-For a cut: if the two clusters were joined, or one of the two units moved over, whichever is cheapest and allowed. For a
-join: if the cluster were split in two at the weakest place of a maximum spanning tree.
+The margin of a decision is the increase in disagreement, in log odds, if it alone were reversed. For a cut: if the two
+clusters were joined, or one of the two units moved to the other cluster, whichever is cheapest and allowed. For a join:
+if the cluster were split in two at the weakest edge of a maximum spanning tree.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import numpy as np
 
 from tightcut.problem.pairs import pair_keys
 from tightcut.resolution.edges import PairScores
-from tightcut.resolution.ids import distinct_places
-from tightcut.resolution.rules import RULE_NAMES, Rules, look_up
+from tightcut.resolution.rules import RULE_NAMES, Rules
 from tightcut.resolution.solver import UnitEdges
 from tightcut.resolution.tables import Columns
+from tightcut.utils.codes import distinct_places, look_up
 from tightcut.utils.interruption import interruptible
 
 DOUBTFUL = float(np.log(19))  # margins below this: odds of less than 19 to 1, or 95 %
@@ -25,7 +25,7 @@ DOUBTFUL = float(np.log(19))  # margins below this: odds of less than 19 to 1, o
 
 @dataclass(frozen=True, eq=False)
 class Review:
-    """The data from which the tables are made."""
+    """The data from which both tables are made."""
 
     ids: np.ndarray
     labels: np.ndarray
@@ -34,7 +34,7 @@ class Review:
     edges: UnitEdges
 
     def tables(self) -> tuple[Columns, Columns]:
-        """The edges that were cut, in order; and the doubtful decisions, the smallest margin first."""
+        """The edges that were cut, in order, and the doubtful decisions, by increasing margin."""
         i, j = self.scores.pairs.T
         cut = np.flatnonzero((self.scores.weight > 0) & (self.labels[i] != self.labels[j]))
         margin = self._cut_margins(cut)
@@ -47,7 +47,7 @@ class Review:
         return labels
 
     def _cut_margins(self, cut: np.ndarray) -> np.ndarray:
-        """How much more each cut edge's best alternative would cost; inf where rules leave none."""
+        """The additional cost of the best alternative to each cut edge; inf where rules leave none."""
         units, labels, pairs = self.rules.units, self.labels, self.scores.pairs[cut]
         k = int(labels.max(initial=0)) + 1
         of_units, of_clusters = self._sums(pairs, k)
@@ -64,7 +64,7 @@ class Review:
     def _sums(self, pairs: np.ndarray, k: int) -> tuple[_Sums, _Sums]:
         """The weight between units and the k clusters, and between clusters, for the clusters of some pairs.
 
-        Edges that a rule forbids count 0.
+        Edges that a rule forbids count as 0.
         """
         labels, edges = self._unit_labels, self.edges
         concerned = np.zeros(k, bool)
@@ -95,7 +95,7 @@ class Review:
         )
 
     def _strongest_against(self, cut: np.ndarray) -> np.ndarray:
-        """Of the pairs between the two clusters of each cut edge, the row with the lowest score; its own if none is against."""
+        """The row of the lowest score between the two clusters of each cut edge; its own row if all speak for a match."""
         clusters = self.labels[self.scores.pairs]
         against = np.flatnonzero((self.scores.weight < 0) & (clusters[:, 0] != clusters[:, 1]))
         against = against[np.argsort(self.scores.weight[against], kind="stable")]
@@ -109,7 +109,7 @@ class Review:
         rows, margins = self._join_margins()
         near = np.flatnonzero(margin < DOUBTFUL)
         a, b = np.sort(self.labels[self.scores.pairs[cut[near]]], axis=1).T
-        # One question per two clusters: the pair with the smallest margin, then the one with the highest score.
+        # One question per pair of clusters: the smallest margin decides, then the highest score.
         order = np.lexsort((-self.scores.weight[cut[near]], margin[near], b, a))
         new = np.flatnonzero((np.diff(a[order], prepend=-1) != 0) | (np.diff(b[order], prepend=-1) != 0))
         near = near[order[new]]
@@ -121,7 +121,7 @@ class Review:
         return Columns(**ends, type=kinds[order], **columns, margin=margins[order])
 
     def _join_margins(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows of the pairs that are the weakest links of clusters, and their margins."""
+        """The rows of the weakest links of clusters, and their margins."""
         from tightcut import kernels
 
         labels, edges, n = self._unit_labels, self.edges, self.rules.n_units
@@ -136,9 +136,9 @@ class Review:
         return rows, np.maximum(between[weak], 0)
 
     def _strongest_between_units(self, wanted: np.ndarray) -> np.ndarray:
-        """Of the pairs between two units, the row of the one with the highest score."""
+        """The row of the highest score between each two units."""
         keys = pair_keys(self.rules.units[self.scores.pairs], self.rules.n_units)
-        if len(self.rules.joined) == 0:  # each unit is a record, and pairs are in order
+        if len(self.rules.joined) == 0:  # each unit is a record, and pairs are sorted
             return np.searchsorted(keys, wanted)
         order = np.argsort(-self.scores.weight, kind="stable")
         return order[look_up(keys[order], wanted)[1]]
@@ -162,7 +162,7 @@ class _Sums:
         self.sums = np.bincount(place, values, len(self.keys))
 
     def __getitem__(self, keys: np.ndarray) -> np.ndarray:
-        if len(self.keys) == 0:
-            return np.zeros(len(keys))
-        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.where(self.keys[place] == keys, self.sums[place], 0.0)
+        found = np.zeros(len(keys))
+        hit, place = look_up(self.keys, keys)
+        found[hit] = self.sums[place]
+        return found

@@ -1,7 +1,7 @@
-"""Rules: records that are the same, records that are not, at most one record of a group; and contradictions between them.
+"""Rules: records that are the same, records that are not, at most one record of a group; and their contradictions.
 
-Must-linked records become one unit. A known label is a must-link to the others with this label, and all labelled units
-form one more group, since different labels are different things.
+Must-linked records become one unit. Records with the same label are must-linked, and all labels together form one more
+group, since different labels are different entities.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from scipy.sparse.csgraph import connected_components
 
 from tightcut.exceptions import InconsistentConstraintsError, Link
 from tightcut.problem.two_colouring import joined_witness, link_graph
+from tightcut.utils.codes import look_up, ranges
 
 NO_RULE, CANNOT_LINK, GROUPS, LABELS = range(4)
 RULE_NAMES = np.array(["evidence", "cannot_link", "groups", "labels"])
-LINKS_SHOWN = 8  # of a contradiction, by its message
+LINKS_SHOWN = 8  # of a contradiction, in its message
 
 
 @dataclass(frozen=True, eq=False)
 class Named:
-    """Records and what is known of each: the names of the groups, or labels, and which record has which."""
+    """Known groups or labels: their names, and which record has which."""
 
     names: list[str]
     records: np.ndarray
@@ -39,7 +40,7 @@ class Rules:
     n_records : int
     must_link, cannot_link : int64 ndarray of shape (m, 2)
     groups, labels : Named
-        Members of a group are never together. Equal labels are together, different ones are not.
+        Members of a group are never together. Equal labels are together, different ones apart.
     """
 
     n_records: int
@@ -50,7 +51,7 @@ class Rules:
 
     @cached_property
     def joined(self) -> np.ndarray:
-        """All must-links: those given, and each labelled record with the first that has its label."""
+        """All must-links: those that were given, and from the first record of each label to its others."""
         first = np.full(len(self.labels.names), -1)
         first[self.labels.values[::-1]] = self.labels.records[::-1]
         stars = np.stack([first[self.labels.values], self.labels.records], axis=1)
@@ -58,7 +59,7 @@ class Rules:
 
     @cached_property
     def units(self) -> np.ndarray:
-        """The must-linked unit of each record, numbered by their first records."""
+        """The must-linked unit of each record, numbered in the order of first records."""
         if len(self.joined) == 0:
             return np.arange(self.n_records)
         return connected_components(link_graph(self.n_records, self.joined), directed=False)[1].astype(np.int64)
@@ -69,7 +70,7 @@ class Rules:
 
     @cached_property
     def memberships(self) -> tuple[np.ndarray, np.ndarray]:
-        """Records and their groups; the last group is that of all labelled records, of each label one."""
+        """Records and their groups; the last group has one record of each label."""
         _, representative = np.unique(self.labels.values, return_index=True)
         labelled = self.labels.records[representative]
         records = np.concatenate([self.groups.records, labelled])
@@ -87,10 +88,10 @@ class Rules:
         Parameters
         ----------
         homes : ndarray of shape (n_records,)
-            Where each record is: its unit, or its cluster. `left` are such places.
+            The unit of each record, or its cluster. `left` consists of these.
         left, right : ndarray
         others : ndarray of shape (n_records,), optional
-            The same for `right`, if these are places of another kind.
+            The same for `right`, if these are of the other kind.
         """
         others = homes if others is None else others
         found = Found.nothing(len(left))
@@ -113,7 +114,7 @@ class Rules:
         entry = order[entry]
         hit, row = look_up(others[records] * self.n_groups + values, right[asked] * self.n_groups + values[entry])
         kind = np.where(values[row] == len(self.groups.names), LABELS, GROUPS)
-        # Going backwards leaves the first of several.
+        # The last assignment wins, so assigning backwards leaves the first of several rules.
         found.set(asked[hit][::-1], kind[::-1], records[entry[hit]][::-1], records[row][::-1])
 
     def check(self, spell: Callable[[int], str]) -> None:
@@ -127,7 +128,7 @@ class Rules:
             raise InconsistentConstraintsError(witness, self._story(witness, spell), reason="contradiction")
 
     def _same_group_within(self) -> np.ndarray:
-        """Pairs of members of a group in one unit, one after the other."""
+        """Pairs of consecutive members of a group in one unit."""
         records, values = self.groups.records, self.groups.values
         keys = self.units[records] * self.n_groups + values
         order = np.argsort(keys, kind="stable")
@@ -135,7 +136,7 @@ class Rules:
         return pairs[(keys[order][1:] == keys[order][:-1]) & (pairs[:, 0] != pairs[:, 1])]
 
     def _labels_within(self) -> np.ndarray:
-        """Pairs of records of one unit whose labels differ, one after the other."""
+        """Pairs of consecutive records of one unit whose labels differ."""
         records, units = self.labels.records, self.units[self.labels.records]
         order = np.lexsort((self.labels.values, units))
         pairs = np.stack([records[order][:-1], records[order][1:]], axis=1)
@@ -149,7 +150,7 @@ class Rules:
         apart = f"{spell(start)} is not {spell(end)}{self._because_apart(start, end)}"
         return (
             f"The rules contradict each other: {', '.join(steps)}{more}, but {apart}. Remove one of these rules, or turn "
-            "it into a scored pair, which may be outweighed."
+            "it into a scored pair, which other evidence may outweigh."
         )
 
     def _because_together(self, i: int, j: int) -> str:
@@ -173,7 +174,7 @@ class Rules:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Of several questions, which rule answers each, and the two records that it is about; -1 where there is none."""
+    """For each of several pairs, the rule that keeps it apart and the two records of the rule; -1 without a rule."""
 
     kind: np.ndarray
     first: np.ndarray
@@ -189,31 +190,6 @@ class Found:
     @property
     def any(self) -> np.ndarray:
         return self.kind > NO_RULE
-
-
-def ranges(begin: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of begin[k], ..., begin[k] + counts[k] - 1 for every k in turn: k, and the number.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tightcut.resolution.rules import ranges
-    >>> [array.tolist() for array in ranges(np.array([5, 0]), np.array([2, 1]))]
-    [[0, 0, 1], [5, 6, 0]]
-    """
-    owner = np.repeat(np.arange(len(begin)), counts)
-    return owner, np.arange(len(owner)) + (begin - np.cumsum(counts) + counts)[owner]
-
-
-def look_up(keys: np.ndarray, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Which of the wanted keys exist, as positions, and the row of the first of each among `keys`."""
-    if len(keys) == 0:
-        return np.empty(0, np.int64), np.empty(0, np.int64)
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    place = np.minimum(np.searchsorted(ordered, wanted), len(keys) - 1)
-    hit = np.flatnonzero(ordered[place] == wanted)
-    return hit, order[place[hit]]
 
 
 def _has_pair(pairs: np.ndarray, i: int, j: int) -> bool:

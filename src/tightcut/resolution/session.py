@@ -1,4 +1,4 @@
-"""Questions about what `resolve` doubts: an answer is a rule, and what it concerns is solved again."""
+"""Questions about the doubtful decisions of `resolve`: an answer is a rule, and the parts it concerns are solved again."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ from tightcut.resolution.tables import Columns
 
 RECENT = 6  # answers whose clusters are shown
 SHOWN_MEMBERS = 8  # of each of these clusters
-NINE_OF_TEN = 1.645  # standard deviations of a normal distribution on either side
+NINE_OF_TEN = 1.645  # standard deviations on either side that contain 90 % of a normal distribution
 REASONS = {"must": "joined", "cannot": "cut"}
 
 
 class ResolutionSession(QuestionSession):
     """Ask a person about the least certain decisions of `tightcut.resolve`; `Resolution.session` begins one.
 
-    An answer becomes a rule. Only the records that could be the same as one of the two are resolved again, so that the
-    next question follows at once, however large the table is. The page and the terminal of `tightcut ask` show the
-    questions.
+    An answer becomes a rule. Only the records that could be the same as one of the two are resolved again, so the next
+    question follows at once, however large the table. The questions can be answered in Python, on the page or in the
+    terminal of `tightcut ask`.
 
     Attributes
     ----------
     ids : ndarray of shape (n,)
         The records; questions are about their positions.
     labels_ : ndarray of shape (n,)
-        The cluster of each record, numbered by its first member; as `resolve` finds them with the answers as rules.
+        The cluster of each record, numbered by its first member; those of `resolve` with the answers as rules.
     n_doubtful_ : int
-        Decisions that are doubtful now, those that a person was unsure about among them.
+        Decisions that are still doubtful, including those answered with "unsure".
     n_answers_, n_actions_ : int
-        Answers that count, and everything that was done.
+        Answers that count, and all actions of the person.
 
     See Also
     --------
@@ -67,12 +67,12 @@ class ResolutionSession(QuestionSession):
         whole = ScoredPairs(Columns(id=np.arange(self._n_rows)), now_known.evidence, now_known.rules).solved()
         self._take(whole.ids, whole.labels, whole.doubtful)
         self._journal.begin({"seed": 0, "anchor": 0})
-        self._follow()  # what another session wrote meanwhile
+        self._follow()  # answers that another session wrote in the meantime
 
-    # What the person does
+    # Actions of the person
 
     def question(self, kind: str = "pair") -> Question | None:
-        """The least certain decision; None when none is doubtful. Asking twice without an answer asks the same."""
+        """The least certain decision, the same one until it is answered; None if no decision is doubtful."""
         self._check_kind(kind)
         self._try_to_refresh()
         skipped = {_rows(answer) for answer in self._given}
@@ -85,7 +85,7 @@ class ResolutionSession(QuestionSession):
         return None
 
     def move(self, row: int, group: Any, *, who: str | None = None) -> None:
-        """Say that a record is the same as those of a cluster, or with "none" that it is not what it is with now."""
+        """Move a record to another cluster, or with "none" out of its own: an answer about one of the cluster's records."""
         row = check_row(row, len(self.ids))
         own = self._labels[row]
         others = [other for other in self._members_of(own if group == "none" else group).tolist() if other != row]
@@ -99,7 +99,7 @@ class ResolutionSession(QuestionSession):
         """Refuse a name: clusters of records have none."""
         raise ValueError("Clusters of records have no names here; use the ids of the clusters that are written.")
 
-    # What is known
+    # State
 
     def resolution(self) -> Resolution:
         """The result of `resolve` with the answers as rules."""
@@ -135,11 +135,11 @@ class ResolutionSession(QuestionSession):
         return [Group(c, None, tuple(rows[:SHOWN_MEMBERS].tolist()), len(rows)) for c, rows in members.items()]
 
     def contradictions(self) -> list[Contradiction]:
-        """None: an answer that contradicts others is not taken."""
+        """Always empty: an answer that contradicts others is refused."""
         return []
 
     def progress(self) -> Progress:
-        """How many decisions are settled, and how many are probably right, from the margins of those that are doubtful."""
+        """The share of settled decisions, and of decisions that are probably right, from the margins of doubtful ones."""
         margins = np.sort([margin for margin, *_ in self._all_doubts()])
         total = max(int((self._whole.evidence.weight > 0).sum()), len(margins), 1)
         wrong = 1 / (1 + np.exp(margins))
@@ -156,10 +156,10 @@ class ResolutionSession(QuestionSession):
         found = sorted(self._all_doubts())
         return np.array(list(dict.fromkeys(row for _, *pair in found for row in pair))[:n], dtype=np.int64)
 
-    # How it works
+    # Implementation
 
     def _following(self, events: list[Event]) -> Callable[[], None]:
-        """Solve what differs between the answers that count so far and those of `events`; the value lets them count."""
+        """Solve the parts that the answers of `events` change; calling the result makes these answers count."""
         given = effective_answers(events)
         before, after = ({(a.number, a.choice): a for a in some} for some in (self._given, given))
         changed = [row for key in before.keys() ^ after.keys() for row in _rows((before | after)[key])]
@@ -196,7 +196,7 @@ class ResolutionSession(QuestionSession):
         return found.labels, found.doubtful
 
     def _take(self, records: np.ndarray, labels: np.ndarray, doubtful: Columns) -> None:
-        """Take over what is found of whole parts; a cluster is numbered by its first member."""
+        """Adopt the labels and doubtful decisions of whole parts; a cluster is numbered by its first member."""
         first = np.unique(labels, return_index=True)[1]
         self._labels[records] = records[first][labels]
         columns = (doubtful[name].tolist() for name in ("margin", "a", "b", "type"))

@@ -1,8 +1,8 @@
-r"""The clusters that disagree least with the evidence, under the rules.
+r"""Correlation clustering under rules: the clusters of least disagreement with the evidence.
 
-Disagreement is :math:`\sum_{w_{ij} > 0,\ \text{apart}} w_{ij} + \sum_{w_{ij} < 0,\ \text{together}} |w_{ij}|`: correlation
-clustering, in which the number of clusters is free. No best cluster falls into parts without a positive edge between
-them, so the components of what could join are problems of their own.
+Disagreement is :math:`\sum_{w_{ij} > 0,\ \text{apart}} w_{ij} + \sum_{w_{ij} < 0,\ \text{together}} |w_{ij}|`, and the
+number of clusters is free. No optimal cluster falls into parts without a positive edge between them, so each connected
+component of the positive edges is a problem of its own.
 """
 
 from __future__ import annotations
@@ -16,19 +16,26 @@ from scipy.sparse.csgraph import connected_components
 from tightcut.problem.pairs import pair_keys
 from tightcut.problem.two_colouring import link_graph
 from tightcut.resolution.edges import PairScores
-from tightcut.resolution.ids import distinct
 from tightcut.resolution.rules import Rules
-from tightcut.utils.codes import renumber
+from tightcut.utils.codes import distinct, renumber
 from tightcut.utils.interruption import interruptible
 
-EXACT_SIZE = 20  # units of a component up to which branch and bound is tried
-MOST_NODES = 200_000  # more than any component of 14 units has needed
-TIED = 1e-9  # relative distance from the bound at which a solution counts as proven
+
+@dataclass(frozen=True)
+class SolverLimits:
+    """The limits of branch and bound: all components of up to 14 units in `resolving_optima.md` are solved within them."""
+
+    most_units: int = 20  # of a component that is tried
+    most_nodes: int = 200_000  # of the search
+    proven: float = 1e-9  # relative distance from the bound at which a solution counts as optimal
+
+
+LIMITS = SolverLimits()
 
 
 @dataclass(frozen=True, eq=False)
 class UnitEdges:
-    """The evidence between two units, summed: the smaller unit first, in order; -inf where a rule forbids them."""
+    """The total evidence between pairs of units, the smaller one first, sorted; -inf where a rule keeps them apart."""
 
     first: np.ndarray
     second: np.ndarray
@@ -37,16 +44,16 @@ class UnitEdges:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Clusters, and how far from the best they can be at most.
+    """Clusters, and a bound on their distance from the optimum.
 
     Parameters
     ----------
     labels : int64 ndarray of shape (n_records,)
         Numbered by first appearance.
     gap : float
-        Disagreement less a lower bound of it.
+        Disagreement minus a lower bound.
     n_components, n_proven : int
-        Components of two units or more, and how many of them are proven to be solved best.
+        Components of two units or more, and how many of them are proven to be optimal.
     """
 
     labels: np.ndarray
@@ -56,7 +63,7 @@ class Solution:
 
 
 def edges_between_units(evidence: PairScores, rules: Rules) -> UnitEdges:
-    """Sum the evidence between units, and mark the pairs that rules forbid; pairs that say nothing are left out."""
+    """Sum the evidence between units, and mark the pairs that rules forbid; pairs without evidence are left out."""
     n, pairs = max(rules.n_units, 1), rules.units[evidence.pairs]
     key = pair_keys(pairs, n)
     scored = np.flatnonzero((pairs[:, 0] != pairs[:, 1]) & (evidence.weight != 0))
@@ -97,12 +104,19 @@ def solve(edges: UnitEdges, rules: Rules) -> Solution:
     group_starts, group_values = _groups(rules, place)
     with interruptible():
         own, costs, bounds = kernels.resolve_components(
-            starts, *indices, signed.data, group_starts, group_values, rules.n_groups, EXACT_SIZE, MOST_NODES
+            starts,
+            *indices,
+            signed.data,
+            group_starts,
+            group_values,
+            rules.n_groups,
+            LIMITS.most_units,
+            LIMITS.most_nodes,
         )
     # A component has at most as many clusters as units, so these numbers differ between components.
     labels = (own + np.repeat(starts[:-1], np.diff(starts)))[place][rules.units]
     several = np.diff(starts) > 1
-    proven = several & (costs <= bounds + TIED * np.maximum(1, costs))
+    proven = several & (costs <= bounds + LIMITS.proven * np.maximum(1, costs))
     return Solution(
         renumber(labels) if len(labels) else labels.astype(np.int64),
         float((costs - bounds).sum()),
@@ -112,7 +126,7 @@ def solve(edges: UnitEdges, rules: Rules) -> Solution:
 
 
 def _groups(rules: Rules, place: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The groups of each unit in its place, CSR-style."""
+    """The groups of each unit, by its place, CSR-style."""
     records, values = rules.memberships
     keys = distinct(place[rules.units[records]] * rules.n_groups + values)
     units, values = np.divmod(keys, rules.n_groups)

@@ -1,4 +1,4 @@
-"""Tables as columns: input of any kind, and results."""
+"""Tables by columns: input of any kind, and results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROWS_SHOWN = 6  # of a table, by repr
 
 
 class Columns(dict[str, np.ndarray]):
-    """A table as a dict from names to columns, all of one length: `pandas.DataFrame(table)` makes it a frame.
+    """A table as a dict from names to columns of equal length; `pandas.DataFrame(table)` makes it a frame.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class Columns(dict[str, np.ndarray]):
         return zip(*(column.tolist() for column in self.values()), strict=True)
 
     def select(self, chosen: np.ndarray) -> Columns:
-        """The rows of a mask or a list of row numbers."""
+        """The rows given by a mask or by their numbers."""
         return Columns({name: column[chosen] for name, column in self.items()})
 
     def to_dataframe(self) -> Any:
@@ -62,12 +62,12 @@ class Columns(dict[str, np.ndarray]):
 
 @dataclass(frozen=True, eq=False)
 class TableView(Table):
-    """A table given by the caller, each column of which becomes an array when it is used.
+    """A table from the caller; a column becomes an array when it is used.
 
     Parameters
     ----------
     loose : bool
-        Whether the cells are text only because they come from a file of text.
+        Whether the cells are texts only because they come from a text file.
     """
 
     loose: bool = False
@@ -87,9 +87,9 @@ def read_view(table: Any, name: str, default_names: Sequence[str]) -> TableView:
     ----------
     table : Any
     name : str
-        What messages call it.
+        The name of the table in messages.
     default_names : sequence of str
-        Names of the columns of rows and arrays, which have none.
+        Names of the columns of rows and arrays, which come without.
     """
     if isinstance(table, TableView):
         return table
@@ -113,7 +113,7 @@ def read_view(table: Any, name: str, default_names: Sequence[str]) -> TableView:
 
 
 def _unnamed(table: Any, name: str, default_names: Sequence[str]) -> dict[str, np.ndarray]:
-    """The columns of an array or of rows. dedupe's scores have the two ids of a pair in one field."""
+    """The columns of an array or of rows. In dedupe's scores, one field contains both ids of a pair."""
     wanted = f"({', '.join(default_names)})"
     if isinstance(table, np.ndarray):
         fields = table.dtype.names
@@ -138,7 +138,7 @@ def _unnamed(table: Any, name: str, default_names: Sequence[str]) -> dict[str, n
 
 
 def _column(values: Sequence[Any]) -> np.ndarray:
-    """Numbers stay numbers and texts texts: an object array unless all are numbers of one kind."""
+    """An array of numbers if all values are numbers of one kind, otherwise of objects."""
     values = [value.item() if isinstance(value, np.generic) else value for value in values]
     if len(set(map(type, values))) == 1 and isinstance(values[0], (int, float)):
         return np.array(values)

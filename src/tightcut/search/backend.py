@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
 from tightcut.problem.graph import Graph
-from tightcut.relaxation.prox import InnerSolver
+from tightcut.relaxation.prox import TotalVariationProx
 from tightcut.search.options import SearchOptions
 from tightcut.search.problem import Problem, Solution
 
@@ -19,9 +20,8 @@ class Backend(Protocol):
     def limit(self) -> int:
         """Units or vertices up to which a problem stays on the CPU."""
 
-    @property
-    def inner(self) -> InnerSolver:
-        """The inner solver of RatioDCA, of the weights and the vertex weights."""
+    def inner(self, weights: sp.csr_array, vertex_weights: np.ndarray, tolerance: float = ...) -> TotalVariationProx:
+        """The inner solver of RatioDCA."""
 
     def search(
         self, problem: Problem, rng: np.random.Generator, options: SearchOptions, known: list[np.ndarray]

@@ -15,7 +15,6 @@ import scipy.sparse as sp
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph, without_diagonal
 from tightcut.problem.objective import normalized_cut, penalty_bound
-from tightcut.relaxation.penalty_path import penalty_path
 from tightcut.search.constrained_graph import ConstrainedGraph, relations_between
 from tightcut.search.large import search
 from tightcut.search.options import SearchOptions
@@ -82,8 +81,7 @@ def tradeoff(
     # Beliefs below the rounding error of a sum need no larger penalty.
     top = min(penalty_bound(graph, constraints, cut), graph.volume * cut / BELIEF_ROUNDING)
     penalties = top * 2.0 ** np.arange(-HALVINGS, 1)
-    sides = [free, strict, *known, *(side for _, side in penalty_path(graph, constraints, free, penalties))]
-    sides = _undominated(graph, constraints, sides)
+    sides = _undominated(graph, constraints, [free, strict, *known])
     modest = replace(options, effort=options.effort / 3, progress=None)
     for step, penalty in enumerate(penalties):
         options.report("tradeoff", step, len(penalties), cut)

@@ -105,7 +105,7 @@ class CandidateScore:
     setting : Setting
     agreement : float
         Share of the held-out pairs that it satisfies: the mean of the share of must-links and that of cannot-links; 1/2
-        is chance.
+        is chance. Of a candidate that has dropped out, the share of the pairs it was compared on.
     gain, standard_error : float
         The agreement less that of the default, and the standard error of the difference.
     """

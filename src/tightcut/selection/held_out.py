@@ -79,6 +79,10 @@ class HeldOut:
         """The share of satisfied pairs, by weight."""
         return float(self.weight @ agrees)
 
+    def share(self, n_folds: int) -> float:
+        """The share of the weight that pairs of the first folds have."""
+        return float(sum(self.weight[fold.asked].sum() for fold in self.folds[:n_folds]))
+
     def compare(self, agrees: np.ndarray, other: np.ndarray) -> tuple[float, float]:
         """By how much the score of `agrees` exceeds that of `other`, and the standard error of that."""
         gains = self.weight * (agrees - other)

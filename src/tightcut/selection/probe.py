@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import product
-from typing import Any
+from dataclasses import dataclass, field, replace
+from itertools import chain, product
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,6 +25,8 @@ from tightcut.selection.graph_config import Setting
 from tightcut.selection.held_out import HeldOut
 from tightcut.selection.sources import GraphSource
 from tightcut.utils.parallel import run_tasks
+
+Trial: TypeAlias = tuple[Setting, int, int, int]  # the number of clusters, of the search and of the fold
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,41 +73,79 @@ class TuningProblem:
         )
 
 
-def probe(
-    problem: TuningProblem,
-    held: HeldOut,
-    searches: Sequence[tuple[Setting, int]],
-    seed: int,
-    n_jobs: int | None = None,
-    *,
-    n_searches: int = 1,
-    required: bool = True,
-) -> np.ndarray:
-    """For each setting and number of clusters, the share of searches that agree with each held-out pair left out of them.
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """Short searches without some of the pairs, none of which is made twice; results do not depend on `n_jobs`.
 
-    A graph is built once for each setting, and once for each fold where distances are learned. The result does not depend
-    on `n_jobs`. Where no clustering satisfies the pairs that are left, InconsistentConstraintsError is raised if one is
-    `required`, and otherwise no held-out pair agrees.
+    A graph is built once for each setting, and once for each fold where distances are learned.
+
+    Attributes
+    ----------
+    problem : TuningProblem
+        Its `n_clusters` is ignored.
+    held : HeldOut
+    seed : int
+    n_jobs : int, optional
+    required : bool
+        Where no clustering satisfies the pairs that are left, InconsistentConstraintsError is raised if one is required,
+        and otherwise no held-out pair agrees.
     """
-    places = list(product(range(n_searches), enumerate(searches), enumerate(held.folds)))
-    graph_of = [
-        (replace(setting, influence=0.0), number if setting.learn_distances else 0)
-        for _, (_, (setting, _)), (number, _) in places
-    ]
-    distinct = list(dict.fromkeys(graph_of))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DisconnectedGraphWarning)
-        building = [(problem, setting, held.folds[number].known) for setting, number in distinct]
-        graphs = dict(zip(distinct, run_tasks(_graph, building, n_jobs), strict=True))
-    searching = [
-        (graphs[key], fold.known, k, setting.influence, problem.max_violations, seed + 1000 * repeat + number, required)
-        for key, (repeat, (_, (setting, k)), (number, fold)) in zip(graph_of, places, strict=True)
-    ]
-    agrees = np.zeros((len(searches), len(held.pairs)))
-    for (_, (row, _), (_, fold)), labels in zip(places, run_tasks(_labels, searching, n_jobs), strict=True):
-        if labels is not None:
-            agrees[row, fold.asked] += held.agreement(fold, labels)
-    return agrees / n_searches
+
+    problem: TuningProblem
+    held: HeldOut
+    seed: int
+    n_jobs: int | None = None
+    required: bool = True
+    _graphs: dict[tuple[Setting, int], Graph] = field(default_factory=dict, repr=False)
+    _agreements: dict[Trial, np.ndarray] = field(default_factory=dict, repr=False)
+
+    def agreements(
+        self, searches: Sequence[tuple[Setting, int]], n_searches: int = 1, n_folds: int | None = None
+    ) -> np.ndarray:
+        """For each setting and number of clusters, the share of searches that agree with each held-out pair.
+
+        With `n_folds` only pairs of the first folds are looked at, and the shares of the others are 0.
+        """
+        folds = self.held.folds[:n_folds]
+        wanted = [[(*search, *place) for place in product(range(n_searches), range(len(folds)))] for search in searches]
+        self._search([one for one in dict.fromkeys(chain.from_iterable(wanted)) if one not in self._agreements])
+        shares = np.zeros((len(searches), len(self.held.pairs)))
+        for row, trials in zip(shares, wanted, strict=True):
+            for trial in trials:
+                row[folds[trial[-1]].asked] += self._agreements[trial]
+        return shares / n_searches
+
+    def _search(self, wanted: list[Trial]) -> None:
+        folds = self.held.folds
+        self._build(list(dict.fromkeys(_graph_key(setting, fold) for setting, _, _, fold in wanted)))
+        tasks = [
+            (
+                self._graphs[_graph_key(setting, fold)],
+                folds[fold].known,
+                k,
+                setting.influence,
+                self.problem.max_violations,
+                self.seed + 1000 * repeat + fold,
+                self.required,
+            )
+            for setting, k, repeat, fold in wanted
+        ]
+        for trial, labels in zip(wanted, run_tasks(_labels, tasks, self.n_jobs), strict=True):
+            fold = folds[trial[-1]]
+            agrees = np.zeros(len(fold.asked), bool) if labels is None else self.held.agreement(fold, labels)
+            self._agreements[trial] = agrees
+
+    def _build(self, keys: list[tuple[Setting, int]]) -> None:
+        new = [key for key in keys if key not in self._graphs]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DisconnectedGraphWarning)
+            building = [(self.problem, setting, self.held.folds[fold].known) for setting, fold in new]
+            self._graphs.update(zip(new, run_tasks(_graph, building, self.n_jobs), strict=True))
+
+
+def _graph_key(setting: Setting, fold: int) -> tuple[Setting, int]:
+    """What the graph of a setting depends on."""
+    return replace(setting, influence=0.0), fold if setting.learn_distances else 0
 
 
 def _graph(problem: TuningProblem, setting: Setting, known: Constraints) -> Graph:

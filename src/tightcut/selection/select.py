@@ -6,7 +6,8 @@ Settings have defaults that suit most data, replaced only where the pairs clearl
 2. Candidates for the distances are compared by four-fold cross-validation: a short search without a quarter of the pairs,
    scored on those pairs (`hold_out`). First comes the default, and that is all where even a candidate without a fault would
    not be clearly better; then the other scales, then distances learned from must-links, for the default scale and the
-   best one. Whatever is ahead of the default after one search is compared with it again, over three.
+   best one. They race: fold after fold whoever is not ahead of the default drops out, and whoever is clearly ahead after all
+   folds is compared with it again, over up to three searches.
 3. The best candidate that agrees with more held-out pairs than the default, by more than a standard error, replaces it.
 4. Where even the best agrees hardly more than chance, neighbours are often of different classes, and cannot-links should
    not count for them: influence is 0.
@@ -28,8 +29,8 @@ from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.search.spectral_k import ClusterCount, choose_n_clusters
 from tightcut.selection.built_graph import BuiltGraph
 from tightcut.selection.graph_config import AUTO, PAPER, CandidateScore, Choice, Setting, default_influence
-from tightcut.selection.held_out import HeldOut, hold_out
-from tightcut.selection.probe import TuningProblem, probe
+from tightcut.selection.held_out import N_FOLDS, HeldOut, hold_out
+from tightcut.selection.probe import Trials, TuningProblem
 from tightcut.selection.scale import SCALED_TO, SCALES, are_standardised, judge_columns
 from tightcut.selection.select_k import admitted_by_pairs
 from tightcut.selection.sources import GraphSource, PointSource
@@ -47,12 +48,13 @@ class SettingThresholds:
     held_out_pairs: int = 15  # of each kind; with fewer, all defaults stay
     standard_errors: float = 1.0  # by which a candidate must agree with more pairs than the default
     agreement: float = 0.6  # of the best candidate, chance being 1/2; below it cannot-links do not count for neighbours
-    searches: int = 3  # of each fold, for candidates that one search puts ahead of the default
     points: int = 3_000  # of the sample on which candidates are compared
     features: int = 300  # with more, distances are not learned: the map is a matrix of their number squared
 
 
 THRESHOLDS = SettingThresholds()
+# Searches of each fold, and folds, after which candidates are compared with the default.
+ROUNDS = (*((1, folds) for folds in range(2, N_FOLDS + 1)), (2, N_FOLDS), (3, N_FOLDS))
 
 
 def select(
@@ -180,7 +182,8 @@ def choose(
     if min(held.n_must, held.n_cannot) < THRESHOLDS.held_out_pairs:
         return Choice(default, _joined(reason, _too_few(small, problem)))
     try:
-        tried = _scored(small, held, default, scales, int(rng.integers(2**31)), n_jobs, learnable=learnable)
+        trials = Trials(small, held, int(rng.integers(2**31)), n_jobs)
+        tried = _compare(trials, default, scales, problem.n_clusters, learnable=learnable)
     except InconsistentConstraintsError:
         return Choice(default, _joined(reason, "The pairs contradict each other: the rest are defaults."))
     return _decide(tried, reason, held, fading=fading)
@@ -197,43 +200,38 @@ def _too_few(small: TuningProblem, whole: TuningProblem) -> str:
     )
 
 
-def _scored(
-    problem: TuningProblem,
-    held: HeldOut,
-    default: Setting,
-    scales: list[Setting],
-    seed: int,
-    n_jobs: int | None,
-    *,
-    learnable: bool,
+def _compare(
+    trials: Trials, default: Setting, scales: list[Setting], n_clusters: int, *, learnable: bool
 ) -> list[CandidateScore]:
     """How well the default agrees with the held-out pairs, and then whatever may be clearly better."""
+    held = trials.held
 
-    def agreements(settings: list[Setting], n_searches: int = 1) -> np.ndarray:
-        searches = [(setting, problem.n_clusters) for setting in settings]
-        return probe(problem, held, searches, seed, n_jobs, n_searches=n_searches)
+    def race(settings: list[Setting]) -> list[CandidateScore]:
+        scores: dict[Setting, CandidateScore] = {}
+        running = settings
+        for n_searches, n_folds in ROUNDS:
+            own, *rows = trials.agreements([(one, n_clusters) for one in (default, *running)], n_searches, n_folds)
+            share = held.share(n_folds)
+            if share == 0:  # nothing is asked in these folds
+                continue
+            for one, row in zip(running, rows, strict=True):
+                gain, error = held.compare(row, own)
+                scores[one] = CandidateScore(one, held.score(row) / share, gain / share, error / share)
+            errors = THRESHOLDS.standard_errors if n_folds == N_FOLDS else 0.0
+            running = [one for one in running if scores[one].gain > errors * scores[one].standard_error]
+            if not running:
+                break
+        return [scores[one] for one in settings]
 
-    def scored(setting: Setting, agrees: np.ndarray, default_agrees: np.ndarray) -> CandidateScore:
-        return CandidateScore(setting, held.score(agrees), *held.compare(agrees, default_agrees))
-
-    def scores(settings: list[Setting]) -> list[CandidateScore]:
-        first = [scored(one, row, own) for one, row in zip(settings, agreements(settings), strict=True)]
-        ahead = [score.setting for score in first if _is_clear(score.gain, score.standard_error)]
-        if not ahead:
-            return first
-        default_row, *rows = agreements([default, *ahead], THRESHOLDS.searches)
-        confirmed = {one: scored(one, row, default_row) for one, row in zip(ahead, rows, strict=True)}
-        return [confirmed.get(score.setting, score) for score in first]
-
-    (own,) = agreements([default])
+    own = trials.agreements([(default, n_clusters)])[0]
     tried = [CandidateScore(default, held.score(own), 0.0, 0.0)]
     gain, error = held.compare(held.weight > 0, own)
     if not _is_clear(gain, error):
         return tried
-    tried += scores(scales)
+    tried += race(scales)
     if learnable:
         best = max(tried, key=lambda score: score.gain).setting
-        tried += scores([replace(setting, learn_distances=True) for setting in dict.fromkeys([default, best])])
+        tried += race([replace(setting, learn_distances=True) for setting in dict.fromkeys([default, best])])
     return tried
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from tightcut.selection.graph_config import Setting
 from tightcut.selection.held_out import hold_out
-from tightcut.selection.probe import TuningProblem, probe
+from tightcut.selection.probe import Trials, TuningProblem
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def admitted_by_pairs(
     if min(held.n_must, held.n_cannot) < THRESHOLDS.held_out_pairs:
         return None
     searches = [(setting_for(number), number) for number in numbers.tolist()]
-    agrees = probe(small, held, searches, int(rng.integers(2**31)), n_jobs, required=False)
+    agrees = Trials(small, held, int(rng.integers(2**31)), n_jobs, required=False).agreements(searches)
     best = agrees[np.argmax(agrees @ held.weight)]
     differences = [held.compare(best, row) for row in agrees]
     admitted = numbers[[loss <= THRESHOLDS.standard_errors * error for loss, error in differences]]

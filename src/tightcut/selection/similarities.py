@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tightcut.problem.graph import Graph
+from tightcut.problem.graph_objects import graph_matrix
 from tightcut.utils.arrays import read_matrix
 from tightcut.utils.warning import warn
 
@@ -20,7 +21,7 @@ def read_similarities(X: Any) -> Any:
         raise TypeError(
             "X must be a matrix of similarities; of a Graph take graph.weights, or call tightcut.cluster(graph)."
         )
-    similarities = read_matrix(X, ensure_min_samples=2)
+    similarities = read_matrix(graph_matrix(X), ensure_min_samples=2)
     if similarities.shape[0] != similarities.shape[1]:
         raise ValueError(
             f'affinity="precomputed" takes a square matrix of similarities; X has shape {similarities.shape}. '

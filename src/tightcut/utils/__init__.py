@@ -1,1 +1,1 @@
-"""Helpers for every other room: validation, threads, interruption, files written whole, optional packages."""
+"""Helpers for every other room: validation, threads, interruption, atomic writes, optional packages."""

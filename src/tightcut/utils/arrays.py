@@ -1,4 +1,4 @@
-"""Matrices of numbers: what is not yet one is left to scikit-learn, whose import takes a second."""
+"""Matrices of numbers, read without scikit-learn, whose import takes a second, wherever nothing has to be converted."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def read_matrix(
 ) -> Any:
     """A matrix of finite numbers, dense or in CSR form, as `sklearn.utils.check_array` returns it.
 
-    Takes the parameters of that function, which is called only for what it would not return unchanged: lists, data frames,
-    other types of numbers, and invalid input.
+    Takes the parameters of that function, and calls it only for what it would not return unchanged: lists, data frames,
+    other number types, and invalid input.
 
     Examples
     --------
@@ -54,12 +54,12 @@ def _is_as_expected(X: Any, dtypes: tuple[type, ...]) -> bool:
         return False
     if X.ndim != 2 or 0 in X.shape or X.dtype not in dtypes:
         return False
-    with np.errstate(over="ignore", invalid="ignore"):  # check_array looks into a sum that overflows
+    with np.errstate(over="ignore", invalid="ignore"):  # where the sum overflows, check_array looks at the entries
         return bool(np.isfinite(values.sum()))
 
 
 def standardized(X: np.ndarray, ddof: int = 0) -> np.ndarray:
-    """The columns with mean 0 and variance 1; one that does not vary is 0. Variances divide by n - `ddof`.
+    """The columns scaled to mean 0 and variance 1, constant columns to 0. Variances divide by n - `ddof`.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def standardized(X: np.ndarray, ddof: int = 0) -> np.ndarray:
 
 
 def why_unreadable(frame: Any) -> str | None:
-    """What keeps a data frame from being numbers: the first column that is not, with its first such value.
+    """Why a data frame is not a matrix of numbers: its first column with other values, and the first of these.
 
     Examples
     --------

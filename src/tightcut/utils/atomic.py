@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Files that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import IO, Any
 
 @contextmanager
 def replaced(path: Path, mode: str = "w", check: Callable[[], None] | None = None) -> Iterator[IO[Any]]:
-    """A stream to a temporary file beside `path` that takes its place when the block ends, unless the block raises.
+    """A stream to a temporary file next to `path` that replaces it when the block ends, unless the block raises.
 
-    `check` is called just before; what it raises leaves `path` as it was. A link stays a link, permissions stay.
+    `check` is called just before; if it raises, `path` is left as it was. Symbolic links and permissions are preserved.
     """
     target = resolved(path)
     if not target.parent.is_dir():
@@ -39,9 +39,9 @@ def replaced(path: Path, mode: str = "w", check: Callable[[], None] | None = Non
 
 
 def resolved(path: Path) -> Path:
-    """What a path leads to, without links, whether it exists or not.
+    """The path with its symbolic links resolved, whether it exists or not.
 
-    A loop of links is an OSError. pathlib raises a RuntimeError, and nothing at all from Python 3.13 on.
+    A loop of links is an OSError. pathlib raises a RuntimeError, and from Python 3.13 on no error at all.
     """
     try:
         path.stat()
@@ -52,13 +52,13 @@ def resolved(path: Path) -> Path:
 
 
 def temporary_beside(target: Path) -> tuple[int, Path]:
-    """A new file beside `target`, opened, and its name."""
+    """A new file next to `target`, opened, and its name."""
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
     return handle, Path(name)
 
 
 def _umask() -> int:
-    """The permissions that new files are created without; it can only be read by setting it."""
+    """The permissions that new files lack; they can only be read by setting them."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 Link = tuple[str, int, int]  # ("must" or "cannot", i, j)
 Name = Callable[[int], Any]  # what a point is called
 
-IN_A_SENTENCE, IN_LINES = 6, 30  # links
+IN_A_SENTENCE, IN_LINES = 6, 30  # links listed
 
 
 @dataclass(frozen=True)
 class Wording:
-    """What the remedies are called: settings of Python, or options of the command line."""
+    """How remedies are spelled: as settings in Python, or as options of the command line."""
 
     pairs: str = "pairs"
     effort: str = "effort"
@@ -31,7 +31,7 @@ class Wording:
 
 SETTINGS = Wording()
 
-# What is wrong, without a full stop, and what to do about it, by the reason that the error gives.
+# For each reason of an error: the problem, without a full stop, and the remedies.
 STORIES = {
     "one cluster": (
         "One cluster cannot keep points apart",
@@ -58,7 +58,7 @@ STORIES = {
         "Remove some pairs, {more}, or {fewest}.",
     ),
     "not found": (
-        "No {k} clusters that satisfy every constraint were found, nor ruled out",
+        "{k} clusters that satisfy every constraint were neither found nor ruled out",
         "Raise {effort}, {more}, or {fewest}.",
     ),
     "limit": (
@@ -71,7 +71,7 @@ STORIES = {
     ),
     "unsatisfiable": ("No clustering satisfies every constraint", "Remove some pairs, or {fewest}."),
     "undecided": (
-        "No clustering that satisfies every constraint was found, nor ruled out",
+        "A clustering that satisfies every constraint was neither found nor ruled out",
         "Raise {effort}, or {fewest}.",
     ),
 }
@@ -84,7 +84,7 @@ def explain(
     wording: Wording = SETTINGS,
     advice: str | None = None,
 ) -> str:
-    """The whole explanation: what is wrong, the links that contradict each other, and what to do.
+    """The whole explanation: the problem, the links that contradict each other, and the remedies.
 
     Parameters
     ----------
@@ -94,9 +94,9 @@ def explain(
     place : callable, optional
         Where a link was read, given its kind and points. Links are then listed one to a line.
     wording : Wording
-        Of the remedies.
+        How remedies are spelled.
     advice : str, optional
-        In the place of the remedies.
+        Replaces the remedies.
     """
     what, usual = story(error, name, wording)
     advice = usual if advice is None else advice
@@ -113,7 +113,7 @@ def explain(
 
 
 def story(error: InconsistentConstraintsError, name: Name = str, wording: Wording = SETTINGS) -> tuple[str, str]:
-    """What is wrong, without a full stop, and what to do about it; the message that came with the error, if one did."""
+    """The problem, without a full stop, and the remedies; the error's own message, if it has one."""
     if error.message is not None:
         return error.message.rstrip("."), ""
     reason = error.reason or ("unsatisfiable" if error.proven else "undecided")
@@ -157,7 +157,7 @@ def link_lines(links: Sequence[Link], name: Name, place: Callable[[str, int, int
 
 
 def kind_of_witness(witness: Sequence[Link]) -> str | None:
-    """The reason that a witness shows. Contradictions and odd cycles are closed walks; the links of a clique are not."""
+    """The reason that a witness proves. Contradictions and odd cycles are closed walks, unlike the links of a clique."""
     if not witness:
         return None
     if sum(kind == "cannot" for kind, _, _ in witness) == 1:

@@ -1,4 +1,4 @@
-"""Packages that only some features need."""
+"""Optional packages, which only some features need."""
 
 from __future__ import annotations
 
@@ -7,9 +7,15 @@ from typing import Any
 
 from tightcut.exceptions import MissingPackageError
 
-# What people call a package, and what pip installs for it, where that is not the name of its module.
-NAMES = {"torch": "PyTorch", "dask": "Dask"}
-PACKAGES = {"cvxpy": "cvxpy clarabel", "dask": "'dask[dataframe]' distributed", "faiss": "faiss-cpu"}
+# The usual name of a package, and its names for pip, where these differ from the name of the module.
+NAMES = {"torch": "PyTorch", "dask": "Dask", "PIL": "Pillow", "sentence_transformers": "sentence-transformers"}
+PACKAGES = {
+    "cvxpy": "cvxpy clarabel",
+    "dask": "'dask[dataframe]' distributed",
+    "faiss": "faiss-cpu",
+    "PIL": "pillow",
+    "sentence_transformers": "sentence-transformers",
+}
 
 
 def required(module: str, purpose: str, extra: str) -> Any:
@@ -31,7 +37,7 @@ pip install no_such_package
 
 
 def missing_package(purpose: str, extra: str, *modules: str, otherwise: str = "") -> MissingPackageError:
-    """The error for modules that are not installed; `otherwise` is what to do without them.
+    """The error for modules that are not installed; `otherwise` says how to do without them.
 
     Examples
     --------

@@ -1,3 +1,3 @@
 """Tolerances for rounding errors."""
 
-BELIEF_ROUNDING = 1e-9  # of a sum of beliefs; 0.1 + 0.2 is no more than 0.3
+BELIEF_ROUNDING = 1e-9  # of a sum of beliefs: 0.1 + 0.2 does not exceed 0.3

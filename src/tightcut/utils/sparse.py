@@ -34,7 +34,7 @@ subtract 1 from all of them.
     check_sparse(matrix, name)
     if matrix.format != "csr":
         return sp.csr_array(matrix)
-    # What scipy has noted about the order of the entries may date from before a change of the arrays.
+    # A new object: scipy may have recorded the order of the entries before an array was changed.
     end = int(matrix.indptr[-1])
     return sp.csr_array((matrix.data[:end], matrix.indices[:end], matrix.indptr), shape=matrix.shape)
 
@@ -105,7 +105,7 @@ def _check_lists(matrix: Any, name: str) -> None:
 
 
 def _check_diagonals(matrix: Any, name: str) -> None:
-    """Entries of a diagonal that lie outside the matrix do not count."""
+    """Entries of a diagonal that lie outside the matrix are ignored."""
     (offsets,) = _whole_numbers(matrix, ("offsets",), name)
     if matrix.data.ndim != 2 or len(matrix.data) != len(offsets) or len(np.unique(offsets)) != len(offsets):
         raise ValueError(

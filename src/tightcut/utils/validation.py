@@ -1,4 +1,4 @@
-"""Settings that are one of a few words, and what was probably meant instead."""
+"""Checks of settings, with suggestions for misspelled words."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 
-OTHER_WORDS = {"gpu": "cuda"}  # what people say, and what a setting calls it
+OTHER_WORDS = {"gpu": "cuda"}  # synonyms of allowed words
 
 
 def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
-    """Refuse a setting that is none of the words, and name them.
+    """Raise unless a setting is one of the allowed words, which the error lists.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
 
 
 def check_count(name: str, value: Any, least: int) -> None:
-    """Refuse a setting that is not a whole number, or less than the least that makes sense."""
+    """Raise unless a setting is an integer of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, Integral):  # True is an int to Python
         raise TypeError(f"{name} must be an integer; got {value!r}.")
     if value < least:
@@ -51,7 +51,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def did_you_mean_number(value: Any, word: str) -> str:
-    """A suggestion in place of a number that was not one: the word that is also allowed, or a number in words.
+    """A suggestion where a number was expected: the word that is also allowed, or the number that was spelled out.
 
     Examples
     --------

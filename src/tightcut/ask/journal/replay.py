@@ -82,19 +82,33 @@ def named_groups(events: list[Event]) -> tuple[dict[int, str], dict[int, int]]:
     return names, joined
 
 
+def passed_over(events: list[Event]) -> list[int]:
+    """Groups without a name that were shown when somebody typed the name of a new group: they may be meant by it.
+
+    Examples
+    --------
+    >>> passed_over([{"event": "answer", "shown": [0], "founds": 1, "founds_name": "ape"}])
+    [0]
+    """
+    names, joined = named_groups(events)
+    typed = [answer for _, event in standing(events) if (answer := event.get("answer", event)).get("founds_name")]
+    shown = {joined.get(group, group) for answer in typed for group in answer["shown"]}
+    return sorted(shown - names.keys())
+
+
 def _founded(answer: Event) -> tuple[int, str | None]:
     """The group that an answer began, and the name that it got with it."""
     return answer.get("founds", -1), answer.get("founds_name")
 
 
 def read_named_rows(path: Any) -> dict[str, list[int]]:
-    """The names of groups in a journal, each with the rows that answers have put into the group."""
-    _, *events = read_events(path)
+    """The names of groups in a journal, each with the rows that began the group or that answers have put into it."""
+    header, *events = read_events(path)
     names, joined = named_groups(events)
-    members: dict[int, list[int]] = {}
+    members: dict[int, list[int]] = {joined.get(0, 0): [header["anchor"]]}
     for answer in effective_answers(events):
         group = answer.founds if answer.founds is not None else answer.choice
-        if answer.kind != "pair" and isinstance(group, int):
+        if isinstance(group, int):
             members.setdefault(joined.get(group, group), []).append(answer.first)
     return {name: members[group] for group, name in names.items() if group in members}
 

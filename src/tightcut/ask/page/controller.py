@@ -18,7 +18,7 @@ import numpy as np
 from tightcut.ask.base import QuestionSession
 from tightcut.ask.errors import LostJournalError, StaleQuestionError
 from tightcut.ask.page.items import Things
-from tightcut.ask.page.serializers import Serializer, called, in_words, labels_table, pairs_table
+from tightcut.ask.page.serializers import Serializer, as_csv, called, in_words, labels_table, pairs_table
 from tightcut.ask.records import Question
 from tightcut.drawing.layout import better_layout, first_layout
 
@@ -223,10 +223,10 @@ class Desk:
         return {"thing": self._serializer.thing(row)}
 
     def do_labels(self, session: QuestionSession, values: Reply) -> Reply:  # noqa: ARG002
-        return {"text": labels_table(session, self.things)}
+        return {"text": as_csv(*labels_table(session, self.things), spreadsheet=True)}
 
     def do_pairs(self, session: QuestionSession, values: Reply) -> Reply:  # noqa: ARG002
-        return {"text": pairs_table(session, self.things)}
+        return {"text": as_csv(*pairs_table(session, self.things))}
 
     # How
 

@@ -61,6 +61,8 @@ def read_items(
     if data in BUILT_IN and not Path(data).exists():
         return _digits()
     path = DataFile.of(data)
+    if path.path.is_dir():
+        return _of_folder(path, options, images)
     check_readable(path)
     if path.suffix in READERS:
         return _from_table(path, options, show, images)
@@ -102,19 +104,29 @@ def _of_pictures(path: DataFile, pixels: np.ndarray) -> QuestionData:
     return QuestionData(path.stem, X, replace(Things.numbered(len(X)), pictures=ArrayPictures(pixels)))
 
 
+def _of_folder(path: DataFile, options: DataOptions, images: Sequence[str]) -> QuestionData:
+    """A folder of pictures, clustered by what they look like."""
+    content = read_data(path, options)
+    if images:
+        raise InputError(f"--images: the pictures of {path} are shown as they are; leave it out.")
+    assert content.pictures is not None  # noqa: S101 - of a folder
+    things = Things(content.ids, pictures=content.pictures.shown())
+    return QuestionData(path.stem, content.points, things, notes=content.notes)
+
+
 def _from_table(path: DataFile, options: DataOptions, show: list[str], images: Sequence[str]) -> QuestionData:
     table = read_table(path, options)
     image_column = next((name for name in images if name in table.names), None)
     for name in show:
         table.find(name, "--show")
-    words = (
-        [] if options.columns else [name for name in table.names if _holds_words(table.texts(name), options.decimal)]
-    )
+    words = []
+    if not (options.columns or options.text):
+        words = [name for name in table.names if _holds_words(table.texts(name), options.decimal)]
     words = [name for name in words if name not in {options.id, options.labels, image_column}]
     if words and set(table.names) <= {*words, options.id, options.labels, image_column}:
         raise InputError(
-            f"{path} has no column of numbers to cluster by; its columns are {listed(table.names)}. Turn texts or categories "
-            "into numbers first, for example with an embedding."
+            f"{path} has no column of numbers to cluster by; its columns are {listed(table.names)}. To cluster by what they "
+            f"say: --text {words[-1]}"
         )
     left_out = words if image_column is None else [*words, image_column]
     content = read_data(path, replace(options, drop=(*options.drop, *left_out)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -150,24 +150,30 @@ def called(text: str, groups: Iterable[Any]) -> int | str:
     return text
 
 
-def labels_table(session: QuestionSession, things: Things) -> str:
-    """CSV: the name of each row, the number of its cluster, and what the cluster is called if anything is known of it."""
+def labels_table(session: QuestionSession, things: Things) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Header and rows: a row's name, its cluster, what that is called if it is known, and the probability that it is right."""
     names = {group.id: group_label(group.id, group.name) for group in session.groups}
     labels = session.labels_.tolist()
-    rows = ((things.names[row], label, names.get(label, "")) for row, label in enumerate(labels))
+    columns: list[Any] = [things.names, labels, [names.get(label, "") for label in labels]]
+    header = ["id", "cluster", "name"]
+    if session.confidence_ is not None:
+        columns.append(session.confidence_.round(4).tolist())
+        header.append("confidence")
+    return header, list(zip(*columns, strict=True))
+
+
+def as_csv(header: list[str], rows: Iterable[Sequence[Any]], *, spreadsheet: bool = False) -> str:
     stream = io.StringIO()
-    print_rows(stream, ["id", "cluster", "name"], rows, spreadsheet=True)
+    print_rows(stream, header, rows, spreadsheet=spreadsheet)
     return stream.getvalue()
 
 
-def pairs_table(session: QuestionSession, things: Things) -> str:
-    """CSV of the believed answers, as `tightcut cluster --constraints` reads it."""
+def pairs_table(session: QuestionSession, things: Things) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Header and rows of the believed answers, as `tightcut cluster --constraints` reads them."""
     known = session.constraints_
     rows = [
         (things.names[i], things.names[j], kind)
         for kind, links in (("must", known.must_link), ("cannot", known.cannot_link))
         for i, j in links.tolist()
     ]
-    stream = io.StringIO()
-    print_rows(stream, ["a", "b", "type"], rows)
-    return stream.getvalue()
+    return ["a", "b", "type"], rows

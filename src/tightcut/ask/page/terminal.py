@@ -23,7 +23,7 @@ BRIEF = 90  # characters
 WIDEST_PICTURE = 32  # pixels that fit a terminal
 PAIR_KEYS = {"y": "same", "n": "different", "": "unsure", "?": "unsure", "unsure": "unsure"}
 PAIR_HELP = "y same · n different · Enter unsure · u undo · q quit"
-PICK_HELP = "a number or a name · 0 none of these · Enter unsure · u undo · q quit"
+PICK_HELP = "a number or a name · 0 none of these · Enter unsure · 2=name names group 2 · u undo · q quit"
 
 
 def converse(
@@ -51,6 +51,8 @@ def converse(
                     continue
                 if text.lower() in {"u", "undo"}:
                     write(f"Undone: {in_words(session.undo())}.")
+                elif "=" in text:
+                    write(_renamed(session, question, *text.split("=", 1)))
                 else:
                     session.answer(question, _choice(question, text))
                 break
@@ -79,6 +81,25 @@ def _choice(question: Question, text: str) -> Any:
     if int(text) > len(question.groups):
         raise ValueError(f"There is no group {text}: {PICK_HELP}.")
     return "none" if int(text) == 0 else question.groups[int(text) - 1].id
+
+
+def _renamed(session: QuestionSession, question: Question, group: str, name: str) -> str:
+    """Name the group that a person calls by its number on the screen or its label, and say what came of it."""
+    group, groups = group.strip(), session.groups
+    chosen: int | str = group
+    if is_whole(group) and 0 < int(group) <= len(question.groups):
+        chosen = question.groups[int(group) - 1].id
+    for label in (group, f"Group {group}"):
+        chosen = called(label, groups) if isinstance(chosen, str) else chosen
+    if not isinstance(chosen, int):
+        labels = ", ".join(group_label(one.id, one.name) for one in groups)
+        raise ValueError(f"There is no group {group!r} to name; there are {labels}.")  # noqa: TRY004
+    before = len(session.groups)
+    session.name(chosen, name)
+    joined = len(session.groups) < before
+    return (
+        f"The two groups named {name.strip()} are one now." if joined else f"That group is called {name.strip()} now."
+    )
 
 
 def _in_text(question: Question, things: Things, number: int) -> str:

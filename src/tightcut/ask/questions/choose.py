@@ -21,6 +21,7 @@ from tightcut.ask.records import Answer
 PLACE = "not placed yet"
 CHECK = "an earlier answer may be wrong"
 CLAIMED = "two groups claim it"
+UNNAMED = "its group has no name yet"
 # Chosen on digits, USPS, COIL-20 and letter.
 EXPLORED = 0.02  # share of the points that may stay unknown before margins are asked about
 COMPARISONS, NEAREST = 9, 4  # of two groups at most; groups that a small one is compared with several times
@@ -61,8 +62,16 @@ class Planner:
                 self._place(row, reason)
         return self.items[:n]
 
-    def picks(self, n: int, answers: Sequence[Answer]) -> list[Item]:
-        """Up to n rows to pick a group for: occasionally one whose pick is not believed, and new points."""
+    def picks(self, n: int, answers: Sequence[Answer], passed_over: Sequence[int] = ()) -> list[Item]:
+        """Up to n rows to pick a group for: occasionally one whose pick is not believed, and new points.
+
+        Before them comes one of each group that was passed over when a name was typed: it may be the group of that name.
+        """
+        told = {answer.first for answer in answers if answer.reason == UNNAMED}
+        for group in passed_over:
+            rows = self.placing.members.get(group, [])
+            if rows and told.isdisjoint(rows):
+                self.items.append((self.beliefs.typical_members(rows, group, 1)[0], None, UNNAMED))
         # Not at once, since the same person would say the same, and not more often than every fourth time.
         recent = answers[-4:]
         doubted = {answer.first for answer in answers if not answer.believed} - {answer.first for answer in recent}

@@ -1,0 +1,10 @@
+"""Numbers from texts and from pictures, by which they are clustered.
+
+`texts` and `pictures` need neither a network nor a model; `embedder` takes a sentence model or an endpoint instead.
+"""
+
+from tightcut.features.embedding import embedder
+from tightcut.features.pictures import PicturePoints, pictures
+from tightcut.features.texts import texts
+
+__all__ = ["PicturePoints", "embedder", "pictures", "texts"]
