@@ -196,15 +196,10 @@ def _by_the_paper(
         sides = [labels == 1 for labels in known]
         found = paper_bipartition(problem.graph, problem.constraints, limit, rng, settings, sides)
         return _result(graph, constraints, found.side.astype(np.int64), history=problem.cuts(found.history))
-    if limit > 0:
+    if given := f"max_violations={limit:g}" if limit > 0 else "init" if known else "":
         raise ValueError(
-            f'max_violations={limit:g} has no effect on method="paper" with more than two clusters: each of its splits '
-            "violates what the paper allows. Leave it at 0."
-        )
-    if known:
-        raise ValueError(
-            'init has no effect on method="paper" with more than two clusters: its recursion begins with all points in '
-            'one. Leave it out, or use method="search".'
+            f'{given} has no effect on method="paper" with more than two clusters: the recursion begins with all points '
+            "together, and each split violates what the paper allows. Leave it out."
         )
     hierarchy = paper_partitions(problem.graph, problem.constraints, k, rng, settings)
     return _result(graph, constraints, hierarchy[-1], hierarchy=hierarchy)

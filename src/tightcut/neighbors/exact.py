@@ -176,8 +176,7 @@ class BlockedNeighbors:
             self.n_repeated = len(uncertified)
             if self.n_repeated:
                 self._repeat(found, uncertified, own=own)
-        clumped = np.flatnonzero(found.half_squares[:, -1] == 0) if own and not self._mapped else []
-        if len(clumped):
+        if own and not self._mapped and (clumped := np.flatnonzero(found.half_squares[:, -1] == 0)).size:
             rows, equals = first_equals(found.points, clumped, found.k)
             found.neighbors[rows] = equals
 

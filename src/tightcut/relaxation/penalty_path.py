@@ -26,6 +26,7 @@ from tightcut.utils.rounding import BELIEF_ROUNDING
 FIRST_SHARE, MAX_DOUBLINGS = 2.0**-8, 40
 LEAST_CUT = 1e-4  # of the mean degree, for that share: a disconnected graph has an unconstrained cut of 0
 PERTURBATIONS = 15  # at each penalty
+MOST_STEPS = 20  # of the walk that smooths a perturbation
 SIZES = 1.0, 3.0  # of a perturbation, in standard deviations of the vector
 TOLERANCE = 1e-2  # of FISTA: a step only has to descend
 INNER: InnerSolver = partial(FistaProx, tolerance=TOLERANCE)
@@ -73,6 +74,8 @@ class PenaltyPath:
         self.graph, self.constraints, self.rng, self.limit = graph, constraints, rng, limit
         self.settings = settings or PathSettings()
         self._unconstrained = Constraints.from_pairs(graph.n_vertices)
+        degrees = np.maximum(graph.degrees, np.finfo(float).tiny)
+        self._walk = sp.diags_array(1 / degrees) @ graph.weights
         self._inner = one_solver(inner_solver(self.settings.inner))
 
     def follow(self, start: np.ndarray) -> Descent:
@@ -101,11 +104,20 @@ class PenaltyPath:
         """The best of a descent and of further ones, each from the best vector so far with noise added."""
         best = self.descend(start, penalty)
         for _ in range(self.settings.perturbations):
-            size = self.rng.uniform(*SIZES) * best.f.std()
-            again = self.descend(best.f + size * self.rng.normal(size=len(start)), penalty)
+            again = self.descend(best.f + self.rng.uniform(*SIZES) * best.f.std() * self._noise(), penalty)
             if again.value < best.value:
                 best = again
         return best
+
+    def _noise(self) -> np.ndarray:
+        """Noise of standard deviation 1; every second time smoothed by a lazy random walk, so that it turns regions."""
+        noise = self.rng.normal(size=self.graph.n_vertices)
+        for _ in range(int(self.rng.integers(-MOST_STEPS, MOST_STEPS + 1))):
+            smoothed = noise + self._walk @ noise
+            if np.ptp(smoothed) == 0:  # as with two vertices
+                break
+            noise = smoothed / smoothed.std()
+        return noise
 
     def finish(self, side: np.ndarray) -> Descent:
         """A partition with its cut; one that satisfies everything is improved at the certified penalty (Theorem 3.1)."""
