@@ -89,18 +89,19 @@ def test_contraction_as_by_one_thread(with_signs):
         sign = np.random.default_rng(0).choice(np.array([-1, 1], np.int8), 400)
         units = team_module.Units(units.unit, units.start, units.members, sign)
     found = [Team(p).contract(matrix, units) for p in THREADS]
-    for small, degrees, offset in found:
-        np.testing.assert_array_equal(small.data, found[0][0].data)
-        np.testing.assert_array_equal(small.indices, found[0][0].indices)
-        np.testing.assert_array_equal(degrees, found[0][1])
-        assert offset == found[0][2]
-    small, degrees, offset = found[0]
+    for other in found[1:]:
+        np.testing.assert_array_equal(other.matrix.data, found[0].matrix.data)
+        np.testing.assert_array_equal(other.matrix.indices, found[0].matrix.indices)
+        np.testing.assert_array_equal(other.degrees, found[0].degrees)
+        assert (other.turned, other.negative) == (found[0].turned, found[0].negative)
+    small, degrees, offset = found[0].matrix, found[0].degrees, found[0].turned
     member = np.zeros((400, len(units)))
     member[np.arange(400), units.unit] = units.sign if with_signs else 1
     expected = member.T @ matrix.toarray() @ member
     np.fill_diagonal(expected, 0)
     np.testing.assert_allclose(small.toarray(), expected, atol=1e-12)
     np.testing.assert_allclose(degrees, expected.sum(axis=1), atol=1e-12)
+    assert found[0].negative == pytest.approx(0.5 * expected[expected < 0].sum())
     labels = np.random.default_rng(1).choice([-1, 1], len(units))
 
     def cut(weights, spins):
@@ -124,7 +125,7 @@ def test_regions_of_agreement_and_the_arcs_between_them():
         member = np.eye(count)[unit]
         expected = member.T @ w.toarray() @ member
         np.fill_diagonal(expected, 0)
-        np.testing.assert_allclose(team.contract_regions(w, unit, np.zeros(0, np.int8))[0].toarray(), expected)
+        np.testing.assert_allclose(team.contract_regions(w, unit, np.zeros(0, np.int8)).matrix.toarray(), expected)
 
 
 def problem(seed, n=60, k=4, relations=30):

@@ -21,7 +21,7 @@ from tightcut.kernels.team import (
 @compiled_for_team
 def contract_by_team(
     sync, p, indptr, indices, weights, unit, sign, start, members, keys, places, begins, ends, raw_indices, raw_weights,
-    out_indptr, out_indices, out_weights, degrees, offsets,
+    out_indptr, out_indices, out_weights, degrees, turned, negative,
 ):  # fmt: skip
     """Merge the vertices of each unit of a symmetric graph; arcs of the same two units add up, in a fixed order.
 
@@ -31,8 +31,9 @@ def contract_by_team(
     are smaller and the table, which begins with -1, is never cleared. `begins` and `ends`, of int64, are one longer than
     the blocks.
 
-    With signs (pass an empty array if there are none) an arc's weight is multiplied by those of its ends. `offsets` is, per
-    block, the weight that this adds to the cut of all labels, where the cut is the sum of weights between different labels.
+    With signs (pass an empty array if there are none) an arc's weight is multiplied by those of its ends. Per block,
+    `turned` becomes the weight that this adds to the cut of all labels, where the cut is the sum of weights between different
+    labels, and `negative` the outgoing negative weight, each edge once.
     """
     m, signed, thread = len(start) - 1, len(sign) > 0, add_atomically(sync, TALLY, 1)
     own_keys, own_places = keys[thread], places[thread]
@@ -47,10 +48,10 @@ def contract_by_team(
     cumulate(sync, p, begins, blocks)
     b = claim(sync)
     while b < blocks:
-        at = begins[b]
+        at, negative[b] = begins[b], 0.0
         first, last = rows_of(b, m)
         if signed:
-            offsets[b] = _weight_turned(first, last, indptr, indices, weights, sign, start, members)
+            turned[b] = _weight_turned(first, last, indptr, indices, weights, sign, start, members)
         for u in range(first, last):
             begin = at
             at = _add_up(
@@ -60,6 +61,7 @@ def contract_by_team(
             degree = 0.0
             for a in range(begin, at):
                 degree += raw_weights[a]
+                negative[b] += 0.5 * min(raw_weights[a], 0.0) if signed else 0.0
             degrees[u], out_indptr[u + ONE] = degree, at - begins[b]
         ends[b] = at - begins[b]
         b = claim(sync)
@@ -171,26 +173,25 @@ def _hook(root, v, u):
 
 
 @compiled_for_team
-def crossing_by_team(sync, p, indptr, indices, weights, unit, sign, begins, here, there, values, offsets):
+def crossing_by_team(sync, p, indptr, indices, weights, unit, sign, begins, here, there, values, turned):
     """Count, per block, the arcs between different units; or list them if the arrays for them are not empty.
 
-    Signs and `offsets` are those of `contract_by_team`.
+    Signs and `turned` are those of `contract_by_team`.
     """
     n, fill, signed = len(unit), len(here) > 0, len(sign) > 0
     blocks = blocks_of(n)
     b = claim(sync)
     while b < blocks:
-        at, turned = begins[b] if fill else 0, 0.0
+        at, turned[b] = begins[b] if fill else 0, 0.0
         first, last = rows_of(b, n)
         for v in range(first, last):
             for a in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
                 other, differ = unit[indices[a]], signed and sign[indices[a]] != sign[v]
-                turned += 0.5 * weights[a] if differ else 0.0
+                turned[b] += 0.5 * weights[a] if differ else 0.0
                 if other != unit[v]:
                     if fill:
                         here[at], there[at], values[at] = unit[v], other, -weights[a] if differ else weights[a]
                     at += 1
-        offsets[b] = turned
         if not fill:
             begins[b] = at
         b = claim(sync)

@@ -30,6 +30,13 @@ MANTISSA = 50  # bits of a rating that do not count; the two above them do
 
 
 @compiled_for_team
+def units_by_team(sync, p, matching, numbering):
+    """Match the vertices and number the pairs: the arguments of `match_by_team` and of `number_by_team`."""
+    match_by_team(sync, p, *matching)
+    number_by_team(sync, p, *numbering)
+
+
+@compiled_for_team
 def match_by_team(
     sync, p, indptr, indices, weights, vertex_weights, apart_indptr, apart_indices, labels, heaviest, seed, wish, partner, free
 ):  # fmt: skip

@@ -12,9 +12,9 @@ from tightcut import kernels
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.search.signed_graph import PASSES, PATIENCE, pair_up
+from tightcut.utils.sparse import csr_of
 
 NO_LABELS = np.zeros(0, np.int32)
-VERTICES_AT_ONCE = 1 << 18  # whose arcs are processed together
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +88,9 @@ class ConstrainedGraph:
         *weights, degrees = kernels.contract(w.indptr, w.indices, w.data, unit, *members)
         relations = kernels.contract_signed(r.indptr, r.indices, r.data, unit, np.ones(len(unit), np.int8), *members)
         merged = ConstrainedGraph(
-            sp.csr_array(tuple(weights[::-1]), shape=(m, m)),
+            csr_of(*weights),
             np.bincount(unit, self.vertex_weights, m),
-            sp.csr_array(relations[2::-1], shape=(m, m)),
+            csr_of(*relations[:3]),
         )
         vars(merged)["degrees"] = degrees  # of the cached property, which would pass over all arcs again
         return merged
@@ -172,11 +172,6 @@ def relations_between(constraints: Constraints) -> sp.csr_array:
 
 
 def _between(matrix: sp.csr_array, labels: np.ndarray, k: int) -> np.ndarray:
-    total = np.zeros(k * k)
-    # In parts: the labels at both ends of all arcs would take twice the memory of the weights.
-    for first in range(0, matrix.shape[0], VERTICES_AT_ONCE):
-        ends = matrix.indptr[first : first + VERTICES_AT_ONCE + 1]
-        arcs = slice(ends[0], ends[-1])
-        sources = np.repeat(labels[first : first + VERTICES_AT_ONCE], np.diff(ends))
-        total += np.bincount(sources.astype(np.int64) * k + labels[matrix.indices[arcs]], matrix.data[arcs], k * k)
-    return total.reshape(k, k)
+    total = np.zeros((k, k))
+    kernels.add_up_between(matrix.indptr, matrix.indices, matrix.data, labels.astype(np.int32, copy=False), total)
+    return total

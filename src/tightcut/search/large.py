@@ -22,7 +22,7 @@ from tightcut.search.multilevel import coarsen, coarsest
 from tightcut.search.options import STARTS, SearchOptions
 from tightcut.search.problem import Problem, Solution, improve, select
 from tightcut.search.starts import carry_back
-from tightcut.search.team import Team, Units
+from tightcut.search.team import Team, Units, negative_weight
 from tightcut.search.two_clusters import TwoClusters
 
 
@@ -76,14 +76,14 @@ def search_large(
 def contract_large(graph: Graph, unit: np.ndarray, options: SearchOptions) -> Graph:
     """`Graph.contract` of a large graph; neighbours are in no order."""
     with _team(options) as team:
-        weights, _, _ = team.contract(graph.weights, Units.of(unit))
+        weights = team.contract(graph.weights, Units.of(unit)).matrix
     return Graph(weights, np.bincount(unit, graph.vertex_weights, weights.shape[0]))
 
 
 def by_team(problem: Problem, team: Team) -> Problem:
     """The same problem, whose steps the team takes."""
     if isinstance(problem, TwoClusters):
-        return LargeTwoClusters(problem.graph, team)
+        return LargeTwoClusters(problem.graph, team, negative_weight(problem.graph.couplings))
     if isinstance(problem, ManyClusters):
         return LargeManyClusters(problem.graph, problem.k, problem.prices, team)
     raise TypeError(f"No team takes the steps of a {type(problem).__name__}; search it with evolve.search.")

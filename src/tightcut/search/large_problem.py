@@ -14,7 +14,7 @@ from tightcut.search.k_way import ManyClusters
 from tightcut.search.multilevel import SHRINKS
 from tightcut.search.problem import Contraction, Problem, Solution
 from tightcut.search.signed_graph import common_code
-from tightcut.search.team import Team, arrays
+from tightcut.search.team import Merged, Team, arrays
 from tightcut.search.two_clusters import TwoClusters, turned
 
 LEVEL_LIMIT = 8_000  # units up to which a level is refined move by move, by one thread
@@ -44,13 +44,11 @@ class LargeManyClusters(ManyClusters):
         )
         if len(units) > SHRINKS * self.size:
             return None
-        weights, degrees, _ = self.team.contract(graph.weights, units)
-        return self._contracted(units.unit, weights, degrees)
+        return self._contracted(units.unit, self.team.contract(graph.weights, units))
 
     def agreement(self, states: list[np.ndarray]) -> Contraction[Problem]:
         unit = self.team.regions(self.graph.weights, self.graph.common_code(states))
-        weights, degrees, _ = self.team.contract_regions(self.graph.weights, unit, np.zeros(0, np.int8))
-        return self._contracted(unit, weights, degrees)
+        return self._contracted(unit, self.team.contract_regions(self.graph.weights, unit, np.zeros(0, np.int8)))
 
     def refine(self, labels: np.ndarray) -> None:
         self.team.refine(self._arrays, labels, self.k, self.prices.low, self._constants)
@@ -61,12 +59,11 @@ class LargeManyClusters(ManyClusters):
     def cut(self, labels: np.ndarray) -> float:
         return self.team.refine(self._arrays, labels, self.k, 0.0, self._constants, rounds=0)
 
-    def _contracted(self, unit: np.ndarray, weights: sp.csr_array, degrees: np.ndarray) -> Contraction[Problem]:
-        m = weights.shape[0]
-        graph = ConstrainedGraph(
-            weights, np.bincount(unit, self.graph.vertex_weights, m), self.graph.merged_relations(unit, m)
-        )
-        vars(graph)["degrees"] = degrees
+    def _contracted(self, unit: np.ndarray, merged: Merged) -> Contraction[Problem]:
+        m = len(merged.degrees)
+        relations = self.graph.merged_relations(unit, m)
+        graph = ConstrainedGraph(merged.matrix, np.bincount(unit, self.graph.vertex_weights, m), relations)
+        vars(graph)["degrees"] = merged.degrees  # of the cached property, which would pass over all arcs again
         if m > LEVEL_LIMIT:
             return Contraction(replace(self, graph=graph), unit)
         return Contraction(ManyClusters(graph, self.k, self.prices), unit)
@@ -91,9 +88,11 @@ class LargeTwoClusters(TwoClusters):
     | field | meaning |
     |---|---|
     | team | the threads that take each step |
+    | negative | the negative couplings, each once: what their sum between the sides is less than the frustrated ones |
     """
 
     team: Team
+    negative: float
 
     def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction[Problem]:
         return self.matched(heaviest, rng) or super().halve(heaviest, rng)
@@ -127,18 +126,18 @@ class LargeTwoClusters(TwoClusters):
 
     settle = judge
 
-    def _merged(
-        self, unit: np.ndarray, sign: np.ndarray, step: Callable[[np.ndarray], tuple[sp.csr_array, np.ndarray, float]]
-    ) -> Contraction[Problem]:
+    def _merged(self, unit: np.ndarray, sign: np.ndarray, step: Callable[[np.ndarray], Merged]) -> Contraction[Problem]:
         """Tie units together, with the couplings that a step of the team makes for the signs that they get."""
+        made: list[Merged] = []
 
         def contract(couplings: sp.csr_array, _: np.ndarray, sign: np.ndarray, m: int) -> tuple[sp.csr_array, float]:  # noqa: ARG001
-            small, _, added = step(sign)
-            return small, added + _negative(small) - _negative(couplings)
+            made.append(step(sign))
+            return made[0].matrix, made[0].turned + made[0].negative - self.negative
 
         merged = self.graph.merge(unit, sign, contract)
         graph = merged.small
-        small = replace(self, graph=graph) if graph.n_units > LEVEL_LIMIT else TwoClusters(graph)
+        large = graph.n_units > LEVEL_LIMIT
+        small = LargeTwoClusters(graph, self.team, made[0].negative) if large else TwoClusters(graph)
         return Contraction(small, merged.unit, merged.sign)
 
     @cached_property
@@ -150,13 +149,8 @@ class LargeTwoClusters(TwoClusters):
     @cached_property
     def _constants(self) -> tuple[float, float, float]:
         graph = self.graph
-        return graph.offset - _negative(graph.couplings), (graph.volume - float(graph.moment.sum())) / 2, 0.0
+        return graph.offset - self.negative, (graph.volume - float(graph.moment.sum())) / 2, 0.0
 
 
 def _labels(spins: np.ndarray) -> np.ndarray:
     return (spins < 0).astype(np.int32)
-
-
-def _negative(couplings: sp.csr_array) -> float:
-    """The sum of negative couplings: what the sum of couplings between the sides is less than the frustrated ones."""
-    return 0.5 * float(np.minimum(couplings.data, 0).sum())

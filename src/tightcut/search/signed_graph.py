@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from tightcut import kernels
 from tightcut.problem.graph import CACHED_LIMIT, Graph
 from tightcut.search.problem import Contraction
+from tightcut.utils.sparse import csr_of
 
 # Units are not matched along an edge that has less than this share of the weight of the strongest one: pixels on two sides of
 # an outline are such units, and without this the cut of the outline grows tenfold in a few levels.
@@ -201,4 +202,4 @@ def contract_couplings(
         *arcs, offset = kernels.contract_signed(*arcs, unit, sign, *members)
     else:
         *arcs, _ = kernels.contract(*arcs, unit, *members)
-    return sp.csr_array(tuple(arcs[::-1]), shape=(m, m)), offset
+    return csr_of(*arcs), offset

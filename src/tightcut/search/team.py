@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from threading import Lock
+from queue import SimpleQueue
+from threading import Lock, Thread
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from tightcut.kernels import team as rules
 from tightcut.kernels import team_contraction, team_matching, team_refinement
+from tightcut.utils.sparse import csr_of
 
 ROWS_OF_A_THREAD = 2_000  # fewer threads take a step on a graph with fewer rows for each
 
@@ -45,6 +46,24 @@ class Units:
         return cls(unit, start, members, np.zeros(0, np.int8))
 
 
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """The arcs between units.
+
+    | field | meaning |
+    |---|---|
+    | matrix | symmetric csr_array; its indices are not sorted |
+    | degrees | sums of its rows |
+    | turned | what signs add to the cut of all labels, where the cut is the sum of weights between different labels |
+    | negative | the negative weights, each edge once |
+    """
+
+    matrix: sp.csr_array
+    degrees: np.ndarray
+    turned: float = 0.0
+    negative: float = 0.0
+
+
 class Team:
     """Threads that take the steps of a search together, and the memory that they work in.
 
@@ -59,16 +78,18 @@ class Team:
     def __init__(self, n_threads: int) -> None:
         self.n_threads = n_threads
         self._sync = np.zeros(rules.SYNC_SIZE, np.int64)
-        self._pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
         self._lock = Lock()
         self._space: dict[str, np.ndarray] = {}
+        self._tasks: list[SimpleQueue] = [SimpleQueue() for _ in range(n_threads)] if n_threads > 1 else []
+        for place in range(len(self._tasks)):
+            Thread(target=self._work, args=(place,), daemon=True).start()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=False)
+        for tasks in self._tasks:
+            tasks.put(None)
 
     def match(
         self,
@@ -92,47 +113,37 @@ class Team:
                 self._take("free", n),
             )
             arcs = arrays(matrix)
-            seed_ = np.uint64(seed)
-            self._run(
-                team_matching.match_by_team,
-                n,
-                *arcs,
-                vertex_weights,
-                *listed,
-                labels,
-                heaviest,
-                seed_,
-                wish,
-                partner,
-                free,
-            )
+            sign = np.empty(n if signed else 0, np.int8)
             counts = np.empty(rules.MOST_BLOCKS + 1, np.int64), np.empty(rules.MOST_BLOCKS + 1, np.int64)
             unit, start, members = np.empty(n, np.int32), np.zeros(n + 1, np.int32), np.empty(n, np.int32)
-            sign = np.empty(n if signed else 0, np.int8)
-            self._run(team_matching.number_by_team, n, *arcs, partner, *counts, unit, start, members, sign)
+            matching = *arcs, vertex_weights, *listed, labels, heaviest, np.uint64(seed), wish, partner, free
+            numbering = *arcs, partner, *counts, unit, start, members, sign
+            self._run(team_matching.units_by_team, n, matching, numbering)
         m = int(counts[0][blocks_of(n)])
         return Units(unit, start[: m + 1], members, sign)
 
-    def contract(self, matrix: sp.csr_array, units: Units) -> tuple[sp.csr_array, np.ndarray, float]:
-        """The arcs between units, their degrees, and what is added to every cut: see `contract_by_team`."""
+    def contract(self, matrix: sp.csr_array, units: Units) -> Merged:
+        """The arcs between units: see `contract_by_team`."""
         m, arcs, blocks = len(units), matrix.nnz, blocks_of(len(units))
-        longest = np.add.reduceat(np.diff(matrix.indptr)[units.members], units.start[:-1]).max(initial=0)
+        lengths = np.diff(matrix.indptr)[units.members]
+        longest = np.add.reduceat(lengths, units.start[:-1]).max(initial=0)
         size = 1 << max(5, int(2 * min(int(longest), m)).bit_length())
         count = min(
             self.n_threads, max(1, arcs // size)
         )  # tables of one huge unit would take more memory than the graph
         out = np.zeros(m + 1, np.int32), np.empty(arcs, np.int32), np.empty(arcs)
-        degrees, offsets = np.empty(m), np.zeros(blocks)
+        degrees, turned, negative = np.empty(m), np.zeros(blocks), np.zeros(blocks)
         with self._lock:
             tables = np.full((count, size), -1, np.int64), np.empty((count, size), np.int64)
             begins, ends = np.empty(blocks + 1, np.int64), np.empty(blocks + 1, np.int64)
             raw = self._take("raw indices", arcs, np.int32), self._take("raw weights", arcs)
             self._run(
                 team_contraction.contract_by_team, m, *arrays(matrix), units.unit, units.sign, units.start, units.members,
-                *tables, begins, ends, *raw, *out, degrees, offsets, most=count,
+                *tables, begins, ends, *raw, *out, degrees, turned, negative, most=count,
             )  # fmt: skip
         left = int(ends[blocks])
-        return csr(out[0], out[1][:left], out[2][:left], m), degrees, float(offsets.sum())
+        small = csr_of(out[0], out[1][:left], out[2][:left])
+        return Merged(small, degrees, float(turned.sum()), float(negative.sum()))
 
     def regions(self, matrix: sp.csr_array, code: np.ndarray) -> np.ndarray:
         """The connected regions of equal code, numbered by their first vertex."""
@@ -144,23 +155,21 @@ class Team:
         first = root == np.arange(n, dtype=np.int32)
         return (np.cumsum(first, dtype=np.int32) - 1)[root]
 
-    def contract_regions(
-        self, matrix: sp.csr_array, unit: np.ndarray, sign: np.ndarray
-    ) -> tuple[sp.csr_array, np.ndarray, float]:
+    def contract_regions(self, matrix: sp.csr_array, unit: np.ndarray, sign: np.ndarray) -> Merged:
         """`contract` for units with few arcs between them, which may be huge."""
         n, m, blocks = len(unit), int(unit.max()) + 1, blocks_of(len(unit))
-        begins, offsets = np.empty(blocks, np.int64), np.empty(blocks)
+        begins, turned = np.empty(blocks, np.int64), np.empty(blocks)
         kinds = np.int32, np.int32, np.float64
         with self._lock:
             task = team_contraction.crossing_by_team, n, *arrays(matrix), unit, sign, begins
-            self._run(*task, *(np.empty(0, kind) for kind in kinds), offsets)
+            self._run(*task, *(np.empty(0, kind) for kind in kinds), turned)
             ends = np.cumsum(begins)
             begins[:] = ends - begins
             here, there, values = (np.empty(ends[-1], kind) for kind in kinds)
             if len(here):
-                self._run(*task, here, there, values, offsets)
+                self._run(*task, here, there, values, turned)
         small = sp.csr_array(sp.coo_array((values, (here, there)), shape=(m, m)))
-        return small, np.asarray(small.sum(axis=1)).ravel(), float(offsets.sum())
+        return Merged(small, np.asarray(small.sum(axis=1)).ravel(), float(turned.sum()), negative_weight(small))
 
     def refine(
         self,
@@ -197,18 +206,32 @@ class Team:
 
     def _run(self, kernel: Callable, n_rows: int, *arguments: Any, most: int | None = None) -> None:
         count = min(self.n_threads if most is None else most, 1 + n_rows // ROWS_OF_A_THREAD)
-        self._sync[:] = 0
-        if self._pool is None or count == 1:
+        self._sync[rules.TALLY] = 0
+        if count == 1:
             kernel(self._sync, 1, *arguments)
             return
-        # The threads wait for each other, so that all of them must begin. Ctrl-C meets the main thread alone, which only waits.
-        self._pool.submit(self._lead, self._pool, kernel, count, arguments).result()
+        # The threads wait for each other, so that all of them must begin. Ctrl-C meets the main thread alone: it hands over
+        # in a single step, and then waits.
+        done: SimpleQueue = SimpleQueue()
+        self._tasks[0].put((kernel, count, arguments, done))
+        error = done.get()
+        if error is not None:
+            raise error
 
-    def _lead(self, pool: ThreadPoolExecutor, kernel: Callable, count: int, arguments: tuple) -> None:
-        others = [pool.submit(kernel, self._sync, count, *arguments) for _ in range(count - 1)]
-        kernel(self._sync, count, *arguments)
-        for other in others:
-            other.result()
+    def _work(self, place: int) -> None:
+        """What a thread does. The first one wakes the others; when its kernel ends, all have passed the last barrier."""
+        for task in iter(self._tasks[place].get, None):
+            kernel, count, arguments, done = task
+            for tasks in self._tasks[1:count] if place == 0 else ():
+                tasks.put(task)
+            error = None
+            try:
+                kernel(self._sync, count, *arguments)
+            except Exception as caught:  # noqa: BLE001 - raised where the step was called
+                error = caught
+            if place == 0:
+                done.put(error)
+            del task, arguments
 
 
 def arrays(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -217,11 +240,9 @@ def arrays(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return indptr, indices, matrix.data
 
 
-def csr(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, n: int) -> sp.csr_array:
-    """A square matrix of arrays that are known to fit, without scipy's look at each of them."""
-    matrix = sp.csr_array((n, n))
-    matrix.indptr, matrix.indices, matrix.data = indptr, indices, data
-    return matrix
+def negative_weight(matrix: sp.csr_array) -> float:
+    """The negative weights of a symmetric matrix, each edge once."""
+    return 0.5 * float(np.minimum(matrix.data, 0).sum())
 
 
 def blocks_of(n: int) -> int:
