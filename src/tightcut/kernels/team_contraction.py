@@ -21,15 +21,16 @@ from tightcut.kernels.team import (
 @compiled_for_team
 def contract_by_team(
     sync, p, indptr, indices, weights, unit, sign, start, members, keys, places, begins, ends, raw_indices, raw_weights,
-    out_indptr, out_indices, out_weights, degrees, turned, negative,
+    out_indptr, degrees, turned, negative,
 ):  # fmt: skip
     """Merge the vertices of each unit of a symmetric graph; arcs of the same two units add up, in a fixed order.
 
-    A block puts its rows one after the other into the raw arrays; they move to the outgoing ones when all lengths are
-    known: ends[-1] arcs. Arcs that meet are found in a hash table, keys[t] and places[t] for a thread, of a power of two
-    and at least twice as many entries as a unit has arcs. A key holds the row above the column, so that keys of earlier rows
-    are smaller and the table, which begins with -1, is never cleared. `begins` and `ends`, of int64, are one longer than
-    the blocks.
+    A block puts its rows one after the other into the raw arrays, from begins[b] on; `gather_by_team` moves them together,
+    from ends[b] on, ends[-1] arcs in all. `begins` and `ends`, of int64, are one longer than the blocks.
+
+    Arcs that meet are found in a hash table, keys[t] and places[t] for a thread, of a power of two and at least twice as
+    many entries as a unit has arcs. A key holds the row above the column, so that keys of earlier rows are smaller and the
+    table, which begins with -1, is never cleared.
 
     With signs (pass an empty array if there are none) an arc's weight is multiplied by those of its ends. Per block,
     `turned` becomes the weight that this adds to the cut of all labels, where the cut is the sum of weights between different
@@ -71,6 +72,16 @@ def contract_by_team(
         first, last = rows_of(b, m)
         for u in range(first, last):
             out_indptr[u + ONE] += ends[b]
+        b = claim(sync)
+    barrier(sync, p)
+
+
+@compiled_for_team
+def gather_by_team(sync, p, m, begins, ends, raw_indices, raw_weights, out_indices, out_weights):
+    """Move what the blocks of m rows have put into the raw arrays together."""
+    blocks = blocks_of(m)
+    b = claim(sync)
+    while b < blocks:
         for t in range(ends[b + 1] - ends[b]):
             out_indices[ends[b] + t], out_weights[ends[b] + t] = raw_indices[begins[b] + t], raw_weights[begins[b] + t]
         b = claim(sync)

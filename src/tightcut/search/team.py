@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -80,6 +81,7 @@ class Team:
         self._sync = np.zeros(rules.SYNC_SIZE, np.int64)
         self._lock = Lock()
         self._space: dict[str, np.ndarray] = {}
+        self._idle: list[np.ndarray] = []
         self._tasks: list[SimpleQueue] = [SimpleQueue() for _ in range(n_threads)] if n_threads > 1 else []
         for place in range(len(self._tasks)):
             Thread(target=self._work, args=(place,), daemon=True).start()
@@ -128,21 +130,20 @@ class Team:
         lengths = np.diff(matrix.indptr)[units.members]
         longest = np.add.reduceat(lengths, units.start[:-1]).max(initial=0)
         size = 1 << max(5, int(2 * min(int(longest), m)).bit_length())
-        count = min(
-            self.n_threads, max(1, arcs // size)
-        )  # tables of one huge unit would take more memory than the graph
-        out = np.zeros(m + 1, np.int32), np.empty(arcs, np.int32), np.empty(arcs)
-        degrees, turned, negative = np.empty(m), np.zeros(blocks), np.zeros(blocks)
+        # Tables for one huge unit would take more memory than the graph.
+        count = min(self.n_threads, max(1, arcs // size))
+        indptr, degrees, turned, negative = np.zeros(m + 1, np.int32), np.empty(m), np.zeros(blocks), np.zeros(blocks)
         with self._lock:
             tables = np.full((count, size), -1, np.int64), np.empty((count, size), np.int64)
             begins, ends = np.empty(blocks + 1, np.int64), np.empty(blocks + 1, np.int64)
             raw = self._take("raw indices", arcs, np.int32), self._take("raw weights", arcs)
             self._run(
                 team_contraction.contract_by_team, m, *arrays(matrix), units.unit, units.sign, units.start, units.members,
-                *tables, begins, ends, *raw, *out, degrees, turned, negative, most=count,
+                *tables, begins, ends, *raw, indptr, degrees, turned, negative, most=count,
             )  # fmt: skip
-        left = int(ends[blocks])
-        small = csr_of(out[0], out[1][:left], out[2][:left])
+            out = self._lend(int(ends[blocks]), np.int32), self._lend(int(ends[blocks]))
+            self._run(team_contraction.gather_by_team, m, m, begins, ends, *raw, *out)
+        small = csr_of(indptr, *out)
         return Merged(small, degrees, float(turned.sum()), float(negative.sum()))
 
     def regions(self, matrix: sp.csr_array, code: np.ndarray) -> np.ndarray:
@@ -197,6 +198,15 @@ class Team:
                 totals, control, rounds,
             )  # fmt: skip
         return float(control[0])
+
+    def _lend(self, size: int, kind: Any = np.float64) -> np.ndarray:
+        """An array in memory that comes back for others to use when it is given up, and all views of it."""
+        needed = size * np.dtype(kind).itemsize
+        fitting = [place for place, memory in enumerate(self._idle) if needed <= len(memory) <= 2 * needed]
+        memory = self._idle.pop(fitting[0]) if fitting else np.empty(max(needed, 1), np.uint8)
+        array = np.frombuffer(memory, kind, size)
+        weakref.finalize(array, self._idle.append, memory).atexit = False
+        return array
 
     def _take(self, name: str, size: int, kind: Any = np.float64) -> np.ndarray:
         """Work space, with whatever it was left with."""
