@@ -114,7 +114,7 @@ def _merge(labels: np.ndarray, bridges: np.ndarray) -> np.ndarray:
 def _spanning_tree(points: Points, labels: np.ndarray, scale: float) -> np.ndarray:
     """A spanning tree that is minimal among samples of the components, its bridges shortened.
 
-    Of Covertype, in forty large components, its bridges are 0.03 % longer than those of a minimum spanning tree.
+    Of Covertype, in forty large components, its bridges are 0.07 % longer than those of a minimum spanning tree.
     """
     nearest = partial(_nearest, points, scale)
     members = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
