@@ -83,9 +83,9 @@ def starts_alone(own: Graph, known: Constraints, k: int, seed: int) -> np.ndarra
 
 
 LADDER: dict[str, Solve] = {
-    "paper, sets carried on": reading(path=PathOfSets, perturbations=0),
-    "+ exact inner solver": reading(inner="flow", path=PathOfSets, perturbations=0),
-    "+ f carried on": reading(inner="flow", perturbations=0),
+    "paper, sets carried on": reading(path=PathOfSets, patience=0),
+    "+ exact inner solver": reading(inner="flow", path=PathOfSets, patience=0),
+    "+ f carried on": reading(inner="flow", patience=0),
     "+ perturbation": reading(inner="flow"),
     "+ multilevel starts": starts_alone,
     '+ consensus: method="search"': search,

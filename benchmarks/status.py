@@ -70,6 +70,7 @@ TABLES = (
     Table("resolving", "benchmarks.resolving", ("kernels", "resolution"), 5),
     Table("resolving_optima", "benchmarks.resolving", ("kernels", "resolution"), 5),
     Table("pairs", "benchmarks.pairs", ("problem", "files"), 5),
+    Table("texts", "benchmarks.texts", (*FIT, "features"), 10),
     Table("large", "benchmarks.large", (*SEARCH, "neighbors"), 20),
     Table("image", "benchmarks.image", SEARCH, 10),
     Table("search_memory", "benchmarks.search_memory", SEARCH, 5),

@@ -65,7 +65,7 @@ class COSC(ClusterMixin, BaseEstimator):
         "search" looks for the smallest cut into all clusters at once. "paper" is the paper's algorithm, for comparison:
         it is slower, finds larger cuts, and may violate cannot-links if there are more than two clusters.
     effort : float, default=1.0
-        How long to search; 0 is a single quick start, 0.3 is quick, 5 is thorough.
+        How long to search; 0 is a single quick start, for which pairs choose no settings, 0.3 is quick, 5 is thorough.
     influence : float or "auto", default="auto"
         How strongly a cannot-link also counts for the neighbours of its two points. 0 returns the smallest cut, which
         may satisfy a few pairs by moving single points away from their neighbours, and leave two classes together.
@@ -123,7 +123,7 @@ class COSC(ClusterMixin, BaseEstimator):
     *Choosing.* A setting that is "auto" has a default, which depends on the columns and the number of clusters. With at
     least fifteen must-links and fifteen cannot-links that other pairs do not imply, candidates for `scale` and
     `learn_distances` are compared by four-fold cross-validation on the pairs; one replaces the default only if it
-    agrees with clearly more of the held-out pairs. This takes about as long as a few fits. A setting that is given is
+    agrees with clearly more of the held-out pairs. This takes about as long as the fit itself. A setting that is given is
     never changed. `method="paper"` uses the paper's values in place of "auto": ``scale="none", n_neighbors=10, influence=0``
     and ``KnnAffinity(learn_distances=False, symmetrize="maximum", diffusion=0)``.
 

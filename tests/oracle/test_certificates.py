@@ -76,11 +76,10 @@ def exact(graph, constraints, k, bound, proof):
     """Lemmas 3 and 4 in rational numbers, with nothing of the verifier but its units."""
     W = [[Fraction(float(x)) for x in row] for row in graph.weights.toarray()]
     b = [Fraction(float(x)) for x in graph.vertex_weights]
-    n, lam = len(b), Fraction(float(bound))
-    if "y" in proof:
-        unit, sign = signed_units(n, constraints.must_link, constraints.cannot_link)
-    else:
-        unit, sign = linked_units(n, constraints.must_link), np.ones(n, int)
+    n, lam = len(b), Fraction(max(bound, float(proof.get("bound", 0))))
+    together, apart = (proof["assumed"][proof["assumed"][:, 2] == kind, :2] for kind in (1, -1))
+    must, cannot = np.vstack([constraints.must_link, together]), np.vstack([constraints.cannot_link, apart])
+    unit, sign = signed_units(n, must, cannot) if "y" in proof else (linked_units(n, must), np.ones(n, int))
     U, V = int(unit.max()) + 1, sum(b)
     M = [[Fraction(0)] * U for _ in range(U)]
     for i in range(n):

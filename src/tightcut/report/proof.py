@@ -16,12 +16,11 @@ def proof_section(certificate: Certificate | None) -> str:
     """What is proven about smaller cuts; nothing without a certificate."""
     if certificate is None:
         return ""
-    kind = (
-        "." if len(certificate.proofs) < 2 else f", from {len(certificate.proofs):,} cases that cover all clusterings."
-    )
+    count = len(certificate.proofs)
+    kind = f", in {count:,} cases that cover all clusterings" if count > 1 else ""
     about = (
-        f'<p>{escape(str(certificate)).capitalize()}.</p><p class="about">This is true of this graph and this number of '
-        f"clusters, and proven{kind} tightcut verify checks the proof.</p>"
+        f'<p>{escape(str(certificate)).capitalize()}.</p><p class="about">The bound holds in this graph and for this number of '
+        f"clusters, however they are found. It is proven{kind}; <code>tightcut verify</code> checks the proof.</p>"
     )
     return section("proof", "How good is this cut?", about + _picture(certificate))
 
