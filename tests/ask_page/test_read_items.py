@@ -325,7 +325,9 @@ def test_labels_are_written_when_the_page_stops(heaps, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("tightcut.ask.page.server.serve", stop)
-    assert main(["ask", "heaps.csv", "--no-browser", *"-o labels.csv --as Ann --noun person/people".split()]) == 0
+    assert (
+        main(["ask", "heaps.csv", "--no-browser", *["-o", "labels.csv", "--as", "Ann", "--noun", "person/people"]]) == 0
+    )
     assert len((tmp_path / "labels.csv").read_text().splitlines()) == 61
 
 
