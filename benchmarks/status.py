@@ -65,6 +65,7 @@ TABLES = (
     Table("multilevel", "benchmarks.multilevel", SEARCH, 20),
     Table("growth", "benchmarks.growth", (*SEARCH, "neighbors"), 30),
     Table("versus", "benchmarks.versus", SEARCH, 10),
+    Table("latency", "benchmarks.latency", FIT, 5),
     Table("choosing", "benchmarks.choosing", FIT, 240),
     Table("choosing_number", "benchmarks.choosing_number", FIT, 60),
     Table("asking", "benchmarks.asking", (*SEARCH, "ask"), 600),

@@ -219,6 +219,7 @@ def compare_candidates(
     held = trials.held
 
     def race(settings: list[Setting]) -> list[CandidateScore]:
+        """Compare each with the default for as long as it is ahead."""
         scores: dict[Setting, CandidateScore] = {}
         running = settings
         for n_searches, n_folds in ROUNDS:
