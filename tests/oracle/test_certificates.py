@@ -82,6 +82,11 @@ def test_no_bound_is_above_the_smallest_cut():
     assert min(check_seed(seed) for seed in range(QUICK)) > ALL_BUT_EXACT
 
 
+def test_a_better_clustering_has_numbers_below_k():
+    """The search from a rounded solution finds a cluster that is like none of the start, whose number is k."""
+    check_seed(10034, MOST_BY_HAND)
+
+
 @pytest.mark.slow
 def test_no_bound_of_many_is_above_the_smallest_cut():
     """Branching closes what the relaxations leave open: they alone stay at 0.93 of some."""
