@@ -57,6 +57,8 @@ def study(name: str, measures: tuple[str, ...], minutes: int) -> Table:
 
 TABLES = (
     Table("two_clusters", "benchmarks.two_clusters", (*SEARCH, "relaxation"), 5),
+    Table("paper_method", "benchmarks.paper_method authors", ("kernels", "relaxation"), 10),
+    Table("paper_ladder", "benchmarks.paper_method ladder", (*SEARCH, "relaxation"), 5),
     Table("many_clusters_authors", "benchmarks.many_clusters", SEARCH, 20),
     Table("many_clusters_peers", "benchmarks.many_clusters", SEARCH, 20),
     Table("pccc", "benchmarks.pccc", FIT, 120),
@@ -70,6 +72,7 @@ TABLES = (
     Table("resolving", "benchmarks.resolving", ("kernels", "resolution"), 5),
     Table("resolving_optima", "benchmarks.resolving", ("kernels", "resolution"), 5),
     Table("pairs", "benchmarks.pairs", ("problem", "files"), 5),
+    Table("texts", "benchmarks.texts", (*FIT, "features"), 10),
     Table("large", "benchmarks.large", (*SEARCH, "neighbors"), 20),
     Table("image", "benchmarks.image", SEARCH, 10),
     Table("search_memory", "benchmarks.search_memory", SEARCH, 5),

@@ -49,10 +49,11 @@ def test_decimal_commas(folder):
 
 def test_differing_fields():
     things = Things(["a", "b"], fields={"town": ["Ulm", "Ulm"], "age": ["30", "80"], "job": ["cook", "smith"]})
-    assert things.differing(0, 1) == [1, 2]
+    assert list(things.differences(0, 1)) == [1, 2]
+    assert things.differences(0, 1)[1] == ([("3", True), ("0", False)], [("8", True), ("0", False)])
     numbers = Things(["a", "b", "c"], fields={"taxes": ["5000000", "5400000", "90000000"], "age": [30.0, 30.0, 31.0]})
-    assert numbers.differing(0, 1) == [0]  # close to each other, and not the same
-    assert numbers.differing(0, 2) == [0, 1]
+    assert list(numbers.differences(0, 1)) == [0]  # close to each other, and not the same
+    assert list(numbers.differences(0, 2)) == [0, 1]
 
 
 def test_long_texts_are_shown_as_texts(folder):

@@ -381,3 +381,16 @@ def test_pictures_and_maps_of_a_report(run, fails, folder):
     )
     assert run("cluster pixels.npy -k 2 --images big --report other.html")[0] == 2
     assert run("cluster pixels.npy -k 2 --images 3x4")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "found"), [("--encode region --scale none", True), ("--columns code", True), ("--columns x,y", False)]
+)
+def test_clusters_that_say_the_same_as_a_column_are_noted(works, folder, options, found):
+    rows = [f"p{i},{i % 3},{'nsw'[i % 3]},{i * 7 % 11 / 99},{i * 5 % 13 / 99}" for i in range(60)]
+    (folder / "people.csv").write_text("\n".join(["id,code,region,x,y", *rows]) + "\n")
+    drop = "--drop code" if "encode" in options else ""
+    _, err = works(f"cluster people.csv -k 3 {options} {drop}")
+    name = "region" if "encode" in options else "code"
+    note = f"Note: the clusters say the same as column '{name}'. If that is not what you look for, leave it out: --drop {name}"
+    assert (note in err) == found

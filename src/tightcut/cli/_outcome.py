@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 CRITERIA = {"ncut": "normalized cut", "rcut": "ratio cut"}
 SIZES_SHOWN, COLUMNS_SHOWN, VIOLATED_SHOWN = 20, 15, 10
+COLUMNS_COMPARED, ROWS_COMPARED = 200, 20_000  # with the clusters
+COPY = 0.99  # share of the points of which a column and the clusters tell each other
 EXPENSIVE = 1.5  # times the cut without pairs
 
 
@@ -45,7 +48,22 @@ class Outcome:
             return replace(self, free_cut=min(prices.free_cut, self.model.result.cut), prices=prices)
         return replace(self, free_cut=cut_without_constraints(self.model.graph, self.model.labels, seed))
 
-    def doubt(self) -> str | None:
+    def doubts(self) -> Iterator[str]:
+        """Notes on what may not be as the person wants it."""
+        followed = columns_followed(self.inputs.data, self.model.labels)
+        if followed:
+            from tightcut.files.errors import listed
+
+            column = f"column{'s' if len(followed) > 1 else ''} {listed(followed)}"
+            yield (
+                f"Note: the clusters say the same as {column}. If that is not what you look for, leave "
+                f"{'them' if len(followed) > 1 else 'it'} out: --drop {shlex.quote(','.join(followed))}"
+            )
+        price = self._price_of_pairs()
+        if price is not None:
+            yield price
+
+    def _price_of_pairs(self) -> str | None:
         """A note if the pairs make the cut much larger."""
         ratio = self.model.result.cut / self.free_cut if self.free_cut else 1.0
         if ratio <= EXPENSIVE:
@@ -178,6 +196,43 @@ class Outcome:
         facts["Chosen"] = self.model.choice.reason
         facts["Effort, seed"] = f"{options['effort']:g}, {options['random_state']}"
         return facts
+
+
+def columns_followed(data: Data, labels: np.ndarray) -> list[str]:
+    """Columns of categories, encoded or of few whole numbers, of which the clusters are a copy."""
+    import numpy as np
+
+    from tightcut.files.features import MOST_CLASSES
+    from tightcut.selection.categories import category_groups
+
+    if data.points is None or data.made_by or len(data.columns) > COLUMNS_COMPARED or len(np.unique(labels)) < 2:
+        return []
+    points, clusters = (
+        np.asarray(data.points[:ROWS_COMPARED]),
+        np.unique(labels[:ROWS_COMPARED], return_inverse=True)[1],
+    )
+    codes: dict[str, np.ndarray] = {}
+    encoded = category_groups(points)
+    for group in encoded:
+        codes[data.columns[group.start].rpartition("=")[0] or data.columns[group.start]] = points[:, group].argmax(
+            axis=1
+        )
+    inside = {place for group in encoded for place in range(group.start, group.stop)}
+    for place, name in enumerate(data.columns):
+        if place not in inside:
+            values, found = np.unique(points[:, place], return_inverse=True)
+            if 1 < len(values) <= MOST_CLASSES and (values % 1 == 0).all():
+                codes[name] = found
+    return [name for name, column in codes.items() if _is_copy(column, clusters)]
+
+
+def _is_copy(column: np.ndarray, clusters: np.ndarray) -> bool:
+    """Whether nearly every value belongs to one cluster, and every cluster to one value."""
+    import numpy as np
+
+    table = np.zeros((column.max() + 1, clusters.max() + 1), dtype=np.int64)
+    np.add.at(table, (column, clusters), 1)
+    return bool(min(table.max(axis=0).sum(), table.max(axis=1).sum()) >= COPY * len(clusters))
 
 
 def _are_numbered(data: Data) -> bool:

@@ -124,8 +124,7 @@ def cluster(
     console.show(found | files, [*in_columns(outcome.facts(found) | files), *outcome.violated()])
     if not any(files.values()):
         console.note("Nothing was written; to keep the labels, add -o labels.csv")
-    doubt = outcome.doubt()
-    if doubt is not None:
+    for doubt in outcome.doubts():
         console.note(doubt)
 
 

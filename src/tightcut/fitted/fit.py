@@ -44,6 +44,7 @@ def fit(
             parameters.n_clusters,
             np.random.default_rng(seed).spawn(1)[0],
             by_the_paper=parameters.method == "paper",
+            quick=parameters.effort == 0,
             n_jobs=parameters.n_jobs,
         )
     if parameters.graph.connect:

@@ -113,6 +113,8 @@ def _check_view(view: Any, n_features: int) -> None:
         _require((scale.divisor > 0).all() and scale.reference is None, "_view")
     if scale.name == "quantile":
         _require(scale.reference.shape[1] > 0, "_view")
+        divided = scale.divisor is None or (_finite(scale.divisor, (n_features,)) and (scale.divisor > 0).all())
+        _require(divided, "_view")
         _require(_finite(scale.reference, (n_features, scale.reference.shape[1])), "_view")
     _require(components is None or _finite(components, (n_features, n_features)), "_view")
 

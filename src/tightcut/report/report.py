@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from importlib import resources
 from pathlib import Path
@@ -150,20 +151,42 @@ def render(
     )
 
 
+@dataclass(frozen=True, repr=False)
+class Report:
+    """A page as HTML. In a notebook it is shown in a frame of its own.
+
+    Parameters
+    ----------
+    html : str
+    """
+
+    html: str
+
+    def __repr__(self) -> str:
+        return f"Report({len(self.html):,} characters of HTML)"
+
+    def _repr_html_(self) -> str:
+        page = escape(self.html)
+        return (
+            f'<iframe srcdoc="{page}" sandbox="allow-scripts" style="width: 100%; height: 640px; border: 0"></iframe>'
+        )
+
+
 def write_report(
-    path: str | Path,
+    path: str | Path | None,
     graph: Graph,
     labels: Any,
     constraints: Constraints | None = None,
     *,
     prices: Audit | bool = True,
     **page: Any,
-) -> None:
+) -> Report:
     """Write the page of `render` to a file, and replace it if it exists.
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or None
+        None only returns the page.
     graph, labels, constraints, **page
         As in `render`.
     prices : Audit or bool, default=True
@@ -178,7 +201,7 @@ def write_report(
     >>> from tightcut.report import write_report
     >>> ring = Graph.from_affinity(np.roll(np.eye(6), 1, axis=0) + np.roll(np.eye(6), -1, axis=0))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_report(Path(folder, "ring.html"), ring, [0, 0, 0, 1, 1, 1], title="A ring")
+    ...     page = write_report(Path(folder, "ring.html"), ring, [0, 0, 0, 1, 1, 1], title="A ring")
     ...     "<h1>A ring</h1>" in Path(folder, "ring.html").read_text("utf-8")
     True
     """
@@ -186,8 +209,10 @@ def write_report(
     if prices is True and constraints is not None and not constraints.is_empty:
         found = audit(graph, constraints, labels)
     text = render(graph, labels, constraints, prices=found, **page)
-    with replaced(Path(path)) as stream:
-        stream.write(text)
+    if path is not None:
+        with replaced(Path(path)) as stream:
+            stream.write(text)
+    return Report(text)
 
 
 def _members(subject: Subject) -> str:

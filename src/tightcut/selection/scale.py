@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 
 from tightcut.neighbors.points import Points, is_memory_mapped, row_blocks
+from tightcut.selection.categories import category_groups, step_between_neighbors
 from tightcut.utils.validation import check_choice
 
 SCALES = ("none", "standard", "quantile")
@@ -22,6 +23,7 @@ BLOCK_ENTRIES = 1 << 22
 ROWS_SAMPLED = 10_000  # from which deviations and quantiles are estimated
 # Columns are scaled where their deviations differ by a larger factor, and less than this share of them counts.
 LARGEST_RATIO, LEAST_SHARE = 30.0, 0.15
+WITH_CATEGORIES = "a step from one category to another is as long as the way to a neighbour"
 ALIKE = 1.05  # ratio of the largest to the smallest deviation of columns that are standardised already
 
 
@@ -33,7 +35,9 @@ class ColumnScale:
     ----------
     name : {"none", "standard", "quantile"}
     centre, divisor : ndarray of shape (n_features,) or None
-        Mean and standard deviation, for "standard"; a constant column is divided by 1.
+        Mean and standard deviation, for "standard"; a constant column is divided by 1. Columns of categories
+        (`tightcut.selection.categories`) are divided so that a step from one to another is as long as the way to a
+        neighbour, also for "quantile".
     reference : ndarray of shape (n_features, m) or None
         Sorted values of each column, for "quantile".
     """
@@ -61,7 +65,7 @@ class ColumnScale:
         for column, values in enumerate(self.reference):
             left, right = (np.searchsorted(values, rows[:, column], side) for side in ("left", "right"))
             shares[:, column] = (left + right) / (2 * len(values))
-        return shares
+        return shares if self.divisor is None else shares / self.divisor
 
 
 def fit_scale(points: Points, name: str) -> ColumnScale:
@@ -81,9 +85,27 @@ def fit_scale(points: Points, name: str) -> ColumnScale:
     if sp.issparse(points):
         raise ValueError(f'scale="{name}" would make a sparse X dense; use scale="none", or give a dense array.')
     if name == "quantile":
-        return ColumnScale(name, reference=np.sort(_sample(points).T, axis=1))
+        return _with_categories(ColumnScale(name, reference=np.sort(_sample(points).T, axis=1)), points)
     mean, deviation = moments(points)
-    return ColumnScale(name, mean, np.where(deviation > 0, deviation, 1.0))
+    return _with_categories(ColumnScale(name, mean, np.where(deviation > 0, deviation, 1.0)), points)
+
+
+def _with_categories(scale: ColumnScale, points: np.ndarray) -> ColumnScale:
+    """The same scale, in which a step between categories is as long as the way to a neighbour by the numbers."""
+    sample = _sample(points)
+    groups = category_groups(sample)
+    divisor = np.ones(points.shape[1]) if scale.divisor is None else scale.divisor.copy()
+    is_number = np.ones(len(divisor), dtype=bool)
+    for group in groups:
+        is_number[group] = False
+    if not groups or not is_number.any():
+        return scale
+    way = step_between_neighbors(np.asarray(scale.transform(sample), dtype=np.float64)[:, is_number])
+    if way == 0:
+        return scale
+    # From one category to another two columns change: by 1, or by half in quantiles.
+    divisor[~is_number] = np.sqrt(2) * (0.5 if scale.name == "quantile" else 1.0) / way
+    return replace(scale, divisor=divisor)
 
 
 def moments(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -114,7 +136,8 @@ def judge_columns(points: Points) -> tuple[str, str]:
 
     Returns
     -------
-    scale : {"none", "quantile"}
+    scale : {"none", "standard", "quantile"}
+        "standard" where there are numbers with one unit, and categories.
     reason : str
 
     Notes
@@ -137,18 +160,22 @@ def judge_columns(points: Points) -> tuple[str, str]:
         return "none", "X is sparse"
     if points.dtype == np.uint8:
         return "none", "bytes, such as pixels, have one unit"
-    deviation = moments(_sample(points))[1]
+    sample = _sample(points)
+    deviation = moments(sample)[1]
+    categories = category_groups(sample)
+    for group in categories:
+        deviation[group] = 0
     largest = float(deviation.max(initial=0.0))
     if largest == 0:
-        return "none", "no column varies"
+        return "none", "only categories vary" if categories else "no column varies"
     variances = np.square(deviation[deviation > 0] / largest)
     count, n_columns = float(variances.sum() ** 2 / np.square(variances).sum()), len(variances)
     if n_columns == 1:
-        return "none", "only one column varies"
+        return ("standard", WITH_CATEGORIES) if categories else ("none", "only one column varies")
     share = f"distances depend on about {max(round(count), 1)} of {n_columns} columns"
     if count - 1 < LEAST_SHARE * (n_columns - 1) and variances.min() * LARGEST_RATIO**2 < 1:
         return "quantile", f"units differ, and as they are, {share}"
-    return "none", f"units are alike, and {share}"
+    return ("standard", WITH_CATEGORIES) if categories else ("none", f"units are alike, and {share}")
 
 
 def are_standardised(points: np.ndarray) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -32,10 +33,12 @@ def converse(
     read: Callable[[str], str],
     write: Callable[[str], None],
     kind: str = "pick",
+    who: str | None = None,
 ) -> None:
     """Ask until there is nothing left to ask, or the person leaves."""
     lost = False  # the journal
     while (question := session.question(kind)) is not None:
+        question = replace(question, groups=tuple(sorted(question.groups, key=lambda group: group.id)))
         write(_in_text(question, things, session.n_answers_ + 1))
         while True:
             try:
@@ -54,7 +57,7 @@ def converse(
                 elif "=" in text:
                     write(_renamed(session, question, *text.split("=", 1)))
                 else:
-                    session.answer(question, _choice(question, text))
+                    session.answer(question, _choice(question, text), who=who)
                 break
             except LostJournalError as error:
                 lost = True
