@@ -3,8 +3,8 @@
     python -m benchmarks.certificates [DATASET ...]
 
 Without names the small sets; spam, usps0, digits and usps are made if they are named, and each set replaces its own rows.
-Graph and pairs are those of reference/README.md, seed 0. A proof ends at a gap of 0.1 % or after 300 seconds on the clock; `s` are
-seconds of the processor, with the search for better clusterings.
+Graph and pairs are those of reference/README.md, seed 0. A proof ends at a gap of 0.1 % or after 300 seconds on the clock;
+`s` are seconds of the processor, with the search for better clusterings.
 """
 
 from __future__ import annotations
