@@ -49,6 +49,9 @@ def test_cluster_proves_its_cut_and_the_report_shows_it(run, folder):
     shown = float(re.search(r"have a cut below ([\d.]+)", page)[1])
     assert 0.99 * facts["bound"] < shown <= facts["bound"]
     assert page.count("<polyline") == 2
+    code, out, err = run(f"{command.replace('--influence 0', '--influence 1')} --certify 1")
+    assert code == 0, err
+    assert "with influence 1 the fit does not look for the smallest cut" in err
     code, out, err = run(f"{command} --certify -1 -q")
     assert code == 2
     assert "--certify" in err

@@ -149,12 +149,12 @@ def _certified(ascent: Ascent, certificate: Certificate, *, rounds: bool) -> Cer
     problem = ascent.problem
     if not is_signed(problem) or problem.linked.n_units <= SPECTRAL_LIMIT:
         certificate = _proven(problem, certificate, "spectral", *spectral_bound(problem, ascent.rng))
-        ascent.report(certificate.bound)
     if not rounds or certificate.gap <= ascent.gap:
         return certificate
     form, interrupted = ascent.form(), False
     try:
         with interruptible():
+            ascent.report(certificate.bound)
             ascent.run(form)
     except KeyboardInterrupt:
         interrupted = True

@@ -93,6 +93,8 @@ class PForm:
     def undecided(self) -> tuple[int, int] | None:
         """Two heavy units with P between 0 and the value of units that are together."""
         units = self.units
+        if units.n_units <= self._k:
+            return None
         heavy = np.argsort(-units.weights, kind="stable")[:BRANCHED]
         P = self._constant + self._X[heavy] @ self._X[heavy].T
         own, weight = np.sqrt(P.diagonal()), np.sqrt(units.weights[heavy])

@@ -32,15 +32,15 @@ def certify(
     The bound is of this graph and this number of clusters. Ctrl-C ends the rounds and proves what they have found.
     """
     console.check_files([model], others=[output, save])
-    from tightcut.fitted.bound import certified
+    from tightcut.fitted.bound import certified, remarks
     from tightcut.fitted.storage import save as save_model
 
     fitted = read_model(model)
     settings = {"seconds": seconds, "random_state": random_state, "progress": console.progress()}
     with console.warnings_as_notes():
         better, certificate = certified(fitted, take=save is not None, **settings)
-    if fitted.result.n_violations:
-        console.note("Note: the clustering violates pairs; the bound is of all clusterings, whatever the pairs.")
+    for remark in remarks(fitted):
+        console.note(remark)
     if output is not None:
         certificate.save(output)
         console.note(f"Wrote {output}.")

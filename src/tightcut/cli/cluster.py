@@ -139,8 +139,10 @@ def _check_together(options: dict[str, Any], report: Path | None) -> None:
 
 def _certified(model: FittedState, seconds: float, console: Console) -> tuple[FittedState, Certificate]:
     """The model, or a better one, and its certificate."""
-    from tightcut.fitted.bound import certified
+    from tightcut.fitted.bound import certified, remarks
 
+    for remark in remarks(model):
+        console.note(remark)
     with console.warnings_as_notes():
         return certified(model, seconds=seconds, progress=console.progress())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,15 @@ from tightcut.fitted.state import FittedState
 from tightcut.problem import Constraints
 from tightcut.problem.objective import normalized_cut
 from tightcut.utils.warning import warn
+
+
+def remarks(state: FittedState) -> Iterator[str]:
+    """What to know about the bound of a model whose fit did not look for the smallest cut under its pairs."""
+    if state.result.n_violations:
+        yield "Note: the clustering violates pairs; the bound is of all clusterings, whatever the pairs."
+    influence = state.choice.setting.influence
+    if influence > 0:
+        yield f"Note: with influence {influence:g} the fit does not look for the smallest cut; the gap is also its price."
 
 
 def certified(state: FittedState, *, take: bool = True, **settings: Any) -> tuple[FittedState, Certificate]:
