@@ -72,7 +72,7 @@ def measure(task: tuple[str, int, int]) -> dict:
     warnings.simplefilter("ignore")
     X, y = points(name, draw, most)
     known = sample_constraints(y, round(len(y) / 5), random_state=30_000 + draw)
-    model = COSC("auto", effort=0, random_state=draw, n_jobs=1).fit(X, constraints=known)
+    model = COSC("auto", effort=0.1, random_state=draw, n_jobs=1).fit(X, constraints=known)
     return {
         "set": name,
         "draw": draw,

@@ -128,7 +128,18 @@ def instance(name: str) -> tuple[np.ndarray, np.ndarray, Constraints]:
 
 def led7digit(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Digits on a display of seven segments, of which each is wrong with probability 0.1."""
-    segments = ["1110111", "0010010", "1011101", "1011011", "0111010", "1101011", "1101111", "1010010", "1111111", "1111011"]
+    segments = [
+        "1110111",
+        "0010010",
+        "1011101",
+        "1011011",
+        "0111010",
+        "1101011",
+        "1101111",
+        "1010010",
+        "1111111",
+        "1111011",
+    ]
     shown = np.array([[int(segment) for segment in digit] for digit in segments])
     y = rng.integers(0, 10, 500)
     return np.abs(shown[y] - (rng.random((500, 7)) < 0.1)).astype(np.float64), y

@@ -166,7 +166,7 @@ def processor_timed(function: Callable[[], Any]) -> tuple[Any, float]:
 def ratio_dca_ratio(own: Graph, constraints: Constraints, known_cut: float) -> str:
     """Best cut of RatioDCA from random starts over a known one; no start may end with a violated pair."""
     unit, opposite = implied_units(constraints)
-    merged_graph, settings = own.contract(unit), PathSettings("flow", perturbations=0)
+    merged_graph, settings = own.contract(unit), PathSettings("flow", patience=0)
     walk = merged_graph.weights / merged_graph.degrees.clip(min=np.finfo(float).tiny)[:, None]
     cuts = []
     for start in range(4):

@@ -57,6 +57,8 @@ def study(name: str, measures: tuple[str, ...], minutes: int) -> Table:
 
 TABLES = (
     Table("two_clusters", "benchmarks.two_clusters", (*SEARCH, "relaxation"), 5),
+    Table("paper_method", "benchmarks.paper_method authors", ("kernels", "relaxation"), 10),
+    Table("paper_ladder", "benchmarks.paper_method ladder", (*SEARCH, "relaxation"), 5),
     Table("many_clusters_authors", "benchmarks.many_clusters", SEARCH, 20),
     Table("many_clusters_peers", "benchmarks.many_clusters", SEARCH, 20),
     Table("pccc", "benchmarks.pccc", FIT, 120),
@@ -75,6 +77,7 @@ TABLES = (
     Table("image", "benchmarks.image", SEARCH, 10),
     Table("search_memory", "benchmarks.search_memory", SEARCH, 5),
     Table("kernels", "benchmarks.kernels", ("kernels",), 5),
+    Table("certificates", "benchmarks.certificates", (*SEARCH, "certificates", "rivals"), 20),
     Table("threads", "benchmarks.threads", SEARCH, 5),
     Table("partitioners", "benchmarks.partitioners", SEARCH, 10, ("pymetis",)),
     Table("neighbours", "benchmarks.neighbours", ("neighbors",), 20, ("faiss",)),

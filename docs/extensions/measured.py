@@ -7,7 +7,10 @@ DOCS = Path(__file__).parents[1]
 BENCHMARKS = DOCS.parent / "benchmarks" / "results"
 # In this order; others follow under their file's name.
 TITLES = {
+    "certificates": "How far cuts are from the smallest",
     "two_clusters": "Two clusters, against the authors' program",
+    "paper_method": "The paper's algorithm, against the authors' program",
+    "paper_ladder": "From the paper's algorithm to the search",
     "many_clusters_authors": "More than two clusters, against the authors' program",
     "many_clusters_peers": "More than two clusters, against other libraries",
     "pccc": "Against the figures published with PCCC",

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from tightcut.scaling import MustLinkScaler
     from tightcut.selection.graph_config import KnnAffinity
 
-__version__ = "0.7.0"
+__version__ = "0.8.0"
 
 __all__ = [
     "COSC",

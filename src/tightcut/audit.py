@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse.csgraph import connected_components
 
-from tightcut.clustering.cluster import as_generator, check_points, cluster, read_labels
+from tightcut.clustering.arguments import as_generator, check_points, read_labels
+from tightcut.clustering.cluster import cluster
 from tightcut.clustering.result import PRICING, Audit, ConstraintPrice
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tightcut.fitted.fit import fit
 from tightcut.fitted.parameters import Parameters
-from tightcut.fitted.predict import predict
+from tightcut.fitted.predict import predict, shares
 from tightcut.fitted.state import FittedState
 from tightcut.fitted.storage import load, save
 from tightcut.fitted.update import update
@@ -24,6 +24,7 @@ from tightcut.selection.graph_config import KnnAffinity
 if TYPE_CHECKING:
     from tightcut.audit import Audit
     from tightcut.certificates import Certificate
+    from tightcut.report import Report
 
 OPTIONAL = ("history_", "hierarchy_", "neighbor_recall_", "feature_names_in_")
 OF_CERTIFICATES = ("bound_", "certificate_")  # a fit and an update take them away
@@ -64,7 +65,7 @@ class COSC(ClusterMixin, BaseEstimator):
         "search" looks for the smallest cut into all clusters at once. "paper" is the paper's algorithm, for comparison:
         it is slower, finds larger cuts, and may violate cannot-links if there are more than two clusters.
     effort : float, default=1.0
-        How long to search; 0 is a single quick start, 0.3 is quick, 5 is thorough.
+        How long to search; 0 is a single quick start, for which pairs choose no settings, 0.3 is quick, 5 is thorough.
     influence : float or "auto", default="auto"
         How strongly a cannot-link also counts for the neighbours of its two points. 0 returns the smallest cut, which
         may satisfy a few pairs by moving single points away from their neighbours, and leave two classes together.
@@ -122,7 +123,7 @@ class COSC(ClusterMixin, BaseEstimator):
     *Choosing.* A setting that is "auto" has a default, which depends on the columns and the number of clusters. With at
     least fifteen must-links and fifteen cannot-links that other pairs do not imply, candidates for `scale` and
     `learn_distances` are compared by four-fold cross-validation on the pairs; one replaces the default only if it
-    agrees with clearly more of the held-out pairs. This takes about as long as a few fits. A setting that is given is
+    agrees with clearly more of the held-out pairs. This takes about as long as the fit itself. A setting that is given is
     never changed. `method="paper"` uses the paper's values in place of "auto": ``scale="none", n_neighbors=10, influence=0``
     and ``KnnAffinity(learn_distances=False, symmetrize="maximum", diffusion=0)``.
 
@@ -263,10 +264,35 @@ max_violations="fewest" to violate as little as possible.
             New points; with `affinity="precomputed"` their similarities to the training samples, and with
             `metric="precomputed"` their distances to them.
         """
+        return predict(self._state_for(X), X)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The share of each cluster in the vote by which `predict` chooses, of shape (n_new, n_clusters).
+
+        Columns are in the order of the clusters' numbers. A share of 0.9 says that nine tenths of the similarity of a point
+        to its neighbours are to members of that cluster. It is no calibrated probability, and only compares clusters: a
+        point far from all others may have a share of 1, so a warning names such points.
+
+        Parameters
+        ----------
+        X : array-like
+            As in `predict`.
+
+        Examples
+        --------
+        >>> from tightcut import COSC
+        >>> model = COSC(n_neighbors=3, random_state=0).fit([[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]])
+        >>> model.predict_proba([[1.5], [3.5]]).round(2).tolist()
+        [[1.0, 0.0], [0.52, 0.48]]
+        """
+        return shares(self._state_for(X), X)
+
+    def _state_for(self, X: Any) -> FittedState:
+        """The fitted state, once the names of the features of new points are checked."""
         state = self._state_now()
         if hasattr(X, "columns") or (state.feature_names is not None and len(getattr(X, "shape", ())) == 2):
-            validate_data(self, X, reset=False, skip_check_array=True)  # the names of the features
-        return predict(state, X)
+            validate_data(self, X, reset=False, skip_check_array=True)
+        return state
 
     def update(
         self,
@@ -409,14 +435,17 @@ max_violations="fewest" to violate as little as possible.
         self.certificate_, self.bound_ = certificate, certificate.bound
         return certificate
 
-    def report(self, path: Any, **settings: Any) -> None:
-        """Write a page about the clustering; takes the keywords of `tightcut.report.write_report`, such as `ids`."""
+    def report(self, path: Any = None, **settings: Any) -> Report:
+        """A page about the clustering, which a notebook shows; written to a file if there is a path.
+
+        Takes the keywords of `tightcut.report.write_report`, such as `ids`.
+        """
         from tightcut.report import write_report
 
         state = self._state_now()
         names = () if state.feature_names is None else state.feature_names
         own: dict[str, Any] = {"points": state.points, "columns": names}
-        write_report(path, state.graph, state.labels, state.constraints, **(own | settings))
+        return write_report(path, state.graph, state.labels, state.constraints, **(own | settings))
 
     def save(self, path: Any) -> None:
         """Write the fitted model into a file, for `COSC.load`.

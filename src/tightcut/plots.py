@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
 
+from tightcut.drawing.layout import graph_layout
 from tightcut.problem import Constraints
 from tightcut.problem.pairs import to_array
 from tightcut.utils.extras import required
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from tightcut.clustering.result import ClusteringResult
+    from tightcut.fitted.state import FittedState
 
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#F0E442")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X")
@@ -51,17 +54,20 @@ def embed_2d(X: Any) -> np.ndarray:
     return points if points.shape[1] == 2 else PCA(2, svd_solver="full").fit_transform(points)
 
 
-def plot_clusters(points: Any, labels: Any, constraints: Constraints | None = None, *, ax: Axes | None = None) -> Axes:
+def plot_clusters(
+    points: Any, labels: Any = None, constraints: Constraints | None = None, *, ax: Axes | None = None
+) -> Axes:
     """Points coloured by cluster, with the constraints as lines between them.
 
     Must-links are solid lines and cannot-links dashed; those that the labels violate are thick and vermilion.
 
     Parameters
     ----------
-    points : array-like of shape (n, n_features)
-        More than two features are projected by `embed_2d`.
-    labels : array-like of shape (n,)
-        Cluster of each point.
+    points : fitted COSC, or array-like of shape (n, n_features)
+        Of a model its points are drawn, scaled as for the fit, with its labels, names and constraints, or its graph where it
+        has no points. More than two features are projected on the first two principal components.
+    labels : array-like of shape (n,), optional
+        Cluster of each point; needed unless a model is given.
     constraints : Constraints, optional
     ax : matplotlib axes, optional
         Where to draw; a new figure if not given.
@@ -69,16 +75,37 @@ def plot_clusters(points: Any, labels: Any, constraints: Constraints | None = No
     Returns
     -------
     matplotlib axes
-        With the legend below the data.
+        With named axes, and the legend below the data.
+
+    Examples
+    --------
+    >>> from tightcut import COSC
+    >>> from tightcut.plots import plot_clusters
+    >>> model = COSC(n_neighbors=3, random_state=0).fit([[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]])
+    >>> plot_clusters(model).get_xlabel()
+    'column 1'
     """
     ax = _axes(ax)
-    points, labels = embed_2d(points), to_array(labels)
+    titles: Mapping[Any, str] = {}
+    axis_names = None
+    if hasattr(points, "fit_predict"):
+        if labels is not None or constraints is not None:
+            raise ValueError("A model has labels and constraints of its own; give it alone, or its points with others.")
+        state = points._state_now()  # noqa: SLF001 (an estimator has no public name for it)
+        points, axis_names = _of_model(state)
+        labels, constraints, titles = state.labels, state.constraints, state.names
+    elif labels is None:
+        raise ValueError("labels are needed with points; a fitted COSC has its own: plot_clusters(model).")
+    drawn, labels = embed_2d(points), to_array(labels)
+    points, axis_names = drawn, axis_names or _axis_names(points)
     if labels.shape != (len(points),):
         raise ValueError(f"labels must have one entry per point, shape ({len(points)},); got shape {labels.shape}.")
     if constraints is not None and constraints.n_points != len(points):
         raise ValueError(f"constraints must be on the {len(points)} points; they are on {constraints.n_points}.")
     names, sizes = np.unique(labels, return_counts=True)
-    texts = [f"cluster {name} ({size})" for name, size in zip(names, sizes, strict=True)]
+    texts = [
+        f"{titles.get(name, f'cluster {name}')} ({size})" for name, size in zip(names.tolist(), sizes, strict=True)
+    ]
     if len(names) > CLUSTERS_IN_LEGEND:
         texts = [f"{len(names)} clusters"] + [""] * (len(names) - 1)
     for name, text, colour, marker in zip(names, texts, cycle(PALETTE), cycle(MARKERS), strict=False):
@@ -86,10 +113,37 @@ def plot_clusters(points: Any, labels: Any, constraints: Constraints | None = No
         ax.scatter(x, y, s=26, c=colour, marker=marker, alpha=0.9, linewidths=0.4, edgecolors="white", label=text)
     if constraints is not None:
         _draw_constraints(ax, points, labels, constraints)
-    ax.set(xticks=[], yticks=[])
+    ax.set(xticks=[], yticks=[], xlabel=axis_names[0], ylabel=axis_names[1])
     ax.margins(0.04)
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.02), ncols=2, frameon=False, fontsize="small")
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.08), ncols=2, frameon=False, fontsize="small")
     return ax
+
+
+def _of_model(state: FittedState) -> tuple[np.ndarray, tuple[str, str]]:
+    """What to draw of a model, and what the axes are."""
+    if state.points is None or state.built.view is None:
+        return graph_layout(state.graph), ("layout of the graph", "")
+    points = state.built.view.transform(state.points)
+    points = points.toarray() if sp.issparse(points) else points
+    scaled = "" if state.choice.setting.scale == "none" else ", scaled"
+    names = state.feature_names if points.shape[1] == state.n_features else None
+    return points, _axis_names(points, names, scaled)
+
+
+def _axis_names(points: Any, names: Any = None, scaled: str = "") -> tuple[str, str]:
+    """The names of one or two columns, or how much of the variance two principal components have."""
+    values = np.asarray(points.toarray() if sp.issparse(points) else points, dtype=np.float64)
+    n_columns = values.shape[1] if values.ndim == 2 else 0
+    if n_columns > 2:
+        variances = np.linalg.svd(values - values.mean(axis=0), compute_uv=False)[:2] ** 2
+        shares = variances / max(float(np.square(values - values.mean(axis=0)).sum()), 1e-300)
+        first, second = (
+            f"principal component {i} ({share:.0%} of the variance{scaled})" for i, share in enumerate(shares, 1)
+        )
+        return first, second
+    names = getattr(points, "columns", None) if names is None else names
+    found = [f"column {i + 1}" if names is None else str(names[i]) for i in range(n_columns)] + [""] * (2 - n_columns)
+    return tuple(name and f"{name}{scaled}" for name in found)  # type: ignore[return-value]
 
 
 def plot_partitions(X: Any, partitions: Mapping[str, Any], constraints: Mapping[str, Constraints]) -> Figure:

@@ -65,7 +65,7 @@ def serve_in_thread(desk, port=0, token=None):
 
     sock, token = bound_socket(port), token or new_token()
     port = sock.getsockname()[1]
-    config = uvicorn.Config(make_app(desk, token, port), log_level="error", lifespan="off")
+    config = uvicorn.Config(make_app(desk, token), log_level="error", lifespan="off")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]}, daemon=True)
     thread.start()

@@ -49,10 +49,11 @@ def test_decimal_commas(folder):
 
 def test_differing_fields():
     things = Things(["a", "b"], fields={"town": ["Ulm", "Ulm"], "age": ["30", "80"], "job": ["cook", "smith"]})
-    assert things.differing(0, 1) == [1, 2]
+    assert list(things.differences(0, 1)) == [1, 2]
+    assert things.differences(0, 1)[1] == ([("3", True), ("0", False)], [("8", True), ("0", False)])
     numbers = Things(["a", "b", "c"], fields={"taxes": ["5000000", "5400000", "90000000"], "age": [30.0, 30.0, 31.0]})
-    assert numbers.differing(0, 1) == [0]  # close to each other, and not the same
-    assert numbers.differing(0, 2) == [0, 1]
+    assert list(numbers.differences(0, 1)) == [0]  # close to each other, and not the same
+    assert list(numbers.differences(0, 2)) == [0, 1]
 
 
 def test_long_texts_are_shown_as_texts(folder):
@@ -300,6 +301,9 @@ def test_labels_are_written_at_every_stop(heaps, tmp_path, capsys):
         assert all(0 < float(row[3]) <= 1 for row in rows)
         written_first = written.read_text()
     assert {row[2] for row in rows} >= {"low", "high"}
+    assert heaps("2 = low", "0", "q", options="-o labels.csv --as Bea") == 0
+    assert '"who": "Bea"' in (tmp_path / "heaps.answers.jsonl").read_text()
+    written_first = written.read_text()
     written.write_text("mine")
     assert heaps("q") == 1
     assert "labels.csv already exists. Use --force to replace it" in capsys.readouterr().err
@@ -317,10 +321,13 @@ def test_labels_are_written_when_the_page_stops(heaps, tmp_path, monkeypatch):
         preparing = next(thread for thread in threading.enumerate() if thread.name == "tightcut-ask")
         preparing.join()
         assert desk.session is not None
+        assert (desk.who, desk.things.nouns) == ("Ann", ("person", "people"))
         raise KeyboardInterrupt
 
     monkeypatch.setattr("tightcut.ask.page.server.serve", stop)
-    assert main(["ask", "heaps.csv", "--no-browser", "-o", "labels.csv"]) == 0
+    assert (
+        main(["ask", "heaps.csv", "--no-browser", *["-o", "labels.csv", "--as", "Ann", "--noun", "person/people"]]) == 0
+    )
     assert len((tmp_path / "labels.csv").read_text().splitlines()) == 61
 
 

@@ -44,7 +44,7 @@ class Client:
 def client_of(desk):
     from tightcut.ask.page.server import make_app
 
-    return Client(make_app(desk, TOKEN, PORT))
+    return Client(make_app(desk, TOKEN))
 
 
 @pytest.fixture
@@ -99,16 +99,28 @@ def test_a_page_of_an_earlier_run_is_told_so(client):
     assert "tightcut-replaced" not in client.get(f"/{TOKEN}/nothing").headers
 
 
-@pytest.mark.parametrize("host", ["evil.example", f"evil.example:{PORT}", "127.0.0.1", f"127.0.0.1:{PORT + 1}", ""])
+@pytest.mark.parametrize("host", ["evil.example", f"evil.example:{PORT}", f"127.0.0.1.evil.example:{PORT}", ""])
 def test_a_foreign_host_is_refused(client, host):
     assert client.get(f"/{TOKEN}/", headers={"host": host}).status_code == 403
     assert send(client, "question", headers={"host": host}).status_code == 403
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "LOCALHOST"])
-def test_its_own_names_are_accepted(client, host):
-    headers = {"host": f"{host}:{PORT}", "origin": f"http://{host}:{PORT}"}
+@pytest.mark.parametrize("port", [PORT, 9000])
+def test_its_own_names_are_accepted(client, host, port):
+    """By any port: SSH may forward another one."""
+    headers = {"host": f"{host}:{port}", "origin": f"http://{host}:{port}"}
     assert send(client, "hello", headers=headers).status_code == 200
+
+
+def test_at_another_address_any_host_may_be_named(desk):
+    from tightcut.ask.page.server import make_app, reachable_at
+
+    client = Client(make_app(desk, TOKEN, "0.0.0.0"))
+    assert client.get(f"/{TOKEN}/", headers={"host": "server.example:9000"}).status_code == 200
+    assert client.get("/another-token/", headers={"host": "server.example:9000"}).status_code == 404
+    assert send(client, "look", headers={"host": "a.example", "origin": "http://b.example"}).status_code == 403
+    assert reachable_at("0.0.0.0") not in {"", "0.0.0.0"}
 
 
 @pytest.mark.parametrize(
@@ -381,7 +393,8 @@ def test_downloads(client, desk, kit, tmp_path):
 
 def test_a_pair_says_nothing_about_what_the_program_thinks(client):
     question = ask(client)
-    assert set(question) == {"number", "kind", "first", "second", "differing"}
+    assert set(question) == {"number", "kind", "first", "second", "differing", "evidence"}
+    assert question["evidence"] == []
     assert set(question["first"]) == {"row", "name", "image"}
 
 
@@ -426,3 +439,93 @@ def test_the_command_serves_until_it_is_interrupted(tmp_path):
     assert process.returncode == 0
     assert "heaps.answers.jsonl" in errors
     assert "Traceback" not in errors
+
+
+def ask_in(client, window, **values):
+    return send(client, "question", kind="pair", window=window, **values).json()["question"]
+
+
+def test_windows_get_different_questions(client):
+    one, other = ask_in(client, "one"), ask_in(client, "other")
+    assert one["first"]["row"] != other["first"]["row"]
+    assert ask_in(client, "one")["number"] == one["number"]
+    values = {"kind": "pair", "number": one["number"], "first": one["first"]["row"], "second": one["second"]["row"]}
+    assert send(client, "answer", choice="different", window="one", who="Ann", **values).status_code == 200
+    # While a person thinks, the question stays, whatever the others answer; one that is answered does not.
+    assert ask_in(client, "other", keep=True)["number"] == other["number"]
+    assert ask_in(client, "one", keep=True)["number"] not in {one["number"], other["number"]}
+
+
+def test_a_window_that_is_closed_holds_no_question(client, monkeypatch):
+    from tightcut.ask.page import windows
+
+    first = ask_in(client, "one")
+    monkeypatch.setattr(windows, "FORGOTTEN", 0.0)
+    assert ask_in(client, "other")["number"] == first["number"]
+
+
+def test_who_answered_is_in_the_journal(desk, client, answers):
+    desk.who = "Bea"
+    for who in ("Ann", "", None):
+        question = ask_in(client, "one")
+        place = {"first": question["first"]["row"], "second": question["second"]["row"], "number": question["number"]}
+        send(client, "answer", kind="pair", choice="unsure", who=who, **place)
+    written = [json.loads(line).get("who") for line in answers.read_text().splitlines()[1:]]
+    assert written == ["Ann", "Bea", "Bea"]
+    assert [answer["who"] for answer in send(client, "view").json()["answers"]] == ["Bea", "Bea", "Ann"]
+    assert send(client, "hello").json()["who"] == "Bea"
+    assert send(client, "move", row=1, choice="none", who=["x"]).status_code == 422
+
+
+def test_groups_keep_their_places(desk, client):
+    for row in (0, 30, 60):
+        desk.session.move(row, "none")
+    for _ in range(3):
+        question = send(client, "question", kind="pick").json()["question"]
+        assert [group["id"] for group in question["groups"]] == sorted(group["id"] for group in question["groups"])
+        desk.session.move(question["first"]["row"], "none")
+
+
+def test_the_curve_of_a_journal_that_is_continued(kit, answers):
+    desk = kit.make_desk(answers)
+    for _ in range(6):
+        question = desk.session.question()
+        same = kit.truth[question.first] == kit.truth[question.second]
+        desk.session.answer(question, "same" if same else "different")
+    kit.close(desk)
+    again = kit.make_desk(answers)
+    again.recall(again.session)
+    steps = again.perform("view", {})["curve"]
+    assert [step[0] for step in steps] == [1, 2, 3, 4, 5, 6]
+    assert all(low <= expected <= high for _, expected, low, high in steps)
+    progress = again.session.progress()
+    assert steps[-1][1:] == pytest.approx([progress.expected_accuracy, progress.low, progress.high], abs=1e-4)
+    kit.close(again)
+
+
+@pytest.mark.parametrize(
+    ("things", "nouns"),
+    [
+        ({}, ("row", "rows")),
+        ({"texts": ["a"] * 90}, ("text", "texts")),
+        ({"noun": "flower"}, ("flower", "flowers")),
+        ({"noun": "person/people"}, ("person", "people")),
+    ],
+)
+def test_what_a_row_is_called(kit, things, nouns):
+    from tightcut.ask.page.items import Things
+
+    desk = kit.make_desk(things=Things(kit.names(), **things))
+    assert desk.perform("hello", {})["nouns"] == nouns
+
+
+def test_what_later_answers_need_is_compiled_before(desk, monkeypatch):
+    from tightcut.ask.beliefs import feature_models
+
+    trained = []
+    real = feature_models.Forest
+    monkeypatch.setattr(feature_models, "Forest", lambda *given: trained.append(given) or real(*given))
+    before = desk.session.labels_
+    desk.session.prepare()
+    assert len(trained) == 1
+    assert (desk.session.labels_ == before).all()

@@ -292,7 +292,7 @@ def test_audit_puts_the_wrong_pair_first():
 
 
 def test_a_graph_with_more_arcs_than_the_search_counts_is_refused(monkeypatch):
-    monkeypatch.setattr("tightcut.clustering.cluster.MOST_ARCS", 10)
+    monkeypatch.setattr("tightcut.clustering.arguments.MOST_ARCS", 10)
     with pytest.raises(ValueError, match="The graph has 6 edges, and 5 is the most that is searched in memory"):
         COSC(affinity="precomputed").fit(np.ones((4, 4)))
 
@@ -303,3 +303,33 @@ def test_the_cluster_of_a_new_point_that_is_like_no_training_point_is_called_a_g
     assert model.predict(near) == model.labels_[0]
     with pytest.warns(UserWarning, match="Row 1 of X, as 2 of 3 rows in all, is like no training point"):
         model.predict(np.vstack([near, np.zeros((2, 6))]))
+
+
+def test_shares_of_the_vote():
+    """By hand: similarities to the three nearest, exp(-4 d^2 / sigma^2), add up to the shares; far points are named."""
+    points = np.array([[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]])
+    model = COSC(n_neighbors=3, random_state=0).fit(points)
+    new = np.array([[1.5], [3.4], [6.0]])
+    shares = model.predict_proba(new)
+    for row, share in zip(new, shares, strict=True):
+        distances = np.abs(points - row).ravel()
+        near = np.argsort(distances)[:3]
+        votes = np.bincount(model.labels_[near], np.exp(-4 * (distances[near] / distances[near].max()) ** 2), 2)
+        np.testing.assert_allclose(share, votes / votes.sum())
+    np.testing.assert_array_equal(shares.argmax(axis=1), model.predict(new))
+    with pytest.warns(UserWarning, match="Row 1 of X, as 1 of 2 rows in all, is far from all training points"):
+        model.predict_proba([[1.5], [40.0]])
+    precomputed = COSC(affinity="precomputed", random_state=0).fit(np.exp(-np.abs(points - points.T)))
+    with pytest.warns(UserWarning, match="like no training point"):
+        assert precomputed.predict_proba(np.zeros((1, 6))).tolist() == [[0.5, 0.5]]
+
+
+def test_a_report_is_shown_in_a_notebook(tmp_path):
+    model = COSC(n_neighbors=3, random_state=0).fit([[0.0], [1.0], [2.0], [5.0], [6.0], [7.0]])
+    page = model.report(title='Six "points"')
+    assert page.html.startswith("<!DOCTYPE html>") or page.html.lower().startswith("<!doctype html>")
+    shown = page._repr_html_()
+    assert shown.startswith('<iframe srcdoc="&lt;!')
+    assert shown.count('"') == 6  # the page cannot end the attribute
+    written = model.report(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == written.html

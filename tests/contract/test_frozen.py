@@ -16,6 +16,7 @@ from tightcut import COSC
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 MODEL_NAMES = [*SAVED, "command"]
+FITTED_ALIKE = [name for name in SAVED if name != "paper"]  # method="paper" follows the paper more closely since 0.8
 NEEDS = {"edges": "dask.dataframe", "learned": "pandas", "cluster_fewest": "ortools"}
 
 
@@ -46,7 +47,7 @@ def test_a_model_that_is_saved_again_is_the_same(name, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SAVED)
+@pytest.mark.parametrize("name", FITTED_ALIKE)
 def test_a_fit_gives_the_same_labels(name):
     if name in NEEDS:
         pytest.importorskip(NEEDS[name])

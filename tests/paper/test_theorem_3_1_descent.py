@@ -100,7 +100,7 @@ def test_a_perturbation_is_kept_only_if_it_is_better(drawn, penalty, data):
     graph, constraints, _ = drawn
     f = data.draw(vectors(graph.n_vertices))
     plain, perturbed = (
-        PenaltyPath(graph, constraints, np.random.default_rng(0), 0, PathSettings("flow", perturbations=number))
+        PenaltyPath(graph, constraints, np.random.default_rng(0), 0, PathSettings("flow", patience=number))
         for number in (0, 3)
     )
     assert perturbed.descend_perturbed(f, penalty).value <= plain.descend(f, penalty).value

@@ -183,6 +183,26 @@ def test_small_integers(n, n_features, k, largest, seed):
     assert_exact(BlockedNeighbors(points), points, min(k, n - 1))
 
 
+@pytest.mark.parametrize("search", ["tree", "blocked"])
+@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize(("n", "n_features", "k"), [(150, 2, 9), (400, 7, 3), (300, 3, 20)])
+def test_the_first_of_equally_near_points_are_taken(n, n_features, k, own, search):
+    """So that a graph depends neither on the machine nor on the search; most points have equals here."""
+    rng = np.random.default_rng(n)
+    points, queries = (rng.integers(0, 3, (size, n_features)).astype(float) for size in (n, 50))
+    squares = cdist(points if own else queries, points, "sqeuclidean")
+    if own:
+        np.fill_diagonal(squares, np.inf)
+    _, found = make_index(points, search).kneighbors(None if own else queries, k)
+    np.testing.assert_array_equal(found, np.argsort(squares, axis=1, kind="stable")[:, :k])
+
+
+def test_many_threads_search_a_tree_in_more_columns():
+    points = np.zeros((tree.BLOCKED_FROM, 8))
+    assert isinstance(make_index(points, n_jobs=2), BlockedNeighbors)
+    assert isinstance(make_index(points, n_jobs=tree.MANY_THREADS), tree.TreeNeighbors)
+
+
 @given(st.integers(200, 400), st.integers(1, 12), st.integers(1, 4), st.integers(0, 2**32 - 1))
 def test_small_integers_projected(n, k, largest, seed):
     """Nearly all distances tie; the smaller number comes first."""

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from tightcut import ClusteringResult, Constraints, plots
+from tightcut import COSC, ClusteringResult, Constraints, plots
 from tightcut.plots import embed_2d, new_figure, plot_clusters, plot_partitions, plot_tradeoff, save_png
 from tightcut.problem.violations import Violations
 
@@ -151,3 +151,44 @@ def test_without_matplotlib_the_error_names_the_extra(monkeypatch, plot):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"of the extra tightcut\[plots\]: pip install matplotlib"):
         plot()
+
+
+def test_a_model_is_drawn_as_it_was_scaled_with_its_names():
+    points = np.random.default_rng(1).normal(size=(30, 2)) * [1, 100] + np.repeat([[0, 0], [9, 0]], 15, axis=0)
+    frame = pytest.importorskip("pandas").DataFrame(points, columns=["length", "weight"])
+    model = COSC(random_state=0, scale="standard").fit(frame, must_link=[(0, 1)])
+    model.name(int(model.labels_[0]), "short")
+    ax = plot_clusters(model)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("length, scaled", "weight, scaled")
+    drawn_points = np.concatenate([one.get_offsets() for one in drawn(ax, PathCollection)])
+    np.testing.assert_allclose(drawn_points.std(axis=0), 1)
+    assert {"short (15)", "cluster 1 (15)", "must-link (1)"} == set(legend_texts(ax))
+    with pytest.raises(ValueError, match="A model has labels and constraints of its own"):
+        plot_clusters(model, model.labels_)
+
+
+def test_a_model_of_a_graph_is_drawn_by_its_layout():
+    ring = np.roll(np.eye(8), 1, axis=0) + np.roll(np.eye(8), -1, axis=0)
+    model = COSC(affinity="precomputed", random_state=0).fit(ring)
+    ax = plot_clusters(model)
+    assert ax.get_xlabel() == "layout of the graph"
+    assert sum(len(one.get_offsets()) for one in drawn(ax, PathCollection)) == 8
+
+
+@pytest.mark.parametrize(
+    ("columns", "names"),
+    [
+        (1, ("column 1", "")),
+        (2, ("column 1", "column 2")),
+        (3, ("principal component 1 (100% of the variance)", "principal component 2 (0% of the variance)")),
+    ],
+)
+def test_axes_are_named(ax, columns, names):
+    points = np.outer(np.arange(8.0), np.ones(columns))
+    plot_clusters(points, LABELS, ax=ax)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == names
+
+
+def test_points_need_labels(ax):
+    with pytest.raises(ValueError, match="labels are needed with points"):
+        plot_clusters(POINTS, ax=ax)

@@ -13,10 +13,12 @@ from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError, Knn
 from tightcut.datasets import sample_constraints
 from tightcut.neighbors import KnnSettings, check_points, find_neighbors
 from tightcut.neighbors.diffusion import diffused
-from tightcut.selection import Setting, Similarities, TuningProblem, fit_scale, judge_columns, select
+from tightcut.selection import Setting, Similarities, TuningProblem, fit_scale, judge_columns, probe, select
 from tightcut.selection.graph_config import PAPER
-from tightcut.selection.held_out import hold_out
-from tightcut.selection.probe import short_search
+from tightcut.selection.held_out import Fold, HeldOut, hold_out
+from tightcut.selection.probe import Trials, short_search
+from tightcut.selection.select import compare_candidates
+from tightcut.selection.sources import PointSource
 
 POINTS = np.random.default_rng(0).normal(size=(200, 4))
 APART = KnnAffinity(connect=False)
@@ -201,10 +203,18 @@ def test_with_few_pairs_the_defaults_stay_and_it_says_so():
     assert "too few pairs to choose by" in choice.reason
 
 
+def test_without_effort_the_columns_alone_decide():
+    X, y = mixed_units()
+    choice = COSC(3, effort=0, random_state=0).fit(X, constraints=sample_constraints(y, 120, random_state=0)).choice_
+    assert choice.setting == Setting("quantile")
+    assert choice.candidates == ()
+    assert "effort=0" in choice.reason
+
+
 def test_what_was_given_is_counted_and_not_what_it_implies():
     X, _ = mixed_units()
     known = Constraints.from_pairs(len(X), [(0, 1), (1, 2), (2, 3)], [(0, 50), (1, 50), (2, 50), (3, 51)])
-    choice = COSC(3, effort=0, random_state=0).fit(X, constraints=known).choice_
+    choice = COSC(3, effort=0.1, random_state=0).fit(X, constraints=known).choice_
     assert "too few pairs to choose by (3 must-links and 4 cannot-links; 15 of each" in choice.reason
     labels = np.full(80, -1)
     labels[:40] = np.arange(40) % 3
@@ -248,9 +258,57 @@ def assert_three_scales_and_learned_distances_for_the_best(choice):
 def test_where_the_default_errs_nowhere_no_other_candidate_is_tried():
     X, y = make_blobs(120, centers=[[0, 0], [30, 0]], random_state=0)
     pairs = sample_constraints(y, 120, random_state=0)
-    (only,) = COSC(2, effort=0, random_state=0, affinity=APART).fit(X, constraints=pairs).choice_.candidates
+    (only,) = COSC(2, effort=0.1, random_state=0, affinity=APART).fit(X, constraints=pairs).choice_.candidates
     assert only.setting == Setting()
     assert only.agreement == pytest.approx(1)
+
+
+class CannedTrials:
+    """Trials that agree with a given share of the 20 pairs of each of four folds."""
+
+    def __init__(self, shares):
+        constraints = Constraints.from_pairs(160, [(i, i + 1) for i in range(0, 160, 2)])
+        folds = tuple(Fold(constraints, np.arange(20) + start) for start in range(0, 80, 20))
+        self.held = HeldOut(constraints.must_link, np.ones(80, bool), np.arange(80), np.full(80, 1 / 80), 80, 0, folds)
+        self.shares, self.asked = shares, []
+
+    def agreements(self, searches, n_searches=1, n_folds=4):
+        self.asked.append(([setting.scale for setting, _ in searches], n_searches, n_folds))
+        agrees = np.zeros((len(searches), 80))
+        for row, (setting, _) in zip(agrees, searches, strict=True):
+            for fold in self.held.folds[:n_folds]:
+                row[fold.asked[: round(20 * self.shares[setting.scale])]] = 1
+        return agrees
+
+
+def test_candidates_that_are_not_ahead_drop_out_and_those_ahead_are_compared_again():
+    trials = CannedTrials({"none": 0.5, "standard": 0.4, "quantile": 0.9})
+    settings = [Setting("standard"), Setting("quantile")]
+    tried = compare_candidates(trials, Setting("none"), settings, 2, learnable=False)
+    both, one = ["none", "standard", "quantile"], ["none", "quantile"]
+    assert trials.asked == [(["none"], 1, 4), (both, 1, 2), (one, 1, 3), (one, 1, 4), (one, 2, 4), (one, 3, 4)]
+    assert [score.agreement for score in tried] == pytest.approx([0.5, 0.4, 0.9])
+    assert [score.gain for score in tried] == pytest.approx([0, -0.1, 0.4])
+    slightly = CannedTrials({"none": 0.5, "standard": 0.5, "quantile": 0.55})
+    assert compare_candidates(slightly, Setting("none"), settings, 2, learnable=False)[2].gain == pytest.approx(0.05)
+
+
+def test_no_trial_is_made_twice(monkeypatch):
+    searched = []
+    monkeypatch.setattr(probe, "short_search", lambda *problem: searched.append(problem) or np.zeros(240))
+    X, y = mixed_units()
+    source = PointSource(check_points(X), KnnSettings())
+    known = sample_constraints(y, 90, random_state=0)
+    trials = Trials(TuningProblem(source, known, 0), hold_out(known, np.random.default_rng(0)), seed=0)
+    one, two = (Setting(learn_distances=True), 3), (Setting(scale="standard"), 3)
+    once = trials.agreements([one], n_folds=2)
+    assert len(searched) == 2
+    assert (once[:, trials.held.folds[2].asked] == 0).all()
+    first = trials.agreements([one, two])
+    assert len(searched) == 8
+    np.testing.assert_array_equal(trials.agreements([two, one], 1)[::-1], first)
+    trials.agreements([one, one], 2)
+    assert len(searched) == 12
 
 
 def test_standardised_columns_are_not_scaled_again():
@@ -258,9 +316,9 @@ def test_standardised_columns_are_not_scaled_again():
     X = POINTS[:150] + 0.4 * y[:, None] * [1, -1, 1, -1]
     X = fit_scale(X, "standard").transform(X)
     known = sample_constraints(y, 150, random_state=0)
-    tried = COSC(2, effort=0, random_state=0, affinity=APART).fit(X, constraints=known).choice_.candidates
+    tried = COSC(2, effort=0.1, random_state=0, affinity=APART).fit(X, constraints=known).choice_.candidates
     assert [one.setting.scale for one in tried if not one.setting.learn_distances] == ["none", "quantile"]
-    scaled_up = COSC(2, effort=0, random_state=0, affinity=APART).fit(X * [1, 1, 1, 2], constraints=known)
+    scaled_up = COSC(2, effort=0.1, random_state=0, affinity=APART).fit(X * [1, 1, 1, 2], constraints=known)
     assert "standard" in [one.setting.scale for one in scaled_up.choice_.candidates]
 
 

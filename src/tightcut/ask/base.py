@@ -7,14 +7,14 @@ for each state of the journal.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tightcut.ask.errors import LostJournalError
+from tightcut.ask.errors import LostJournalError, StaleQuestionError
 from tightcut.ask.journal.file import Journal, now
 from tightcut.ask.journal.replay import answer_event, check_last, largest, numbered, undoing
 from tightcut.ask.journal.schema import Event, check_pair_choice, check_question, check_unanswered
@@ -105,6 +105,23 @@ class QuestionSession(ABC):
     def name(self, group: int, name: str) -> None:
         """Give a group a name."""
 
+    def questions(self, n: int, *, kind: str = "pair") -> list[Question]:  # noqa: ARG002
+        """Up to n questions that do not depend on each other."""
+        question = self.question(kind)
+        return [] if question is None else [question]
+
+    def renewed(self, question: Question) -> Question | None:
+        """An open question with the groups as they are now; None if somebody has answered it."""
+        self._try_to_refresh()
+        try:
+            check_unanswered(question, self._journal.events)
+        except StaleQuestionError:
+            return None
+        return question
+
+    def prepare(self) -> None:  # noqa: B027 (records need nothing)
+        """Get ready, while the person thinks, for what a later answer needs. Changes no result."""
+
     # What is known
 
     @property
@@ -134,6 +151,19 @@ class QuestionSession(ABC):
 
     @abstractmethod
     def progress(self) -> Progress: ...
+
+    def history(self) -> Iterator[tuple[int, Progress]]:
+        """How many answers there were at some earlier times, and the progress then; nothing where that is not kept."""
+        return iter(())
+
+    @property
+    def n_left_(self) -> int | None:
+        """How many decisions are left, where they can be counted."""
+        return None
+
+    def evidence(self, question: Question) -> list[str]:  # noqa: ARG002
+        """What speaks for and against a pair, in sentences, beside what is shown of the two."""
+        return []
 
     @abstractmethod
     def typical(self, group: int, n: int = 20) -> np.ndarray: ...

@@ -7,7 +7,7 @@ next question, however often and in whatever order they were read.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -20,14 +20,15 @@ from tightcut.ask.beliefs.setup import set_up
 from tightcut.ask.errors import StaleQuestionError
 from tightcut.ask.journal.file import Journal, now
 from tightcut.ask.journal.identity import check_data, identify
-from tightcut.ask.journal.replay import answer_event, largest, to_answer
+from tightcut.ask.journal.replay import answer_event, largest, standing, to_answer
 from tightcut.ask.journal.schema import PICK_WORDS, Event, check_name, check_row
 from tightcut.ask.questions.choose import UNNAMED, Item, Planner
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
-from tightcut.ask.snapshot import Snapshot, take_snapshot
+from tightcut.ask.snapshot import Snapshot, snapshot_of, take_snapshot
 from tightcut.problem import Constraints
 from tightcut.utils.display import counted
 
+STEPS = 12  # of the history, at most
 PREPARED = 5_000  # points from which it pays to prepare while the person thinks
 
 
@@ -134,6 +135,18 @@ class Session(QuestionSession):
         self._prepare([row for row, _, _ in plan])
         return [self._question(kind, *item) for item in plan]
 
+    def renewed(self, question: Question) -> Question | None:
+        """An open question with the groups as they are now; None if somebody has answered it."""
+        members = self._snapshot.placing.members
+        passed_over = [row for group in self._snapshot.passed_over for row in members.get(group, [])]
+        if super().renewed(question) is None or (question.reason == UNNAMED and question.first not in passed_over):
+            return None
+        return self._question(question.kind, question.first, question.second, question.reason)
+
+    def prepare(self) -> None:
+        if self._setup.predictors is not None:
+            self._setup.predictors.compile()
+
     def move(self, row: int, group: Any, *, who: str | None = None) -> None:
         """Correct a point by hand: put it into a group (id or name), or into "none" of those there are."""
         row = check_row(row, self._n_rows)
@@ -189,6 +202,12 @@ class Session(QuestionSession):
     def progress(self) -> Progress:
         """How much is settled, and what more answers would bring."""
         return self._snapshot.progress
+
+    def history(self) -> Iterator[tuple[int, Progress]]:
+        events = [event for _, event in standing(self._journal.events)]
+        for end in np.unique(np.linspace(1, len(events) - 1, STEPS).astype(int)).tolist() if len(events) > 1 else ():
+            then = snapshot_of(self._setup, self._snapshot.anchor, events[:end])
+            yield len(then.given), then.progress
 
     def typical(self, group: int, n: int = 20) -> np.ndarray:
         """Up to n rows of a group that are most surely in it."""

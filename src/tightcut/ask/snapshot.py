@@ -15,6 +15,7 @@ from tightcut.ask.beliefs.setup import Setup
 from tightcut.ask.contradictions import find_contradictions
 from tightcut.ask.journal.file import Journal
 from tightcut.ask.journal.replay import effective_answers, named_groups, passed_over
+from tightcut.ask.journal.schema import Event
 from tightcut.ask.questions.placing import Placing
 from tightcut.ask.questions.progress import confidence_of, measure
 from tightcut.ask.records import Answer, Contradiction, Group, Progress
@@ -107,10 +108,13 @@ class Snapshot:
 
 def take_snapshot(setup: Setup, journal: Journal, *known: Snapshot) -> Snapshot:
     """Read a journal; what was computed for the same answers in one of the `known` snapshots is taken from there."""
-    events = journal.events
+    return snapshot_of(setup, int(journal.header["anchor"]), journal.events, *known)
+
+
+def snapshot_of(setup: Setup, anchor: int, events: list[Event], *known: Snapshot) -> Snapshot:
+    """What follows from some events."""
     names, joined = named_groups(events)
     given = effective_answers(events)
-    anchor = int(journal.header["anchor"])
     found = Snapshot(setup, anchor, len(events), given, names, joined, passed_over(events))
     for other in known:
         if (other.given, other.joined) == (given, joined):

@@ -47,6 +47,8 @@ class Certificate:
         Cut of the clustering that was given.
     interrupted : bool
         Whether the work ended with Ctrl-C, and not at its aim or after its time.
+    history : ndarray of shape (m, 3)
+        Seconds, bound and cut while the proof was made; bounds before the last row are estimates.
 
     Examples
     --------
@@ -70,6 +72,7 @@ class Certificate:
     given_cut: float = math.nan
     has_pairs: bool = True
     interrupted: bool = False
+    history: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
 
     @property
     def gap(self) -> float:
@@ -134,7 +137,11 @@ class Certificate:
         """Write a .npz file of plain arrays, which `load` and `numpy.load` read; no pickle."""
         facts = {name: getattr(self, name) for name in FACTS}
         document = json.dumps({"certificate": VERSION, "n_proofs": len(self.proofs)} | facts).encode()
-        arrays: dict[str, Any] = {"document": np.frombuffer(document, np.uint8), "labels": self.labels}
+        arrays: dict[str, Any] = {
+            "document": np.frombuffer(document, np.uint8),
+            "labels": self.labels,
+            "history": self.history,
+        }
         for number, proof in enumerate(self.proofs):
             arrays |= {f"{number}.{name}": _narrow(name, array) for name, array in proof.items()}
         with replaced(Path(path), "wb") as file:
@@ -167,7 +174,8 @@ def _read(arrays: Any) -> dict[str, Any]:
         if dot:
             proofs[int(number)][key] = _wide(key, arrays[name])
     facts = {name: kind(document[name]) for name, kind in FACTS.items()}
-    return facts | {"labels": arrays["labels"].astype(np.int64), "proofs": proofs}
+    history = arrays["history"].astype(np.float64).reshape(-1, 3)
+    return facts | {"labels": arrays["labels"].astype(np.int64), "proofs": proofs, "history": history}
 
 
 def fingerprint(graph: Graph, constraints: Constraints) -> str:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from tightcut.certificates.ascent import Ascent, Standing, is_signed
+from tightcut.certificates.branching import Cases, proven
 from tightcut.certificates.certificate import Certificate, fingerprint
 from tightcut.certificates.spectral import spectral_bound, spectral_estimate
 from tightcut.certificates.units import Problem
 from tightcut.certificates.verify import Proof
-from tightcut.clustering.cluster import as_generator, check_number, check_points, read_labels
+from tightcut.clustering.arguments import as_generator, check_number, check_points, read_labels
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.objective import normalized_cut
@@ -118,26 +119,29 @@ def certify(
     with compiling_reported(progress), interruptible():
         _check_size(problem, most_units, rng)
         deadline, standing = time.monotonic() + seconds, Standing(labels, cut)
-        report = _Report(progress, seconds, deadline)
+        report = _Report(progress, seconds, deadline, standing)
         ascent = Ascent(graph, constraints, problem, standing, gap, deadline, rng, n_jobs, report)
         certificate = _certified(ascent, certificate, rounds=seconds > 0)
         report(certificate.bound, done=True)
-    return certificate
+    return replace(certificate, history=np.array(report.history))
 
 
 @dataclass(frozen=True)
 class _Report:
-    """Tells `progress` of a bound."""
+    """Remembers bounds, and tells `progress` of them."""
 
     progress: Progress | None
     seconds: float
     deadline: float
+    standing: Standing
+    history: list[tuple[float, float, float]] = field(default_factory=list)
 
     def __call__(self, bound: float, *, done: bool = False) -> None:
+        passed = max(self.seconds - (self.deadline - time.monotonic()), 0.0)
+        self.history.append((passed, bound, self.standing.cut))
         if self.progress is not None:
             total = max(math.ceil(self.seconds), 1)
-            passed = int(self.seconds - (self.deadline - time.monotonic()))
-            self.progress("bounding", total if done else min(max(passed, 0), total - 1), total, bound)
+            self.progress("bounding", total if done else min(int(passed), total - 1), total, bound)
 
 
 def _certified(ascent: Ascent, certificate: Certificate, *, rounds: bool) -> Certificate:
@@ -145,6 +149,7 @@ def _certified(ascent: Ascent, certificate: Certificate, *, rounds: bool) -> Cer
     problem = ascent.problem
     if not is_signed(problem) or problem.linked.n_units <= SPECTRAL_LIMIT:
         certificate = _proven(problem, certificate, "spectral", *spectral_bound(problem, ascent.rng))
+        ascent.report(certificate.bound)
     if not rounds or certificate.gap <= ascent.gap:
         return certificate
     form, interrupted = ascent.form(), False
@@ -153,12 +158,26 @@ def _certified(ascent: Ascent, certificate: Certificate, *, rounds: bool) -> Cer
             ascent.run(form)
     except KeyboardInterrupt:
         interrupted = True
+    root, cases = proven(ascent, form), Cases()
+    if root is not None:
+        cases.leaves.append(root)
+        interrupted = interrupted or _branched(cases, ascent)
     standing = ascent.standing
     certificate = replace(certificate, labels=standing.labels, cut=standing.cut, interrupted=interrupted)
-    if ascent.best is None:
+    bound = problem.given_cut(cases.bound)
+    if bound <= certificate.bound:
         return certificate
-    proof = form.prove(ascent.best, problem.scaled_cut(standing.cut))
-    return _proven(problem, certificate, "Z" if is_signed(problem) else "P", *proof)
+    return replace(certificate, bound=bound, form="Z" if is_signed(problem) else "P", proofs=cases.proofs)
+
+
+def _branched(cases: Cases, ascent: Ascent) -> bool:
+    """Branch for as long as that helps; whether that was interrupted."""
+    try:
+        with interruptible():
+            cases.branch(ascent)
+    except KeyboardInterrupt:
+        return True
+    return False
 
 
 def _proven(problem: Problem, certificate: Certificate, form: str, bound: float, proof: Proof) -> Certificate:

@@ -39,6 +39,7 @@ EVALUATIONS = 40  # of the smoothed bound in one ascent
 SMOOTHING, LEAST_SMOOTHING = 5e-3, 5e-4  # alpha, as a share of the cut
 SMOOTHED_VALUES = 12  # eigenvalues beyond k - 1 that the smoothed bound sees
 NEGATIVE_PER_UNIT, BLOCK = 4, 512
+BRANCHED = 60  # heaviest units that a case may be about
 
 
 class PForm:
@@ -88,6 +89,21 @@ class PForm:
 
     def prove(self, candidate: Candidate, cut: float) -> tuple[float, Proof]:  # noqa: ARG002 - no proof exceeds it
         return prove_p(self.problem, candidate.multipliers, self._rng)
+
+    def undecided(self) -> tuple[int, int] | None:
+        """Two heavy units with P between 0 and the value of units that are together."""
+        units = self.units
+        heavy = np.argsort(-units.weights, kind="stable")[:BRANCHED]
+        P = self._constant + self._X[heavy] @ self._X[heavy].T
+        own, weight = np.sqrt(P.diagonal()), np.sqrt(units.weights[heavy])
+        share = np.clip(P / np.outer(own, own), 0, 1)
+        u, v = np.triu_indices(len(heavy), 1)
+        doubt = (share * (1 - share) * np.outer(weight, weight))[u, v]
+        doubt[np.isin(pair_keys(units.n_units, heavy[u], heavy[v]), self._apart)] = -np.inf
+        if doubt.max(initial=-np.inf) <= 0:
+            return None
+        u, v = heavy[u[np.argmax(doubt)]], heavy[v[np.argmax(doubt)]]
+        return int(units.first[u]), int(units.first[v])
 
     def rounded(self, rng: np.random.Generator) -> list[np.ndarray]:
         """K-means of the rows of X."""

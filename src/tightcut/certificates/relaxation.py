@@ -30,5 +30,8 @@ class Form(Protocol):
     def prove(self, candidate: Candidate, cut: float) -> tuple[float, Proof]:
         """A bound up to the cut that the verifier accepts, with its proof: 0 if there is none."""
 
+    def undecided(self) -> tuple[int, int] | None:
+        """Two vertices of which the solution does not say whether they are together; None if there are no two units."""
+
     def rounded(self, rng: np.random.Generator) -> list[np.ndarray]:
         """Clusterings of the vertices near the solution of the relaxation, to search from; pairs may be violated."""

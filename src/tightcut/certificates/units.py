@@ -163,6 +163,11 @@ class Units:
         return float(self.weights.sum())
 
     @cached_property
+    def first(self) -> np.ndarray:
+        """The first vertex of each unit."""
+        return np.unique(self.unit, return_index=True)[1]
+
+    @cached_property
     def couplings(self) -> tuple[np.ndarray, np.ndarray]:
         """Keys i U + j of the pairs of units i < j with an entry in the Laplacian, increasing, and twice the entries."""
         upper = sp.triu(self.laplacian, 1).tocoo()

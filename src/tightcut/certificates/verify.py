@@ -27,7 +27,8 @@ def verify(W: sp.csr_array, b: Array, must: Array, cannot: Array, k: int, bound:
     demand(bound == 0 or covers([proof["assumed"] for proof in proofs]), "its cases do not cover all clusterings")
     for proof in proofs if bound > 0 else []:  # no cut is negative
         together, apart = (proof["assumed"][proof["assumed"][:, 2] == kind, :2] for kind in (1, -1))
-        (check_z if "y" in proof else check_p)(W, b, np.r_[must, together], np.r_[cannot, apart], k, bound, proof)
+        links, own_bound = (np.r_[must, together], np.r_[cannot, apart]), max(bound, float(proof.get("bound", 0)))
+        (check_z if "y" in proof else check_p)(W, b, *links, k, own_bound, proof)
 
 
 def demand(condition: object, otherwise: str) -> None:
@@ -94,8 +95,7 @@ def signed_units(n: int, must: Array, cannot: Array) -> tuple[Array, Array]:
 
 def linked_units(n: int, links: Array) -> Array:
     """Unit of each vertex, which scipy numbers by their first vertices: what the links join."""
-    graph = sp.csr_array((np.ones(len(links)), links.T), shape=(n, n))
-    return connected_components(graph, directed=False)[1].astype(np.int64)
+    return connected_components(sp.csr_array((np.ones(len(links)), links.T), (n, n)), directed=False)[1]
 
 
 def contract(W: sp.csr_array, unit: Array, sign: Array) -> tuple[sp.csr_array, sp.csr_array, Array, int]:

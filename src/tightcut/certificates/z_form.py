@@ -97,6 +97,16 @@ class ZForm:
         found: SpinMultipliers = candidate.multipliers
         return prove_z(self.problem, found.y, found.triangles, found.mu, candidate.estimate, cut, self._rng)
 
+    def undecided(self) -> tuple[int, int] | None:
+        """The heaviest unit, and the one whose side is least decided, among those with much weight on their edges."""
+        units = self.units
+        if units.n_units < 2:
+            return None
+        heaviest = int(np.argmax(units.weights))
+        doubt = (1 - np.abs(self._X @ self._X[heaviest])) * units.laplacian.diagonal()
+        doubt[heaviest] = -np.inf
+        return int(units.first[heaviest]), int(units.first[np.argmax(doubt)])
+
     def rounded(self, rng: np.random.Generator) -> list[np.ndarray]:
         """Sides of the first singular vector and of random hyperplanes, the three with the smallest cuts."""
         units = self.units

@@ -33,7 +33,7 @@ SECTIONS = {
     "Knowledge": "constraints labels prior max_violations influence init answers keep",
     "Graph": "scale metric learn_distances n_neighbors neighbors symmetrize diffusion criterion",
     "Search": "n_clusters method effort random_state n_jobs device scheduler shared_folder n_units n_solved full",
-    "Questions": "ask kind show in_terminal port no_browser",
+    "Questions": "ask kind show noun who in_terminal port no_browser host",
 }
 OTHER = "Output"
 

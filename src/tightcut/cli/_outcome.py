@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from tightcut.audit import Audit
+    from tightcut.certificates import Certificate
     from tightcut.files import Data
     from tightcut.fitted.state import FittedState
 
@@ -35,6 +36,7 @@ class Outcome:
     images: np.ndarray | None = None
     free_cut: float | None = None
     prices: Audit | None = None
+    certificate: Certificate | None = None
 
     def priced(self, *, each: bool) -> Outcome:
         """With the cut without pairs and, if wanted, the price of each."""
@@ -102,6 +104,7 @@ class Outcome:
             "columns": columns if suspects else None,
             "clusters": f"{len(found['sizes']):,}, of {shown_sizes(found['sizes'], SIZES_SHOWN)} points",
             "cut": f"{found['cut']:.6g} ({CRITERIA[found['criterion']]}{free})",
+            "proven": None if self.certificate is None else str(self.certificate),
             "violated": violated,
             "seconds": found["seconds"],
         }
@@ -124,6 +127,7 @@ class Outcome:
             "criterion": model.parameters.criterion,
             "cut": model.result.cut,
             "cut_without_pairs": self.free_cut,
+            **({} if self.certificate is None else {"bound": self.certificate.bound, "gap": self.certificate.gap}),
             "n_must_link": model.constraints.n_must_link,
             "n_cannot_link": model.constraints.n_cannot_link,
             "n_violations": model.result.n_violations,
@@ -148,6 +152,7 @@ class Outcome:
             prices=self.prices,
             places=self.inputs.place,
             free_cut=self.free_cut,
+            certificate=self.certificate,
             images=self.images,
             layout=self.options["map"],
         )

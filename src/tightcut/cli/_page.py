@@ -24,6 +24,14 @@ page_options = opt.together(
     opt.option("--console", "in_terminal", is_flag=True, help="Ask in the terminal."),
     opt.option("--port", type=opt.Whole(0, 65535), default=0, help="Port of the page; 0 takes a free one."),
     opt.option("--no-browser", is_flag=True, help="Print the address of the page, and open no browser."),
+    opt.option(
+        "--host",
+        default="127.0.0.1",
+        show_default=True,
+        metavar="ADDRESS",
+        help="Address of this machine to answer at; 0.0.0.0 for all of them. What is sent is not encrypted.",
+    ),
+    opt.option("--as", "who", metavar="NAME", help="Who answers, for the journal."),
 )
 
 
@@ -83,13 +91,17 @@ def serve_page(
     """Ask on a page until Ctrl-C."""
     import webbrowser
 
-    from tightcut.ask.page.server import HOST, bound_socket, new_token, serve
+    from tightcut.ask.page.server import NAMES, bound_socket, new_token, reachable_at, serve
 
-    sock, token = bound_socket(options["port"]), new_token()
-    address = f"http://{HOST}:{sock.getsockname()[1]}/{token}/"
+    host = options["host"]
+    sock, token = bound_socket(options["port"], host), new_token()
+    address = f"http://{reachable_at(host)}:{sock.getsockname()[1]}/{token}/"
     desk.start(begin, X, affinity=affinity)
     click.echo(address, err=to_stderr)
-    console.note("Open this address in a browser on this machine. Ctrl-C ends.")
+    where = (
+        "on this machine" if host in NAMES else "on a machine that reaches this one; nothing is encrypted on the way"
+    )
+    console.note(f"Open this address in a browser {where}. Ctrl-C ends.")
     if not options["no_browser"]:
         webbrowser.open(address)
     try:

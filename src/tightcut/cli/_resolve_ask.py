@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tightcut.ask.page.items import Things
     from tightcut.files import Table
 
-ABOUT = ("in_terminal", "port", "no_browser", "answers", "show")
+ABOUT = ("in_terminal", "port", "no_browser", "host", "who", "answers", "show")
 
 asking_options = opt.together(
     opt.option("--ask", is_flag=True, help="Ask a person about what is doubtful, on a page or in the terminal."),
@@ -63,12 +63,13 @@ def ask_about(
     if options["in_terminal"]:
         from tightcut.ask.page.terminal import converse
 
-        converse(session, things, _read, lambda text: click.echo(printable(text), err=True), "pair")
+        converse(session, things, _read, lambda text: click.echo(printable(text), err=True), "pair", options["who"])
         leave(session, None, console)
     else:
         from tightcut.ask.page.controller import Desk
 
-        desk = Desk(things, title=title, journal=None if journal is None else str(journal), kind="pair", records=True)
+        kept = None if journal is None else str(journal)
+        desk = Desk(things, title=title, journal=kept, kind="pair", records=True, who=options["who"])
         serve_page(desk, lambda: session, None, "precomputed", options, console, to_stderr=True)
     return session.resolution()
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 from zipfile import is_zipfile
 
@@ -48,6 +49,7 @@ FOR_TABLES = ("id", "columns", "drop", "text", "embed", "embed_url", "decimal", 
     help="Where to write labels, with names and confidence, whenever asking stops.",
 )
 @opt.choice("--missing", "error mean", "Where values are missing: stop, or fill in the mean of the column.")
+@opt.option("--noun", metavar="WORD", help="What a row is called: flower, or person/people.")
 @opt.choice("--kind", "pick pair", "Ask which group a thing belongs to, or whether two things belong together.")
 @page_options
 @opt.seed_option
@@ -76,6 +78,7 @@ def ask(data: str, output: Path | None, console: Console, **options: Any) -> Non
     console.check_files([Path(data), journal], output)
     model = _model(data)
     source = _source(data, options, console) if model is None else _model_source(model, data, options)
+    source = replace(source, things=replace(source.things, noun=options["noun"] or source.things.noun))
     _check_before_the_page(source, journal, options["n_clusters"])
     note_journal(journal, console)
     begin = partial(_session, source, journal, options, model)
@@ -192,14 +195,19 @@ def _in_terminal(
 
     console.note("Preparing ...")
     session = begin()
+    Thread(target=session.prepare, daemon=True).start()
     try:
-        converse(session, source.things, input, lambda text: click.echo(printable(text)), options["kind"])
+        converse(
+            session, source.things, input, lambda text: click.echo(printable(text)), options["kind"], options["who"]
+        )
     finally:
         write(session)
     progress = session.progress()
     kept = leave(session, journal, console)
     known = f"{counted(session.n_answers_, 'answer')}, {counted(len(session.groups), 'group')}"
-    click.echo(f"{known}, {progress.settled:.0%} settled.")
+    right, low, high = (round(100 * share) for share in (progress.expected_accuracy, progress.low, progress.high))
+    rows = source.things.nouns[1]
+    click.echo(f"{known}; about {right} of 100 {rows} should be in the right group (between {low} and {high}).")
     return kept
 
 
@@ -219,6 +227,7 @@ def _on_page(
         title=source.title,
         journal=journal,
         kind=options["kind"],
+        who=options["who"],
         address=lambda row: f"image/{row}",
     )
     serve_page(desk, begin, source.X, source.affinity, options, console)

@@ -17,6 +17,7 @@ from tightcut.cli._models import write_model
 from tightcut.cli._outcome import Outcome, pictures
 
 if TYPE_CHECKING:
+    from tightcut.certificates import Certificate
     from tightcut.fitted.state import FittedState
 
 
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 @opt.constraint_options
 @opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write labels; - for standard output.")
 @opt.option("--report", type=opt.FILE, metavar="HTML", help="Write a page with a map, typical members and prices.")
+@opt.option(
+    "--certify",
+    type=opt.Finite(0),
+    metavar="SECONDS",
+    help="Prove how good the cut is, and take a better clustering if the work finds one; --save keeps it for tightcut certify.",
+)
 @opt.option("--save", type=opt.FILE, metavar="MODEL", help="Write the model, for tightcut update, predict and ask.")
 @opt.option(
     "--init",
@@ -72,6 +79,7 @@ def cluster(
     no_prices: bool,
     save: Path | None,
     init: Path | None,
+    certify: float | None,
     console: Console,
     **options: Any,
 ) -> None:
@@ -97,14 +105,16 @@ def cluster(
     started = time.perf_counter()
     inputs = read_inputs(data, console, options)
     images = pictures(inputs.data, options["images"])
-    model = _fitted(inputs, options, init, data)
+    model, certificate = _fitted(inputs, options, init, data), None
+    if certify is not None:
+        model, certificate = _certified(model, certify, console)
     labelled = inputs.data.in_file_order(model.labels.tolist())
     console.write_rows(output, *label_table(inputs.data.id_name, labelled, model.names))
     if save is not None:
         write_model(model, inputs.data, save)
     if output is not None and report is not None:
         console.note("The labels are written; the report follows.")
-    outcome = Outcome(inputs, model, options, images)
+    outcome = Outcome(inputs, model, options, images, certificate=certificate)
     if not (no_prices or model.constraints.is_empty):
         outcome = outcome.priced(each=report is not None)
     if report is not None:
@@ -125,6 +135,14 @@ def _check_together(options: dict[str, Any], report: Path | None) -> None:
         raise click.UsageError("--method paper takes neither --influence nor --max-violations fewest.")
     if report is None:
         opt.refuse(("images", "map"), "is for the report; name the file to write: --report report.html")
+
+
+def _certified(model: FittedState, seconds: float, console: Console) -> tuple[FittedState, Certificate]:
+    """The model, or a better one, and its certificate."""
+    from tightcut.fitted.bound import certified
+
+    with console.warnings_as_notes():
+        return certified(model, seconds=seconds, progress=console.progress())
 
 
 def _fitted(inputs: Inputs, options: dict[str, Any], init: Path | None, data: Path) -> FittedState:

@@ -59,6 +59,9 @@ class ClusteringResult:
         For two clusters: the penalised cut F at the start of the final RatioDCA and after each of its steps.
     hierarchy : tuple of ndarray or None
         With `method="paper"` and more clusters: the recursive clusterings into 2, 3, ..., k parts.
+    bound : float or None
+        No clustering into as many clusters that respects the pairs has a smaller cut; None until that is proven, by
+        `COSC.certify`.
     """
 
     labels: np.ndarray
@@ -67,6 +70,7 @@ class ClusteringResult:
     violated_belief_bound: float | None = None
     history: tuple[float, ...] | None = None
     hierarchy: tuple[np.ndarray, ...] | None = None
+    bound: float | None = None
 
     def __repr__(self) -> str:
         sizes = np.unique(self.labels, return_counts=True)[1].tolist()
@@ -116,6 +120,22 @@ class ConstraintPrice:
     price: float
     cut_without: float
     method: str
+
+    def proven(self, bound: float) -> float:
+        """What this constraint costs at least, given a proven bound of the cuts of all clusterings with every constraint.
+
+        The clustering found without it may not be the best one, which makes the price an estimate. The smallest cut with
+        every constraint is at least the bound and the smallest one without is at most `cut_without`, so their difference
+        is at least that of these two.
+
+        Examples
+        --------
+        >>> from tightcut.clustering.result import ConstraintPrice
+        >>> price = ConstraintPrice("must", 0, 1, 1.0, 0.25, 0.5, "solved")
+        >>> price.proven(0.625), price.proven(0.375)
+        (0.125, 0.0)
+        """
+        return max(bound - self.cut_without, 0.0)
 
 
 @dataclass(frozen=True, repr=False)

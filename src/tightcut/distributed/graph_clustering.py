@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.clustering.cluster import as_generator, check_number, cluster
+from tightcut.clustering.arguments import as_generator, check_number
+from tightcut.clustering.cluster import cluster
 from tightcut.distributed.coarsening import coarsen, save_units
 from tightcut.distributed.edges import IDS_OF_A_RANGE, MOST_VERTICES, Vertices, read_edges, runs_of_arcs, survey
 from tightcut.distributed.levels import Level, cut_into_blocks, write_level

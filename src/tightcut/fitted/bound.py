@@ -9,7 +9,7 @@ import numpy as np
 
 from tightcut.certificates import Certificate, certify
 from tightcut.clustering.align import align
-from tightcut.clustering.cluster import as_generator
+from tightcut.clustering.arguments import as_generator
 from tightcut.clustering.result import ClusteringResult
 from tightcut.fitted.changes import list_changes
 from tightcut.fitted.state import FittedState
@@ -29,10 +29,12 @@ def certified(state: FittedState, *, take: bool = True, **settings: Any) -> tupl
     own = {"random_state": as_generator(state.parameters.random_state), "n_jobs": state.parameters.n_jobs}
     certificate = certify(state.graph, known, state.labels, **(own | settings))
     if not (take and certificate.improved) or violates or state.choice.setting.influence > 0:
-        return state, certificate
+        return replace(state, result=replace(state.result, bound=certificate.bound)), certificate
     labels = align(state.labels, certificate.labels)
     codes = np.unique(labels, return_inverse=True)[1]
-    result = ClusteringResult(labels, normalized_cut(state.graph, codes), state.constraints.violations(labels))
+    result = ClusteringResult(
+        labels, normalized_cut(state.graph, codes), state.constraints.violations(labels), bound=certificate.bound
+    )
     nothing = Constraints.from_pairs(len(labels))
     changes = list_changes(state.labels, labels, state.constraints, nothing, state.names)
     n_moved = int((labels != state.labels).sum())

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.clustering.cluster import as_generator, cluster
+from tightcut.clustering.arguments import as_generator
+from tightcut.clustering.cluster import cluster
 from tightcut.clustering.result import warn_if_lopsided
 from tightcut.fitted.parameters import Parameters
 from tightcut.fitted.state import FittedState
@@ -43,6 +44,7 @@ def fit(
             parameters.n_clusters,
             np.random.default_rng(seed).spawn(1)[0],
             by_the_paper=parameters.method == "paper",
+            quick=parameters.effort == 0,
             n_jobs=parameters.n_jobs,
         )
     if parameters.graph.connect:

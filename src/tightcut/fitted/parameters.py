@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from tightcut.clustering.cluster import Settings, check_number
+from tightcut.clustering.arguments import Settings, check_number
 from tightcut.neighbors import GIVEN, METRICS, KnnSettings
 from tightcut.selection.graph_config import AUTO, N_NEIGHBORS, KnnAffinity, Setting
 from tightcut.selection.scale import SCALES

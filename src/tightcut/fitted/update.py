@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tightcut.clustering.cluster import Settings, as_generator
+from tightcut.clustering.arguments import Settings, as_generator
 from tightcut.clustering.result import ClusteringResult
 from tightcut.fitted.changes import list_changes
 from tightcut.fitted.fit import seed_of

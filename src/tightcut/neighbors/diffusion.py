@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from tightcut.neighbors.points import alike_blocks
 from tightcut.problem.graph import enlarged, without_diagonal
 
 LARGEST = 30  # edges kept from each point
 KEPT_ON_THE_WAY = 4 * LARGEST  # per row after each step
-BLOCK_ENTRIES = 1 << 18  # of rows that are looked at together
 
 
 def diffused(affinity: sp.csr_array, steps: int, largest: int = LARGEST) -> sp.csr_array:
@@ -140,10 +140,8 @@ def largest_of_each_row(matrix: sp.csr_array, count: int) -> sp.csr_array:
         return matrix
     matrix.sort_indices()
     kept = np.ones(matrix.nnz, dtype=bool)
-    longer = longer[np.argsort(-lengths[longer], kind="stable")]  # rows of similar length side by side
-    while len(longer):
-        width = lengths[longer[0]]
-        rows, longer = np.split(longer, [max(1, BLOCK_ENTRIES // width)])
+    for rows in alike_blocks(lengths, longer):
+        width = lengths[rows[0]]
         inside = np.arange(width) < lengths[rows, None]
         places = (matrix.indptr[rows, None] + np.arange(width))[inside]
         entries = np.full(inside.shape, -np.inf)

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from tightcut.neighbors.points import Points
 
+SAME = 1 + 1e-12  # more than two sums of the same squares can differ by, relatively
 EMPTY = np.iinfo(np.int32).max  # in the place of a candidate that has not been found
 
 
@@ -66,6 +67,19 @@ def rank_others(
         candidates, k = np.where(own, EMPTY, candidates), k - 1
     half_squares, neighbors = rank_candidates(queries, rows, points, candidates, scale, k)
     return np.sqrt(2 * half_squares) / scale, neighbors
+
+
+def first_equals(points: np.ndarray, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Those of the rows, in ascending order, that equal at least k others of them, and the first k equals of each."""
+    _, group = np.unique(points[rows], axis=0, return_inverse=True)
+    sizes = np.bincount(group)
+    many = sizes[group] > k
+    members = rows[np.argsort(group, kind="stable")]
+    starts = (np.cumsum(sizes) - sizes)[group[many]]
+    first, equals = rows[many], members[starts[:, None] + np.arange(k + 1)]
+    left_out = equals == first[:, None]
+    left_out[:, -1] |= ~left_out.any(axis=1)
+    return first, equals[~left_out].reshape(-1, k)
 
 
 def csr_parts(matrix: Any, scale: float = 1.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -29,7 +29,7 @@ import numpy as np
 
 from tightcut.neighbors.cell_pairs import CandidateLists, CellPairs, Differences, QueryCells, rounding_error
 from tightcut.neighbors.cells import Cells, consecutive_cells, near_cells
-from tightcut.neighbors.distances import rank_candidates
+from tightcut.neighbors.distances import SAME, first_equals, rank_candidates
 from tightcut.neighbors.points import is_memory_mapped, largest_coordinate, unit_scale
 from tightcut.neighbors.projections import Projection, useful_projection
 from tightcut.neighbors.threads import Progress, Workers, single_threaded_blas
@@ -41,7 +41,6 @@ SMALL_CELL = 256  # rows of a cell of projected queries, and of one in so few fe
 FEW_FEATURES = 4
 MAPPED_CELL = 4096  # of a file, which is read once per cell
 PROJECTION_SAMPLE = 10_000  # points that tell how many components serve queries best
-SAME = 1 + 1e-12  # more than two sums of the same squares can differ by, relatively
 FAR = 2.0**40  # queries so much farther out than the points that float32 might overflow
 
 
@@ -136,7 +135,7 @@ class BlockedNeighbors:
     def kneighbors(
         self, X: np.ndarray | None = None, n_neighbors: int = 1, within: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The smaller neighbour first among equals; of too many at the distance of the last one, any may be taken.
+        """The smaller neighbour first among equals; of too many equal points of a file, any may be taken.
 
         Queries may come with distances `within`, of shape (m,), beyond which they need no neighbours. Where projections
         serve, the distances to neighbours that this leaves out are infinite.
@@ -172,11 +171,14 @@ class BlockedNeighbors:
             self._rank(found, lists)
             last = found.half_squares[cells.rows, -1]
             error = rounding_error(lists.largest_half_norm, last, self._points.shape[1], lists.bounds.dtype)
-            certified = (last + error < lists.bounds) | (last == 0) | (m == n_others)
+            certified = (last + error < lists.bounds) | (own & (last == 0)) | (m == n_others)
             uncertified = cells.rows[~certified]
             self.n_repeated = len(uncertified)
             if self.n_repeated:
                 self._repeat(found, uncertified, own=own)
+        if own and not self._mapped and (clumped := np.flatnonzero(found.half_squares[:, -1] == 0)).size:
+            rows, equals = first_equals(found.points, clumped, found.k)
+            found.neighbors[rows] = equals
 
     def _repeat(self, found: Ranking, rows: np.ndarray, *, own: bool) -> None:
         """Search again for some rows, given how far the last neighbour is at most.

@@ -128,3 +128,16 @@ def _falls_apart(grown: sp.csr_array, n_old: int) -> bool:
     ends = arcs.row + 1, np.maximum(arcs.col - n_old + 1, 0)
     joined = sp.coo_array((arcs.data, ends), shape=(n_new + 1, n_new + 1))
     return int(sp.csgraph.connected_components(joined, directed=False)[0]) > 1
+
+
+def remoteness(new: Points, points: Points, settings: KnnSettings) -> np.ndarray:
+    """How many times as far as theirs a new point's neighbours are: its k-th distance over the largest of their k-th ones."""
+    new, points = (apply_metric(some, settings.metric) for some in (new, points))
+    k = min(settings.n_neighbors, points.shape[0] - 1)
+    index = make_index(points, settings.neighbors, n_jobs=settings.n_jobs)
+    distances, near = index.kneighbors(new, n_neighbors=k)
+    used, place = np.unique(near, return_inverse=True)
+    own = index.kneighbors(points[used], n_neighbors=k + 1)[0][:, -1]  # the first of a training point is itself
+    theirs = own[place.reshape(near.shape)].max(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(distances[:, -1] > 0, distances[:, -1] / theirs, 0.0)

@@ -61,9 +61,9 @@ def knn_affinity(
         distances that are known, at least `n_neighbors` in each row.
     neighbors : {"auto", "tree", "blocked", "approximate"}, default="auto"
         How to search on the CPU. "tree" is scipy's k-d tree, fast in few dimensions; "blocked" multiplies blocks
-        of points and rules out far ones, in little memory; "auto" takes trees up to 5 features (15 below 5,000 points)
-        and blocks otherwise. These are exact. "approximate" needs the extra `tightcut[faiss]`; `COSC.neighbor_recall_`
-        says how many of the true neighbours it finds. For a sparse X the choice is "auto".
+        of points and rules out far ones, in little memory; "auto" takes trees up to 5 features (15 below 5,000 points, 10
+        with 8 threads) and blocks otherwise. These are exact. "approximate" needs the extra `tightcut[faiss]`;
+        `COSC.neighbor_recall_` says how many of the true neighbours it finds. For a sparse X the choice is "auto".
     symmetrize : {"maximum", "mean"}, default="maximum"
         How to combine the two weights of a pair, one from each end. "maximum", as in the paper, keeps the larger: an
         edge is as strong if only one end counts the other among its neighbours. "mean" takes the mean, with 0 from an
@@ -99,7 +99,8 @@ def knn_affinity(
 
     so that the k-th neighbour always weighs at least :math:`e^{-4}`; with `symmetrize="mean"`,
     :math:`w_{ij} \leftarrow (w_{ij} + w_{ji}) / 2`, half that. Where :math:`\sigma_i = 0` (k duplicates of a
-    point), the duplicates weigh 1. Which of several neighbours at equal distance is taken may be arbitrary.
+    point), the duplicates weigh 1. Of several neighbours at equal distance the first rows are taken, so that the graph is
+    the same on every machine; "approximate", a GPU and points in a file may take others.
 
     The bridges form a minimum spanning tree over the components; among many points in large components, one that is
     minimal for samples of them. A bridge is longer than either end's neighbourhood;

@@ -139,3 +139,11 @@ def is_memory_mapped(array: Any) -> bool:
             return True
         array = getattr(array, "base", None)
     return False
+
+
+def alike_blocks(lengths: np.ndarray, rows: np.ndarray, n_entries: int = BLOCK_ENTRIES) -> Iterator[np.ndarray]:
+    """The rows in blocks of similar length, the longest first, of about `n_entries` if all are as long as the longest."""
+    rows = rows[np.argsort(-lengths[rows], kind="stable")]
+    while len(rows):
+        block, rows = np.split(rows, [max(1, n_entries // max(int(lengths[rows[0]]), 1))])
+        yield block

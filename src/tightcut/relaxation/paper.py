@@ -22,7 +22,7 @@ from tightcut.relaxation.recursion import Criterion, cut_and_violations, recursi
 
 # At an effort of 1: random initialisations for two clusters, as in the paper, and whole recursions for more.
 STARTS, RECURSIONS = 10, 1
-SHARE_OF_PERTURBATIONS = 0.2  # for each split of a recursion, of those for two clusters
+SHARE_OF_PATIENCE = 0.15  # for each split of a recursion, of that for two clusters
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def paper_partitions(
     graph: Graph, constraints: Constraints, k: int, rng: np.random.Generator, settings: PaperSettings
 ) -> tuple[np.ndarray, ...]:
     """The recursive clusterings into 2, 3, ..., k parts, the best of several recursions; cannot-links may be violated."""
-    few = replace(settings.path, perturbations=round(SHARE_OF_PERTURBATIONS * settings.path.perturbations))
+    few = replace(settings.path, patience=round(SHARE_OF_PATIENCE * settings.path.patience))
 
     def split(part: Graph, links: Constraints, allowed: float) -> np.ndarray:
         path = PenaltyPath(part, links, rng, allowed, few)

@@ -25,7 +25,9 @@ from tightcut.utils.rounding import BELIEF_ROUNDING
 # Of the penalty, which starts at a share of vol(V) Ncut / 4 with the unconstrained cut in place of a consistent one.
 FIRST_SHARE, MAX_DOUBLINGS = 2.0**-8, 40
 LEAST_CUT = 1e-4  # of the mean degree, for that share: a disconnected graph has an unconstrained cut of 0
-PERTURBATIONS = 15  # at each penalty
+PATIENCE = 15  # perturbations in a row that bring nothing worthwhile end the search at a penalty
+WORTHWHILE = 1e-3
+MOST_STEPS = 20  # of the walk that smooths a perturbation
 SIZES = 1.0, 3.0  # of a perturbation, in standard deviations of the vector
 TOLERANCE = 1e-2  # of FISTA: a step only has to descend
 INNER: InnerSolver = partial(FistaProx, tolerance=TOLERANCE)
@@ -41,12 +43,13 @@ class PathSettings:
         As in `ratio_dca`; by default FISTA with a tolerance of `TOLERANCE`.
     balance : callable
         S, as a function of the vertex weights; see `tightcut.relaxation.balance`.
-    perturbations : int
+    patience : int
+        How many perturbations in a row may bring nothing; 0 for none at all.
     """
 
     inner: str | InnerSolver = INNER
     balance: BalanceOf = MeanDeviation
-    perturbations: int = PERTURBATIONS
+    patience: int = PATIENCE
 
 
 class PenaltyPath:
@@ -73,6 +76,8 @@ class PenaltyPath:
         self.graph, self.constraints, self.rng, self.limit = graph, constraints, rng, limit
         self.settings = settings or PathSettings()
         self._unconstrained = Constraints.from_pairs(graph.n_vertices)
+        degrees = np.maximum(graph.degrees, np.finfo(float).tiny)
+        self._walk = sp.diags_array(1 / degrees) @ graph.weights
         self._inner = one_solver(inner_solver(self.settings.inner))
 
     def follow(self, start: np.ndarray) -> Descent:
@@ -99,13 +104,20 @@ class PenaltyPath:
 
     def descend_perturbed(self, start: np.ndarray, penalty: float) -> Descent:
         """The best of a descent and of further ones, each from the best vector so far with noise added."""
-        best = self.descend(start, penalty)
-        for _ in range(self.settings.perturbations):
-            size = self.rng.uniform(*SIZES) * best.f.std()
-            again = self.descend(best.f + size * self.rng.normal(size=len(start)), penalty)
-            if again.value < best.value:
-                best = again
+        best, idle = self.descend(start, penalty), 0
+        while idle < self.settings.patience:
+            again = self.descend(best.f + self.rng.uniform(*SIZES) * best.f.std() * self._noise(), penalty)
+            idle = 0 if again.value < best.value * (1 - WORTHWHILE) else idle + 1
+            best = again if again.value < best.value else best
         return best
+
+    def _noise(self) -> np.ndarray:
+        """Noise of standard deviation 1; every second time smoothed by a lazy random walk, so that it turns regions."""
+        rough = noise = self.rng.normal(size=self.graph.n_vertices)
+        for _ in range(int(self.rng.integers(-MOST_STEPS, MOST_STEPS + 1))):
+            noise = noise + self._walk @ noise
+        spread = noise.std()
+        return noise / spread if spread > 0 else rough
 
     def finish(self, side: np.ndarray) -> Descent:
         """A partition with its cut; one that satisfies everything is improved at the certified penalty (Theorem 3.1)."""

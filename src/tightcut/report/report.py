@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from importlib import resources
 from pathlib import Path
@@ -17,6 +18,7 @@ import numpy as np
 
 from tightcut import __version__
 from tightcut.audit import Audit, ConstraintPrice, audit
+from tightcut.certificates import Certificate
 from tightcut.fitted.changes import Changes
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
@@ -26,6 +28,7 @@ from tightcut.report.clusters import CLUSTERS_SHOWN, cluster_section
 from tightcut.report.html import Cell, Place, Row, Subject, heading, line, section, shorten, table
 from tightcut.report.map import MARKERS, PALETTES, draw_map, key
 from tightcut.report.pairs import COSTLY_SHARE, costly, price_section, violation_section
+from tightcut.report.proof import proof_section
 from tightcut.utils.atomic import replaced
 from tightcut.utils.display import counted
 
@@ -52,6 +55,7 @@ def render(
     changes: Changes | None = None,
     prices: Audit | None = None,
     free_cut: float | None = None,
+    certificate: Certificate | None = None,
     places: Place | None = None,
     images: Any = None,
     layout: str = "auto",
@@ -82,6 +86,8 @@ def render(
         The result of `tightcut.audit.audit`; adds the price of each constraint.
     free_cut : float, optional
         The cut without constraints; by default that of `prices`.
+    certificate : Certificate, optional
+        The result of `tightcut.certificates.certify`: a proven bound on the cut.
     places : callable, optional
         Called with ("must" or "cannot", i, j); returns the source of the pair, for example a line of a file.
     images : array-like of shape (n, height, width) or (n, height, width, 3), optional
@@ -124,6 +130,7 @@ def render(
     free_cut = prices.free_cut if free_cut is None and prices is not None else free_cut
     sections = [
         _map_section(subject, [] if prices is None else costly(prices), layout),
+        proof_section(certificate),
         cluster_section(subject),
         change_section(changes, subject, names or {}),
         violation_section(subject),
@@ -144,20 +151,42 @@ def render(
     )
 
 
+@dataclass(frozen=True, repr=False)
+class Report:
+    """A page as HTML. In a notebook it is shown in a frame of its own.
+
+    Parameters
+    ----------
+    html : str
+    """
+
+    html: str
+
+    def __repr__(self) -> str:
+        return f"Report({len(self.html):,} characters of HTML)"
+
+    def _repr_html_(self) -> str:
+        page = escape(self.html)
+        return (
+            f'<iframe srcdoc="{page}" sandbox="allow-scripts" style="width: 100%; height: 640px; border: 0"></iframe>'
+        )
+
+
 def write_report(
-    path: str | Path,
+    path: str | Path | None,
     graph: Graph,
     labels: Any,
     constraints: Constraints | None = None,
     *,
     prices: Audit | bool = True,
     **page: Any,
-) -> None:
+) -> Report:
     """Write the page of `render` to a file, and replace it if it exists.
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or None
+        None only returns the page.
     graph, labels, constraints, **page
         As in `render`.
     prices : Audit or bool, default=True
@@ -172,7 +201,7 @@ def write_report(
     >>> from tightcut.report import write_report
     >>> ring = Graph.from_affinity(np.roll(np.eye(6), 1, axis=0) + np.roll(np.eye(6), -1, axis=0))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_report(Path(folder, "ring.html"), ring, [0, 0, 0, 1, 1, 1], title="A ring")
+    ...     page = write_report(Path(folder, "ring.html"), ring, [0, 0, 0, 1, 1, 1], title="A ring")
     ...     "<h1>A ring</h1>" in Path(folder, "ring.html").read_text("utf-8")
     True
     """
@@ -180,8 +209,10 @@ def write_report(
     if prices is True and constraints is not None and not constraints.is_empty:
         found = audit(graph, constraints, labels)
     text = render(graph, labels, constraints, prices=found, **page)
-    with replaced(Path(path)) as stream:
-        stream.write(text)
+    if path is not None:
+        with replaced(Path(path)) as stream:
+            stream.write(text)
+    return Report(text)
 
 
 def _members(subject: Subject) -> str:

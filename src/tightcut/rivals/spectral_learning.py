@@ -39,7 +39,10 @@ class SpectralLearning(GraphClusterer):
 
     *Beliefs* are ignored. *Cost*: one sparse eigenproblem, which needs more iterations the larger
     :math:`d_{\max}` is against the typical degree. *Limits*: a pair changes one entry of A, so few pairs change
-    little; nothing keeps a cannot-link apart if the points are connected through others.
+    little; nothing keeps a cannot-link apart if the points are connected through others. With many pairs the result may get
+    worse: must-links of weight 1 stand out among the other affinities, and the smoothest eigenvectors of the unnormalised
+    Laplacian are then those of small sets that few edges tie to the rest. The symmetric normalisation
+    :math:`D^{-1/2} A D^{-1/2}` suffers less from that, but it is not the one that the publication prescribes.
 
     References
     ----------

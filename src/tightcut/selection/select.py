@@ -64,6 +64,7 @@ def select(
     rng: np.random.Generator,
     *,
     by_the_paper: bool = False,
+    quick: bool = False,
     n_jobs: int | None = None,
 ) -> tuple[BuiltGraph, Choice, int, str]:
     """Choose what is "auto" among the settings and the number of clusters, and build the graph.
@@ -79,6 +80,8 @@ def select(
         these give another graph.
     by_the_paper : bool
         Take the paper's settings for those that are "auto".
+    quick : bool
+        Try no candidates: defaults stand for all settings that are "auto".
 
     Returns
     -------
@@ -92,7 +95,7 @@ def select(
     def chosen(number: int) -> Choice:
         if by_the_paper:
             return Choice(paper_setting(wanted), 'The settings of the paper, because of method="paper".')
-        return choose(replace(problem, n_clusters=number), wanted, rng, n_jobs)
+        return choose(replace(problem, n_clusters=number), wanted, rng, n_jobs, quick=quick)
 
     if not isinstance(n_clusters, str):
         choice = chosen(int(n_clusters))
@@ -144,7 +147,12 @@ def paper_setting(wanted: Mapping[str, Any]) -> Setting:
 
 
 def choose(
-    problem: TuningProblem, wanted: Mapping[str, Any], rng: np.random.Generator, n_jobs: int | None = None
+    problem: TuningProblem,
+    wanted: Mapping[str, Any],
+    rng: np.random.Generator,
+    n_jobs: int | None = None,
+    *,
+    quick: bool = False,
 ) -> Choice:
     """The setting to fit with.
 
@@ -156,6 +164,8 @@ def choose(
     rng : Generator
     n_jobs : int, optional
         Candidates to try in parallel, as in joblib. The choice does not depend on it.
+    quick : bool
+        As in `select`.
     """
     default, reason = default_setting(wanted, problem.source, problem.n_clusters)
     n_columns = problem.source.n_scalable if problem.n_clusters > 1 else 0
@@ -175,6 +185,8 @@ def choose(
         return Choice(default, reason or "All settings were given.")
     if problem.constraints.is_empty:
         return Choice(default, _joined(reason, "No pairs were given: the rest are defaults."))
+    if quick:
+        return Choice(default, _joined(reason, "With effort=0 the pairs choose nothing: the rest are defaults."))
     small = problem.sample(rng, THRESHOLDS.points)
     if small.constraints.conflict_witness() is not None and problem.max_violations == 0:
         return Choice(default, _joined(reason, "The pairs contradict each other: the rest are defaults."))
@@ -183,7 +195,7 @@ def choose(
         return Choice(default, _joined(reason, _too_few(small, problem)))
     try:
         trials = Trials(small, held, int(rng.integers(2**31)), n_jobs)
-        tried = _compare(trials, default, scales, problem.n_clusters, learnable=learnable)
+        tried = compare_candidates(trials, default, scales, problem.n_clusters, learnable=learnable)
     except InconsistentConstraintsError:
         return Choice(default, _joined(reason, "The pairs contradict each other: the rest are defaults."))
     return _decide(tried, reason, held, fading=fading)
@@ -200,7 +212,7 @@ def _too_few(small: TuningProblem, whole: TuningProblem) -> str:
     )
 
 
-def _compare(
+def compare_candidates(
     trials: Trials, default: Setting, scales: list[Setting], n_clusters: int, *, learnable: bool
 ) -> list[CandidateScore]:
     """How well the default agrees with the held-out pairs, and then whatever may be clearly better."""
@@ -212,6 +224,8 @@ def _compare(
         for n_searches, n_folds in ROUNDS:
             own, *rows = trials.agreements([(one, n_clusters) for one in (default, *running)], n_searches, n_folds)
             share = held.share(n_folds)
+            if share == 0:  # nothing is asked in these folds
+                continue
             for one, row in zip(running, rows, strict=True):
                 gain, error = held.compare(row, own)
                 scores[one] = CandidateScore(one, held.score(row) / share, gain / share, error / share)

@@ -19,7 +19,7 @@ from tightcut.neighbors import (
     known_affinity,
 )
 from tightcut.neighbors.diffusion import extend_diffused
-from tightcut.neighbors.extend import extended_affinity
+from tightcut.neighbors.extend import extended_affinity, remoteness
 from tightcut.neighbors.points import GIVEN, Points, canonical, is_memory_mapped
 from tightcut.neighbors.threads import Progress
 from tightcut.problem import Constraints
@@ -113,6 +113,11 @@ class PointSource:
     def weights_to(self, built: BuiltGraph, X_new: Any) -> sp.csr_array:
         knn = replace(self.knn, n_neighbors=built.setting.n_neighbors)
         return cross_affinity(built.view.transform(self._read_new(X_new)), self._seen(built.view), knn)  # type: ignore[union-attr]
+
+    def remoteness(self, built: BuiltGraph, X_new: Any) -> np.ndarray:
+        """How far new points are from all others, in times of what is usual among their neighbours."""
+        knn = replace(self.knn, n_neighbors=built.setting.n_neighbors)
+        return remoteness(built.view.transform(self._read_new(X_new)), self._seen(built.view), knn)  # type: ignore[union-attr]
 
     def extended(self, built: BuiltGraph, X_new: Any, vertex_weights: Any) -> tuple[PointSource, BuiltGraph]:
         if is_memory_mapped(self.points):

@@ -119,6 +119,10 @@ class PredictorCache:
         self.kernel = Kernel(X) if X.size <= MANY_VALUES else None
         self._models: dict[bytes, list[Forest | Regression]] = {}
 
+    def compile(self) -> None:
+        """Compile what training and voting need, which on a new installation takes seconds."""
+        Forest(self.X, np.arange(2), np.arange(2), self.seed).predict(np.arange(2))
+
     def fit(self, points: np.ndarray, answered: np.ndarray) -> list[FittedPredictor]:
         """What is learned from the first answered points; nothing if there are too few of them."""
         n_train = training_size(len(points), GROWTH if len(self.X) <= MANY_ROWS else GROWTH_OF_MANY)

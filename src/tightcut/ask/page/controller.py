@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from tightcut.ask.base import QuestionSession
-from tightcut.ask.errors import LostJournalError, StaleQuestionError
+from tightcut.ask.errors import LostJournalError, StaleQuestionError, unwritten
 from tightcut.ask.page.items import Things
 from tightcut.ask.page.serializers import Serializer, as_csv, called, in_words, labels_table, pairs_table
-from tightcut.ask.records import Question
+from tightcut.ask.page.windows import Windows
+from tightcut.ask.records import Progress, Question
 from tightcut.drawing.layout import better_layout, first_layout
 
 Reply = dict[str, Any]
@@ -45,6 +46,8 @@ class Desk:
         How the page asks at first.
     records : bool
         Whether the things are records that are compared in pairs only, without a map.
+    who : str, optional
+        Who answers, unless the page says it.
     address : callable, optional
         From a row to the address of its picture.
     """
@@ -57,15 +60,17 @@ class Desk:
         journal: str | None = None,
         kind: str = "pick",
         records: bool = False,
+        who: str | None = None,
         address: Callable[[int], str] | None = None,
     ) -> None:
         self.things, self.title, self.journal, self.kind = things, title, journal, kind
-        self.records = records
+        self.records, self.who = records, who
         self.session: QuestionSession | None = None
         self.failure: str | None = None
         self._serializer = Serializer(things, address)
         self._lock = threading.RLock()
         self._asked: dict[tuple[int, str], Question] = {}
+        self._windows = Windows()
         self._version = 0  # of the session: how many events the journal had at last
         self._curve: list[tuple[float, ...]] = []  # answers; accuracy expected, lowest, highest
         self._rows = np.arange(0)
@@ -83,11 +88,12 @@ class Desk:
             self.session = session
 
     def start(self, prepare: Callable[[], QuestionSession], X: Any, *, affinity: str = "knn") -> threading.Thread:
-        """Make the session in a thread, then the better map; until then the page says that it is being prepared."""
+        """Make the session in a thread, then all that can wait; until then the page says that it is being prepared."""
 
         def work() -> None:
             try:
-                self.begin(prepare(), X, affinity=affinity)
+                session = prepare()
+                self.begin(session, X, affinity=affinity)
             except Exception as error:
                 known = isinstance(error, (ValueError, OSError))
                 log.log(
@@ -95,8 +101,10 @@ class Desk:
                 )
                 self.failure = str(error) or type(error).__name__
                 return
+            session.prepare()
             if affinity != "precomputed" and not self.records:
                 self.improve_map(X)
+            self.recall(session)
 
         thread = threading.Thread(target=work, name="tightcut-ask", daemon=True)
         thread.start()
@@ -107,6 +115,16 @@ class Desk:
         better = better_layout(X, self._rows)
         if better is not None:
             self._place(better)
+
+    def recall(self, session: QuestionSession) -> None:
+        """Take up the curve of a journal that is continued, from its lines."""
+        history = session.history()
+        while True:
+            with self._lock:  # between two steps a person may answer
+                step = next(history, None)
+                if step is None:
+                    return
+                self._curve = sorted([past for past in self._curve if past[0] != step[0]] + [_on_curve(*step)])
 
     def perform(self, action: str, values: Reply) -> Reply:
         """Carry out an action. Whatever cannot be done raises ValueError with the reason."""
@@ -122,12 +140,26 @@ class Desk:
         with nullcontext() if action == "look" else self._lock:
             return carry_out(self.session, values)
 
+    def respond(self, action: str, values: Reply) -> tuple[Reply, int]:
+        """The reply to an action, or the error that a page shows, and the status of HTTP that says which."""
+        try:
+            return self.perform(action, values), 200
+        except LostJournalError as error:
+            return {"error": error.problem, "lost": True}, 409
+        except (ValueError, RecursionError) as error:
+            return {"error": str(error)}, 422
+        except OSError as error:
+            log.exception("an answer could not be written")
+            return {"error": unwritten(error)}, 507
+
     def _hello(self) -> Reply:
         return {
             "title": self.title,
             "journal": self.journal,
             "kind": self.kind,
             "records": self.records,
+            "nouns": ("record", "records") if self.records and not self.things.noun else self.things.nouns,
+            "who": self.who,
             "n": len(self.things),
             "ready": self.session is not None,
             "failure": self.failure,
@@ -136,11 +168,13 @@ class Desk:
     # Actions by name: each takes the session and the values that the page sent.
 
     def do_question(self, session: QuestionSession, values: Reply) -> Reply:
-        question = session.question(_word(values.get("kind", self.kind)))
+        """The next question. Windows get different ones; with `keep` a window keeps its own while that is open."""
+        kind, window = _word(values.get("kind", self.kind)), str(values.get("window") or "")
+        question = self._windows.question(session, kind, window, keep=bool(values.get("keep")))
         reply: Reply = {"version": self._take_stock(session), "n_answers": session.n_answers_, "question": None}
         if question is not None:
             self._asked[question.number, question.kind] = question
-            reply["question"] = self._serializer.question(question)
+            reply["question"] = self._serializer.question(question) | {"evidence": session.evidence(question)}
         return reply
 
     def do_answer(self, session: QuestionSession, values: Reply) -> Reply:
@@ -152,7 +186,7 @@ class Desk:
                 "notice": "That question is no longer open; here is the next one.",
             }
         try:
-            session.answer(question, choice, seconds=_seconds(values.get("seconds")))
+            session.answer(question, choice, who=self._person(values), seconds=_seconds(values.get("seconds")))
         except StaleQuestionError:
             notice = "That question was answered already, perhaps in another window; here is the next."
             return {**self.do_question(session, values), "notice": notice}
@@ -163,11 +197,11 @@ class Desk:
         return {**self.do_question(session, values), "notice": f"Undone: {in_words(event)}."}
 
     def do_revise(self, session: QuestionSession, values: Reply) -> Reply:
-        session.revise(_whole(values, "number"), self._choice(session, values.get("choice")))
+        session.revise(_whole(values, "number"), self._choice(session, values.get("choice")), who=self._person(values))
         return self.do_question(session, values)
 
     def do_move(self, session: QuestionSession, values: Reply) -> Reply:
-        session.move(_whole(values, "row"), self._choice(session, values.get("choice")))
+        session.move(_whole(values, "row"), self._choice(session, values.get("choice")), who=self._person(values))
         reply = self.do_question(session, values)
         if not session.answers[-1].believed:
             reply["notice"] = "Your correction is kept, but other answers outweigh it, so nothing has moved yet."
@@ -182,7 +216,8 @@ class Desk:
             reply["notice"] = f"The two groups named {name!r} are one now. Undo makes them two again."
         return reply
 
-    def do_look(self, session: QuestionSession, values: Reply) -> Reply:  # noqa: ARG002
+    def do_look(self, session: QuestionSession, values: Reply) -> Reply:
+        self._windows.heard(str(values.get("window")))
         if self._lock.acquire(blocking=False):
             try:
                 self._version = session.refresh()
@@ -201,13 +236,11 @@ class Desk:
         return {**self.do_question(session, values), "journal": self.journal, "notice": notice}
 
     def do_view(self, session: QuestionSession, values: Reply) -> Reply:
-        version, progress = self._take_stock(session), session.progress()
-        estimates = progress.expected_accuracy, progress.low, progress.high
-        step: tuple[float, ...] = (session.n_answers_, *(round(share, 4) for share in estimates))
+        version, step = self._take_stock(session), _on_curve(session.n_answers_, session.progress())
         if step[0] > 0 and (not self._curve or self._curve[-1] != step):
             self._curve = [past for past in self._curve if past[0] < step[0]] + [step]
         reply = self._serializer.view(session, self._rows, all_answers=values.get("all_answers") is True)
-        reply |= {"version": version, "curve": self._curve, "layout": self._n_layouts}
+        reply |= {"version": version, "curve": self._curve, "layout": self._n_layouts, "left": session.n_left_}
         if values.get("layout") != self._n_layouts and self._positions is not None:
             reply["map"] = {"rows": self._rows.tolist(), "positions": self._positions.tolist()}
         return reply
@@ -249,6 +282,9 @@ class Desk:
         known = question is not None and (question.number, question.first, question.second) == (number, *seen)
         return question if known else None
 
+    def _person(self, values: Reply) -> str | None:
+        return _short(values.get("who")) or self.who
+
     def _choice(self, session: QuestionSession, choice: Any) -> int | str:
         """A choice as the session takes it: groups may be called by the label that the page shows."""
         if isinstance(choice, bool) or not isinstance(choice, (int, str)):
@@ -276,6 +312,10 @@ def _short(text: Any) -> Any:
     if isinstance(text, str) and len(text.strip()) > NAME_LENGTH:
         raise ValueError(f"A name may have {NAME_LENGTH} characters; this one has {len(text.strip())}.")
     return text.strip() if isinstance(text, str) else text
+
+
+def _on_curve(n_answers: int, progress: Progress) -> tuple[float, ...]:
+    return (n_answers, *(round(share, 4) for share in (progress.expected_accuracy, progress.low, progress.high)))
 
 
 def _seconds(value: Any) -> float | None:

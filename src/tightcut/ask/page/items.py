@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +13,9 @@ import numpy as np
 
 from tightcut.drawing.pictures import Pictures
 
+Pieces = list[tuple[str, bool]]
+
+MOST_COMPARED = 1_000  # characters of a text that is compared character by character
 TEXT_SHOWN = 20_000  # characters
 LARGEST_WRITTEN_OUT = 1e15  # numbers above it are shown as powers of ten
 
@@ -29,20 +33,24 @@ class Things:
     fields : mapping from str to sequence
         Columns of a table, shown as name and value.
     pictures : Pictures, optional
+    noun : str, optional
+        What a row is called: "flower", or "person/people" where the plural takes more than an s. By default a picture, a
+        text or a row, as it is shown.
 
     Examples
     --------
     >>> things = Things(["ann", "bob"], fields={"age": [31, 30], "town": ["Ulm", "Bonn"]})
     >>> things.describe(0)
     {'row': 0, 'name': 'ann', 'fields': [['age', '31'], ['town', 'Ulm']]}
-    >>> things.differing(0, 1)
-    [0, 1]
+    >>> things.differences(0, 1)[0]
+    ([('3', False), ('1', True)], [('3', False), ('0', True)])
     """
 
     names: Sequence[str]
     texts: Sequence[str] | None = None
     fields: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     pictures: Pictures | None = None
+    noun: str = ""
 
     @classmethod
     def numbered(cls, n: int) -> Things:
@@ -64,14 +72,37 @@ class Things:
             shown["image"] = address(row)
         return shown
 
-    def differing(self, first: int, second: int) -> list[int]:
-        """Positions of the fields that are shown differently for two rows."""
-        columns = enumerate(self.fields.values())
-        return [position for position, column in columns if as_shown(column[first]) != as_shown(column[second])]
+    @property
+    def nouns(self) -> tuple[str, str]:
+        """What one row is called, and several."""
+        shown_as = "picture" if self.pictures is not None else "text" if self.texts is not None else "row"
+        one, _, several = (self.noun or shown_as).partition("/")
+        return one, several or f"{one}s"
+
+    def differences(self, first: int, second: int) -> dict[int, tuple[Pieces, Pieces]]:
+        """Of the fields that are shown differently for two rows, by position, the pieces of both."""
+        shown = [(as_shown(column[first]), as_shown(column[second])) for column in self.fields.values()]
+        return {place: pieces(one, other) for place, (one, other) in enumerate(shown) if one != other}
 
     @cached_property
     def _only_numbered(self) -> bool:
         return all(str(name) == str(row) for row, name in enumerate(self.names))
+
+
+def pieces(one: str, other: str) -> tuple[Pieces, Pieces]:
+    """Two texts cut into pieces, each with whether the other text has something else in its place.
+
+    Examples
+    --------
+    >>> pieces("Anna", "Hanna")
+    ([('A', True), ('nna', False)], [('Ha', True), ('nna', False)])
+    """
+    if max(len(one), len(other)) > MOST_COMPARED:
+        return [(one, True)], [(other, True)]
+    cuts = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
+    first = [(one[start:end], kind != "equal") for kind, start, end, _, _ in cuts if start < end]
+    second = [(other[start:end], kind != "equal") for kind, _, _, start, end in cuts if start < end]
+    return first, second
 
 
 def as_shown(value: Any) -> str:

@@ -7,6 +7,7 @@
 
 const LOOK_EVERY = 2500; // milliseconds between looks whether another window has answered
 const LARGE_GROUPS = 4;
+const TOO_WIDE = 0.7; // an interval that says nothing
 const NARROW = 860, SLIM = 560; // pixels: one column, and a phone
 // Things in a gallery, pictures and texts; the server sends two pictures more, as those in question are hidden.
 const TYPICAL = 8, DOUBTFUL = 6, TYPICAL_TEXTS = 5, DOUBTFUL_TEXTS = 3;
@@ -34,7 +35,9 @@ function svg(tag, attributes, ...children) {
 }
 
 const button = (text, onclick, properties = {}) => h("button", { type: "button", text, onclick, ...properties });
-const percent = (share) => `${Math.round(100 * share)} %`;
+// "93": of 100, where only what is certain is all or none.
+const ofHundred = (share) => (share >= 0.995 && share < 1 ? "more than 99" : share < 0.005 && share > 0 ? "less than 1" : `${Math.round(100 * share)}`);
+const counted = (n, noun) => `${n.toLocaleString("en")} ${noun}`;
 const dark = () => matchMedia("(prefers-color-scheme: dark)").matches;
 
 // Hue, saturation and lightness of the first groups; further ones are spread by the golden angle.
@@ -49,6 +52,8 @@ function colour(group) {
   return `hsl(${hue} ${saturation}% ${lightness + (dark() ? 20 : 0)}%)`;
 }
 
+const swatch = (group) => svg("svg", { viewBox: "0 0 12 12", class: "swatch", "aria-hidden": "true" }, svg("circle", { cx: 6, cy: 6, r: 6, fill: colour(group) }));
+
 // Things
 
 // Where no browser can draw the file, words stand in its place.
@@ -57,25 +62,28 @@ function picture(thing, words = thing.name) {
   return h("img", { src: thing.image, alt: `Picture of ${thing.name}`, draggable: "false", onerror: instead });
 }
 
-const cell = (value, tag = "span") => h("td", {}, h(tag, value.trim() ? { text: value } : { class: "empty", text: "empty" }));
+// A cell; pieces are [text, whether the other record has something else there].
+function cell(value, pieces = [[value, false]]) {
+  if (!value.trim()) return h("td", {}, h(pieces[0]?.[1] === false ? "span" : "mark", { class: "empty", text: "empty" }));
+  return h("td", {}, ...pieces.map(([text, differs]) => h(differs ? "mark" : "span", { text })));
+}
 
 function fieldsOf(thing) {
   const rows = thing.fields.map(([name, value]) => h("tr", {}, h("th", { scope: "row", text: name }), cell(value)));
   return h("table", { class: "fields" }, h("tbody", {}, ...rows));
 }
 
-// Two records field by field, what differs marked: beside each other, whatever takes more than a line.
+// Two records field by field, what differs marked character by character: beside each other, whatever takes more than a line.
 function compared(first, second, differing) {
-  const marked = new Set(differing);
   const names = h("tr", { class: "names" }, h("td", {}), ...[first, second].map((thing) => h("th", { scope: "col", text: thing.name })));
   const rows = first.fields.map(([name, value], i) => {
-    const tag = marked.has(i) ? "mark" : "span";
-    return h("tr", { class: marked.has(i) ? "differs" : "" }, h("th", { scope: "row", text: name }), cell(value, tag), cell(second.fields[i][1], tag));
+    const [one, other] = differing[i] ?? [];
+    return h("tr", { class: one ? "differs" : "" }, h("th", { scope: "row", text: name }), cell(value, one), cell(second.fields[i][1], other));
   });
   return h("table", { class: "fields compared" }, h("tbody", {}, names, ...rows));
 }
 
-function two(first, second, differing = []) {
+function two(first, second, differing = {}) {
   if (!first.fields) return h("div", { class: "two" }, large(first), large(second));
   const [one, other] = [first, second].map((thing) => ({ ...thing, fields: undefined }));
   const seen = one.image || other.image || one.text || other.text;
@@ -111,6 +119,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     hello: null, kind: "pick", question: null, version: -1, shownAt: 0, busy: 0, turn: Promise.resolve(), pending: null, dead: false, lost: false,
     view: null, map: null, layout: -1, last: [], whole: new Set(), blind: true, viewing: false, viewAgain: false, stopped: false, allAnswers: false,
   };
+  const windowName = standalone ? remembered(sessionStorage, "tightcut-ask-window", randomName) : randomName();
   const ui = skeleton();
   root.classList.add("tightcut-ask", "waiting");
   root.replaceChildren(...ui.all);
@@ -120,7 +129,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
 
   async function request(action, values = {}) {
     let reply;
-    try { reply = await send(action, values); } catch (error) {
+    try { reply = await send(action, { window: windowName, who: ui.who.value.trim(), ...values }); } catch (error) {
       state.replaced = Boolean(error.replaced);
       if (error.lost) offerJournal(error.message);
       throw error;
@@ -219,7 +228,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
       const { action, values } = state.pending;
       state.pending = null;
       await act(action, values);
-    } else if (now.version !== state.version && !state.busy && !ui.dialog.open) await act("question");
+    } else if (now.version !== state.version && !state.busy && !ui.dialog.open) await act("question", { keep: true });
     else if (now.layout !== state.layout) refresh();
   }
 
@@ -308,6 +317,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     const blind = h("input", { type: "checkbox", onchange: (event) => { state.blind = !event.target.checked; drawMap(); } });
     const groups = h("div", { class: "groups" }), groupsTitle = h("h2", { text: "Groups" });
     const answers = h("ol", { class: "answers" });
+    const who = h("input", { type: "text", maxlength: "100", placeholder: "your name", autocomplete: "off", onchange: () => standalone && remember(localStorage, "tightcut-ask-who", who.value.trim()) });
     const dialog = h("dialog", {});
     const head = h("header", {},
       title,
@@ -322,13 +332,14 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     const lower = h("section", { class: "lower" },
       h("div", { class: "clusters" }, groupsTitle,
         h("p", { class: "quiet", text: "Is something in the wrong group? Click it to move it." }, h("span", { class: "naming", text: " Click the name of a group to change it; two groups with the same name become one." })), groups),
-      h("div", { class: "past" }, h("h2", { text: "Your answers" }), answers,
+      h("div", { class: "past" }, h("h2", { text: "Answers" }), answers,
+        h("label", { class: "who quiet" }, "Answering as ", who),
         h("div", { class: "downloads" },
           button("Labels (CSV)", () => download("labels", "labels.csv")), button("Pairs (CSV)", () => download("pairs", "pairs.csv")))));
     const all = [head, alert,
       h("main", {}, h("section", { class: "question", "aria-label": "Question" }, heading, live, question, notice, contradictions), aside),
       lower, dialog];
-    return { all, kinds, title, alert, notice, heading, live, question, contradictions, canvas, hint, curve, estimate, groups, groupsTitle, answers, dialog };
+    return { all, kinds, title, alert, notice, heading, live, question, contradictions, canvas, hint, curve, estimate, groups, groupsTitle, answers, who, dialog };
   }
 
   function banner(text, link = null) {
@@ -348,7 +359,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     if (!question) {
       ui.heading.textContent = "Nothing is left to ask";
       ui.live.textContent = "Nothing is left to ask.";
-      ui.question.replaceChildren(h("p", { text: "All points follow from your answers. Look through the groups below, and download the labels." }));
+      ui.question.replaceChildren(h("p", { text: `All ${many()} follow from your answers. Look through the groups below, and download the labels.` }));
       return;
     }
     const pair = question.kind === "pair";
@@ -372,32 +383,38 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
         keyed("y", "Same", () => answer("same"), { class: "main" }),
         keyed("n", "Different", () => answer("different"), { class: "main" }),
         keyed("space", "Unsure", () => answer("unsure"))),
+      ...(question.evidence.length ? [h("ul", { class: "evidence quiet" }, ...question.evidence.map((text) => h("li", { text })))] : []),
     ];
   }
 
   function pickBody(question) {
-    const card = (group, i) =>
-      h("button", { type: "button", class: i < LARGE_GROUPS ? "card" : "card little", onclick: () => answer(group.id) },
-        i < 9 ? h("kbd", { text: String(i + 1), "aria-hidden": "true" }) : null,
-        h("span", { class: "label", text: group.label, title: group.label }),
-        h("span", { class: "members" }, ...group.members.map(small)));
-    const cards = question.groups.map(card);
-    const field = h("input", { type: "text", "aria-label": "Name of the group it belongs to", placeholder: "or type a name", maxlength: "100", list: "tightcut-names", autocomplete: "off" });
-    const names = h("datalist", { id: "tightcut-names" }, ...question.groups.map((group) => h("option", { value: group.label })));
+    const { groups } = question;
+    const few = groups.length <= LARGE_GROUPS;
+    const cards = groups.map((group, i) =>
+      h("button", { type: "button", class: few ? "card" : "card little", onclick: () => answer(group.id) },
+        h("kbd", { text: String(i + 1), "aria-hidden": "true" }),
+        h("span", { class: "label", title: group.label }, swatch(group.id), group.label),
+        h("span", { class: "members" }, ...group.members.map(small))));
+    // What is typed is a name or, beyond the key 9, a number; only the cards that it may mean stay in sight.
+    const meant = (text) => groups.find((group) => group.label.toLowerCase() === text.toLowerCase()) ?? (/^\d+$/.test(text) ? groups[Number(text) - 1] : undefined);
+    const sift = () => {
+      const text = field.value.trim().toLowerCase();
+      cards.forEach((card, i) => { card.hidden = !(groups[i].label.toLowerCase().includes(text) || `${i + 1}`.startsWith(text)); });
+    };
+    const field = h("input", { type: "text", "aria-label": "Name or number of the group it belongs to", placeholder: "or type a name", maxlength: "100", autocomplete: "off", oninput: sift });
     const submit = (event) => {
       event.preventDefault();
-      if (field.value.trim()) answer(field.value.trim());
+      const text = field.value.trim();
+      if (text) answer(text === "0" ? "none" : meant(text)?.id ?? text);
     };
     return [
       h("div", { class: "pick" },
         large(question.first),
-        h("div", { class: "offers" },
-          h("div", { class: "cards" }, ...cards.slice(0, LARGE_GROUPS)),
-          cards.length > LARGE_GROUPS ? h("div", { class: "cards more" }, ...cards.slice(LARGE_GROUPS)) : null)),
+        h("div", { class: few ? "cards" : "cards more" }, ...cards)),
       h("div", { class: "choices" },
         keyed("0", "None of these", () => answer("none")),
         keyed("space", "Unsure", () => answer("unsure")),
-        h("form", { onsubmit: submit }, field, names, h("button", { type: "submit", text: "Enter" }))),
+        h("form", { onsubmit: submit }, field, h("button", { type: "submit", text: "Enter" }))),
     ];
   }
 
@@ -450,22 +467,36 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     return best;
   }
 
+  const many = (n = 2) => state.hello.nouns[n === 1 ? 0 : 1];
+
+  // How far it has come, in sentences.
+  function progressInWords() {
+    const { progress, left, n_answers: n, n_unknown: unknown } = state.view;
+    const answers = counted(n, n === 1 ? "answer" : "answers");
+    if (left !== null) return `${counted(left, left === 1 ? "decision" : "decisions")} left, after ${answers}.`;
+    const words = [], tooEarly = progress.high - progress.low > TOO_WIDE;
+    if (n > 0 && tooEarly) words.push(`After ${answers} it is too early to tell how many ${many()} are in the right group.`);
+    else if (n > 0) words.push(`After ${answers}, about ${ofHundred(progress.expected_accuracy)} of 100 ${many()} should be in the right group (between ${Math.round(100 * progress.low)} and ${Math.round(100 * progress.high)}).`);
+    if (n > 0 && !tooEarly && progress.next_50 >= 0.005) words.push(`50 more answers would put about ${ofHundred(progress.next_50)} more of 100 right.`);
+    if (unknown > 0) words.push(`${counted(unknown, many(unknown))} (grey on the map) ${unknown === 1 ? "is" : "are"} in no known group yet.`);
+    return words.join(" ");
+  }
+
   function drawProgress() {
-    const { progress, curve, n_answers: n, n_unknown: unknown } = state.view;
-    const words = [`${n} ${n === 1 ? "answer" : "answers"}`];
-    if (n > 0) words.push(`about ${percent(progress.expected_accuracy)} right (${Math.round(100 * progress.low)} to ${percent(progress.high)})`);
-    words.push(`${percent(progress.settled)} settled`);
-    if (n > 0 && progress.next_50 >= 0.005) words.push(`50 more answers would add about ${percent(progress.next_50)}`);
-    if (unknown > 0 && !state.hello.records) words.push(`${unknown.toLocaleString("en")} ${unknown === 1 ? "thing (grey on the map) is" : "things (grey on the map) are"} in no known group yet`);
-    ui.estimate.textContent = words.join(" · ") + ".";
+    const { progress, curve, left, n_answers: n } = state.view;
+    ui.estimate.textContent = progressInWords();
+    if (left !== null) return;
     const W = 300, H = 70, end = Math.max(10, n);
     const steps = curve.filter((step) => step[0] <= n);
     const line = (some, k) => some.map((step) => `${((step[0] / end) * W).toFixed(1)},${(H - step[k] * H).toFixed(1)}`).join(" ");
     const now = n > 0 ? [svg("path", { d: `M${(n / end) * W} ${H - progress.expected_accuracy * H}h0`, class: "now" })] : [];
-    ui.curve.replaceChildren(h("p", { class: "quiet", text: "Estimated share that is right, by number of answers" }), svg("svg", { viewBox: `-2 -4 ${W + 4} ${H + 8}`, preserveAspectRatio: "none", role: "img", "aria-label": n > 0 ? `Estimated share that is right after each answer, now ${percent(progress.expected_accuracy)}` : "Estimated share that is right: not known before the first answer" },
+    const label = (place, text) => h("span", { class: place, text, "aria-hidden": "true" });
+    const what = `${many()[0].toUpperCase()}${many().slice(1)} in the right group, of 100, by number of answers`;
+    const labels = [label("top", "100"), label("half", "50"), label("base", "0"), label("start", "0"), label("end", String(end))];
+    ui.curve.replaceChildren(h("p", { class: "quiet", text: what }), h("div", { class: "plot" }, ...labels, svg("svg", { viewBox: `-2 -4 ${W + 4} ${H + 8}`, preserveAspectRatio: "none", role: "img", "aria-label": n > 0 ? `Estimated share that is right after each answer, now ${ofHundred(progress.expected_accuracy)} of 100` : "Estimated share that is right: not known before the first answer" },
       svg("polygon", { points: `${line(steps, 2)} ${line([...steps].reverse(), 3)}`, class: "range" }),
-      svg("path", { d: `M0 0V${H}H${W}`, class: "axes" }), svg("path", { d: `M0 0H${W}`, class: "goal" }),
-      svg("polyline", { points: line(steps, 1), class: "expected" }), ...now));
+      svg("path", { d: `M0 0V${H}H${W}`, class: "axes" }), svg("path", { d: `M0 0H${W}M0 ${H / 2}H${W}`, class: "goal" }),
+      svg("polyline", { points: line(steps, 1), class: "expected" }), ...now)));
   }
 
   function drawGroups() {
@@ -496,9 +527,8 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
       if (!state.whole.delete(group.id)) state.whole.add(group.id);
       refresh();
     }, { class: "link", "aria-label": `${group.whole ? "Show less" : "Show more"} of ${group.label}`, "data-keep": `more-${group.id}` });
-    const swatch = svg("svg", { viewBox: "0 0 12 12", class: "swatch", "aria-hidden": "true" }, svg("circle", { cx: 6, cy: 6, r: 6, fill: colour(group.id) }));
     return h("section", { class: "gallery", "aria-label": group.label },
-      h("div", { class: "title" }, swatch, name, h("span", { class: "quiet", text: `${group.size.toLocaleString("en")} ${group.size === 1 ? "thing" : "things"}` })),
+      h("div", { class: "title" }, swatch(group.id), name, h("span", { class: "quiet", text: counted(group.size, many(group.size)) })),
       list,
       doubtful.length ? h("div", { class: "items doubtful" }, h("span", { class: "quiet", text: "least sure" }), ...doubtful) : null,
       group.size > typical.length || group.whole ? more : null);
@@ -520,6 +550,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     return [
       h("span", { class: "thumbs", "aria-hidden": "true" }, given.first.image ? picture(given.first) : null, given.second?.image ? picture(given.second) : null),
       h("span", { class: "words", text: given.first.image ? given.words : sentence(given), title: sentence(given) }),
+      given.who ? h("span", { class: "quiet", text: ` ${given.who} ` }) : null,
       given.believed ? null : h("span", { class: "flag", text: "not believed" }),
       button("Change", () => reviseDialog(given), { class: "link", "aria-label": `Change: ${sentence(given)}`, "data-keep": `change-${given.number}` }),
     ];
@@ -589,12 +620,12 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
 
   function help() {
     const records = state.hello?.records;
-    const picks = [["1 to 9", "that group"], ["0", "none of these"], ["t", "type the name of a group, old or new"]];
+    const picks = [["1 to 9", "that group"], ["0", "none of these"], ["t", "type the name of a group, old or new, or its number"]];
     const keys = [["y, n", "same, different (two things)"], ...(records ? [] : picks), ["space", "unsure: skip it"], ["Backspace", "undo the last action"], ["Esc", "leave a text field or close this"], ["?", "this help"]];
     open("How it works",
       h("p", { text: "Answer what you know, and skip what you do not. tightcut asks where an answer helps most and works out the rest. Its own guess is not shown before you have answered." }),
       h("dl", { class: "keys" }, ...keys.flatMap(([key, text]) => [h("dt", {}, h("kbd", { text: key })), h("dd", { text })])),
-      h("p", { text: "The curve is how many things are in the right group, as far as your answers tell; the band says how sure that is. A thing is settled when its group is known with a probability above 80 %; many are right before that." }),
+      ...(records ? [] : [h("p", { text: `The curve is how many of 100 ${many()} are in the right group, as far as your answers tell; the band says how sure that is.` })]),
       records
         ? h("p", { text: "Below are the clusters that your last answers concern. All clusters are written when tightcut ends: press Ctrl-C in its terminal." })
         : h("p", { text: "Wrong answers do little harm: an answer that others outweigh is left out, shown to you, and kept. The map shows all points (or an even sample), coloured by group; those you were asked about have a ring." }),
@@ -606,11 +637,12 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
   async function begin() {
     try {
       const hello = state.hello = await request("hello");
+      if (!ui.who.value) ui.who.value = hello.who ?? (standalone ? remembered(localStorage, "tightcut-ask-who", () => "") : "");
       if (hello.title) { ui.title.textContent = hello.title; if (standalone) document.title = `${hello.title} · tightcut ask`; }
       if (hello.failure) { ui.heading.textContent = "This cannot be asked about"; banner(hello.failure); return; }
       if (!hello.ready) {
         ui.heading.textContent = "Preparing ...";
-        ui.question.replaceChildren(h("p", { class: "quiet", text: `Looking for neighbours among ${hello.n.toLocaleString("en")} things. The first time ever takes up to a minute.` }));
+        ui.question.replaceChildren(h("p", { class: "quiet", text: `Looking for neighbours among ${counted(hello.n, many(hello.n))}. The first time ever takes up to a minute.` }));
         setTimeout(begin, 600);
         return;
       }
@@ -665,12 +697,21 @@ function refusal(message, lost = false) {
   return error;
 }
 
+const randomName = () => Math.random().toString(36).slice(2);
+
+function remember(store, key, value) {
+  try { store.setItem(key, value); } catch { /* not allowed by the browser's settings */ }
+  return value;
+}
+
+function remembered(store, key, otherwise) {
+  try { return store.getItem(key) ?? remember(store, key, otherwise()); } catch { return otherwise(); }
+}
+
 // The page that began last on this port: an older one finds it here. Its token is of no use once its run has ended.
 const NEWEST = "tightcut-ask";
 
-function rememberPage() {
-  try { localStorage.setItem(NEWEST, location.pathname); } catch { /* not allowed by the browser's settings */ }
-}
+const rememberPage = () => remember(localStorage, NEWEST, location.pathname);
 
 function newestPage() {
   try {

@@ -14,7 +14,7 @@ from tightcut.ask.page.items import Things
 from tightcut.ask.records import Answer, Question
 from tightcut.files.write import print_rows
 
-LARGE_GROUPS, MEMBERS = 4, 4  # groups of a pick shown by several members; members shown
+LARGE_GROUPS, MEMBERS = 4, 4  # groups, up to which a pick shows several members of each; members shown
 # Things of a group in its gallery: two more than the page shows, so that a gap where it hides those in question tells
 # nobody which group they are in.
 TYPICAL, DOUBTFUL = 10, 8
@@ -61,15 +61,20 @@ class Serializer:
             "second": None if question.second is None else self.thing(question.second),
         }
         if question.second is not None:
-            shown["differing"] = self.things.differing(question.first, question.second)
+            shown["differing"] = self.things.differences(question.first, question.second)
         if question.kind == "pick":
             shown["groups"] = [
                 {
                     "id": group.id,
                     "label": group_label(group.id, group.name),
-                    "members": [self.thing(row) for row in group.members[: MEMBERS if i < LARGE_GROUPS else 1]],
+                    "members": [
+                        self.thing(row)
+                        for row in group.members[: MEMBERS if len(question.groups) <= LARGE_GROUPS else 1]
+                    ],
                 }
-                for i, group in enumerate(question.groups)
+                # In the order in which the groups began, whatever is asked: a group stays where it was, and its place
+                # says nothing of what is believed.
+                for group in sorted(question.groups, key=lambda group: group.id)
             ]
         return shown
 
@@ -112,6 +117,7 @@ class Serializer:
             "second": None if answer.second is None else self.thing(answer.second),
             "choice": answer.choice,
             "words": _words(answer, names, labels),
+            "who": answer.who,
             "believed": answer.believed,
         }
 

@@ -1,20 +1,20 @@
-"""The page on this machine: starlette behind uvicorn, on the loopback address only.
+"""The page on this machine: starlette behind uvicorn, on the loopback address unless another one is asked for.
 
-Every address begins with a random token, so that other users and other pages cannot guess it. A request must name this
-server as its host (a foreign name that resolves to 127.0.0.1 is refused) and, where a browser says who asks, come from the
-page itself. The page may load nothing from elsewhere and runs no script but its own.
+Every address begins with a random token, so that other users and other pages cannot guess it. On the loopback address a
+request must name this machine as its host (a foreign name that resolves to 127.0.0.1 is refused), by any port, since SSH may
+forward one. Where a browser says who asks, a request must come from the page itself. The page may load nothing from
+elsewhere and runs no script but its own.
 """
 
 from __future__ import annotations
 
 import json
-import logging
 import secrets
 import socket
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from tightcut.ask.errors import LostJournalError, unwritten
 from tightcut.ask.page.controller import Desk
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost", "[::1]")
+ALL = "0.0.0.0"  # noqa: S104 (what a user asks for by name)
 LARGEST_BODY = 64 * 1024
 STATIC = {
     "": ("page.html", "text/html"),
@@ -47,25 +48,27 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 
-log = logging.getLogger(__name__)
-
 
 def new_token() -> str:
     return secrets.token_urlsafe(24)
 
 
-def bound_socket(port: int = 0) -> socket.socket:
-    """A listening socket on the loopback address; port 0 takes a free one."""
+def reachable_at(host: str) -> str:
+    """The name by which other machines find this one, where it answers at all of its addresses."""
+    return socket.gethostname() if host == ALL else host
+
+
+def bound_socket(port: int = 0, host: str = HOST) -> socket.socket:
+    """A listening socket; port 0 takes a free one."""
     sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.bind((HOST, port))
+        sock.bind((host, port))
         sock.listen(64)
     except OSError as error:
         sock.close()
-        raise ValueError(
-            f"Port {port} cannot be used ({error.strerror}); leave out --port to take a free one."
-        ) from None
+        remedy = "leave out --port to take a free one" if host == HOST else "check --host and --port"
+        raise ValueError(f"Port {port} of {host} cannot be used ({error.strerror}); {remedy}.") from None
     return sock
 
 
@@ -73,21 +76,30 @@ def serve(desk: Desk, sock: socket.socket, token: str) -> None:
     """Serve until Ctrl-C."""
     import uvicorn
 
-    app = make_app(desk, token, sock.getsockname()[1])
+    app = make_app(desk, token, sock.getsockname()[0])
     config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=2)
     uvicorn.Server(config).run(sockets=[sock])
 
 
-def make_app(desk: Desk, token: str, port: int) -> Starlette:
-    """The application: the page's files, pictures of rows, and one address for actions."""
+def make_app(desk: Desk, token: str, host: str = HOST) -> Starlette:
+    """The application: the page's files, pictures of rows, and one address for actions.
+
+    Parameters
+    ----------
+    desk : Desk
+    token : str
+        What every address begins with.
+    host : str
+        The address that is listened at.
+    """
     from starlette.applications import Starlette
     from starlette.responses import Response
     from starlette.routing import Route
 
-    hosts = {f"{name}:{port}" for name in NAMES}
+    names = NAMES if host == HOST else None
 
     async def answer(request: Request) -> Response:
-        problem = _problem(request, hosts)
+        problem = _problem(request, names)
         if problem is not None:
             response = Response(problem, 403, media_type="text/plain")
         elif not secrets.compare_digest(request.path_params["token"].encode(), token.encode()):
@@ -111,10 +123,10 @@ async def _plain(request: Request, error: Any) -> Response:  # noqa: ARG001
     return Response(error.detail, error.status_code, HEADERS, media_type="text/plain")
 
 
-def _problem(request: Request, hosts: set[str]) -> str | None:
-    """Why a request does not come from the page, or None."""
+def _problem(request: Request, names: Sequence[str] | None) -> str | None:
+    """Why a request does not come from the page, or None; `names` are those of this machine, where others are refused."""
     host, origin = request.headers.get("host", ""), request.headers.get("origin")
-    if host.lower() not in hosts:
+    if names is not None and host.lower().removesuffix(f":{host.rpartition(':')[2]}") not in names:
         return "This server answers to its own address only."
     if origin is not None and origin.lower() != f"http://{host.lower()}":
         return "This server answers its own page only."
@@ -158,11 +170,6 @@ async def _act(desk: Desk, request: Request, action: str) -> Response:
         values = json.loads(body or b"{}")
         if not isinstance(values, dict):
             raise ValueError("An action takes an object of values.")  # noqa: TRY004, TRY301
-        return JSONResponse(await run_in_threadpool(desk.perform, action, values))
-    except LostJournalError as error:
-        return JSONResponse({"error": error.problem, "lost": True}, 409)
     except (ValueError, RecursionError) as error:
         return JSONResponse({"error": str(error)}, 422)
-    except OSError as error:
-        log.exception("an answer could not be written")
-        return JSONResponse({"error": unwritten(error)}, 507)
+    return JSONResponse(*await run_in_threadpool(desk.respond, action, values))

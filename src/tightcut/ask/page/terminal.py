@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -15,6 +16,7 @@ from tightcut.ask.page.serializers import called, group_label, in_words
 from tightcut.ask.records import Question
 from tightcut.drawing.pictures import ArrayPictures
 from tightcut.files.cells import is_whole
+from tightcut.utils.display import counted
 
 SAVE_HELP = "Your answers so far are still here: save writes them to a new journal. Then repeat your answer."
 SHADES = " .:-=+*#%@"
@@ -32,11 +34,13 @@ def converse(
     read: Callable[[str], str],
     write: Callable[[str], None],
     kind: str = "pick",
+    who: str | None = None,
 ) -> None:
     """Ask until there is nothing left to ask, or the person leaves."""
     lost = False  # the journal
     while (question := session.question(kind)) is not None:
-        write(_in_text(question, things, session.n_answers_ + 1))
+        question = replace(question, groups=tuple(sorted(question.groups, key=lambda group: group.id)))
+        write(_in_text(question, things, session))
         while True:
             try:
                 text = read("> ").strip()
@@ -54,7 +58,7 @@ def converse(
                 elif "=" in text:
                     write(_renamed(session, question, *text.split("=", 1)))
                 else:
-                    session.answer(question, _choice(question, text))
+                    session.answer(question, _choice(question, text), who=who)
                 break
             except LostJournalError as error:
                 lost = True
@@ -102,11 +106,14 @@ def _renamed(session: QuestionSession, question: Question, group: str, name: str
     )
 
 
-def _in_text(question: Question, things: Things, number: int) -> str:
+def _in_text(question: Question, things: Things, session: QuestionSession) -> str:
+    number, left = session.n_answers_ + 1, session.n_left_
     first = thing_in_text(things, question.first)
     if question.second is not None:
         second = thing_in_text(things, question.second)
-        return f"\nQuestion {number}. Do these two belong together?\n\n{_beside(first, second)}\n\n{PAIR_HELP}"
+        parts = ["" if left is None else f"{counted(left, 'decision')} left.", _beside(first, second)]
+        shown = "\n\n".join(filter(None, [*parts, "\n".join(session.evidence(question)), PAIR_HELP]))
+        return f"\nQuestion {number}. Do these two belong together?\n\n{shown}"
     groups = [
         f"{i}  {group_label(group.id, group.name)}\n" + "\n".join(_brief(things, row) for row in group.members[:1])
         for i, group in enumerate(question.groups, 1)
