@@ -42,7 +42,7 @@ def test_a_model_goes_through_a_week(days, run, works):
     assert after["m24"] == after["m00"] != after["m54"]
     changes = list(csv.DictReader((days / "changes.csv").open()))
     assert {row["row"] for row in changes if row["change"] == "joined"} == after.keys() - before.keys()
-    assert "What the last update changed" in (days / "page.html").read_text()
+    assert "The changes of the last update" in (days / "page.html").read_text()
     model = COSC.load(days / "model.tcut")
     assert len(model.labels_) == 60
 
