@@ -63,9 +63,13 @@ def _steps_of_large_graphs(graph: Graph, constraints: Constraints) -> None:
     from tightcut import kernels
     from tightcut.search.boundaries import move_boundaries
     from tightcut.search.constrained_graph import ConstrainedGraph
+    from tightcut.search.k_way import ManyClusters
+    from tightcut.search.large import search_large
+    from tightcut.search.options import SearchOptions
     from tightcut.search.two_way import reduce_to_units
 
     partition = ConstrainedGraph.from_graph(graph, constraints)
+    search_large(ManyClusters.of(partition, 3), np.random.default_rng(0), SearchOptions(effort=0.1, n_jobs=1), [])
     move_boundaries(partition, np.arange(partition.n_vertices, dtype=np.int32) % 3, 3)
     units = reduce_to_units(graph, constraints).small
     couplings = units.couplings

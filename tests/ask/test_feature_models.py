@@ -5,7 +5,8 @@ import pytest
 from sklearn.datasets import load_digits, load_iris
 from sklearn.ensemble import ExtraTreesClassifier
 
-from tightcut.ask.beliefs.feature_models import Forest
+from tightcut.ask import Session
+from tightcut.ask.beliefs.feature_models import FEWEST_ANSWERED, Forest
 from tightcut.kernels.forest import average_votes, grow_trees
 
 
@@ -70,3 +71,14 @@ def test_as_good_as_scikit_learn(dtype):
     assert abs((forest.held_out.argmax(axis=1) == y[taught]).mean() - own) < 0.06
     np.testing.assert_array_equal(forest.predict(rest[:9]), forest.predictions[rest[:9]])
     np.testing.assert_array_equal(Forest(X, taught, y[taught] * 2, 0).predictions, forest.predictions)
+
+
+def test_nothing_is_compiled_while_a_person_answers(blobs, answer_truly):
+    """Preparation has compiled the kernels for the types with which answers use them."""
+    X, y = blobs
+    session = Session(X, random_state=0)
+    session.prepare()
+    before = [kernel.signatures for kernel in (grow_trees, average_votes)]
+    answer_truly(session, y, FEWEST_ANSWERED + 5, "pick")
+    assert session.labels_.shape == y.shape
+    assert [kernel.signatures for kernel in (grow_trees, average_votes)] == before

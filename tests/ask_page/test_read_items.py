@@ -301,6 +301,9 @@ def test_labels_are_written_at_every_stop(heaps, tmp_path, capsys):
         assert all(0 < float(row[3]) <= 1 for row in rows)
         written_first = written.read_text()
     assert {row[2] for row in rows} >= {"low", "high"}
+    assert heaps("2 = low", "0", "q", options="-o labels.csv --as Bea") == 0
+    assert '"who": "Bea"' in (tmp_path / "heaps.answers.jsonl").read_text()
+    written_first = written.read_text()
     written.write_text("mine")
     assert heaps("q") == 1
     assert "labels.csv already exists. Use --force to replace it" in capsys.readouterr().err
@@ -318,10 +321,13 @@ def test_labels_are_written_when_the_page_stops(heaps, tmp_path, monkeypatch):
         preparing = next(thread for thread in threading.enumerate() if thread.name == "tightcut-ask")
         preparing.join()
         assert desk.session is not None
+        assert (desk.who, desk.things.nouns) == ("Ann", ("person", "people"))
         raise KeyboardInterrupt
 
     monkeypatch.setattr("tightcut.ask.page.server.serve", stop)
-    assert main(["ask", "heaps.csv", "--no-browser", "-o", "labels.csv"]) == 0
+    assert (
+        main(["ask", "heaps.csv", "--no-browser", *["-o", "labels.csv", "--as", "Ann", "--noun", "person/people"]]) == 0
+    )
     assert len((tmp_path / "labels.csv").read_text().splitlines()) == 61
 
 

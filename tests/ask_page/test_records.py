@@ -105,3 +105,34 @@ def test_in_a_browser(kit, tmp_path):
 def test_what_records_do_not_have(desk, action, values):
     with pytest.raises(ValueError, match="pairs|no names"):
         desk.perform(action, values)
+
+
+def test_how_many_decisions_are_left_and_what_speaks_for_them(desk):
+    assert desk.perform("view", {})["left"] == 3
+    question = ask(desk)
+    # anna and anne; ann is like anna (0.9), and less like anne (0.45)
+    assert question["evidence"] == ["Their score is 0.6.", "Against it: like one, unlike the other, is ann."]
+    answer(desk, question, "unsure")
+    assert desk.perform("view", {})["left"] == 2
+    assert ask(desk)["evidence"] == ["Their score is 0.7."]
+
+
+def test_evidence_of_a_pair_that_was_not_compared():
+    from tightcut.ask import Question
+
+    session = resolve([("a", "b", 0.9), ("b", "c", 0.9), ("a", "d", 0.8), ("c", "d", 0.8), ("b", "d", 0.99)]).session()
+    a, c = (session.ids.tolist().index(name) for name in "ac")
+    assert session.evidence(Question(0, "pair", a, c, (), "")) == [
+        "Nothing has compared these two.",
+        "For it: like both are b, d.",
+    ]
+
+
+def test_decisions_left_in_the_terminal(desk):
+    from tightcut.ask.page.terminal import converse
+
+    written, waiting = [], iter(["y", "q"])
+    converse(desk.session, desk.things, lambda _: next(waiting), written.append, "pair")
+    assert "3 decisions left." in written[0]
+    assert "Their score is 0.6." in written[0]
+    assert "%" not in "".join(written)

@@ -457,10 +457,10 @@ def test_windows_get_different_questions(client):
 
 
 def test_a_window_that_is_closed_holds_no_question(client, monkeypatch):
-    from tightcut.ask.page import controller
+    from tightcut.ask.page import windows
 
     first = ask_in(client, "one")
-    monkeypatch.setattr(controller, "FORGOTTEN", 0.0)
+    monkeypatch.setattr(windows, "FORGOTTEN", 0.0)
     assert ask_in(client, "other")["number"] == first["number"]
 
 

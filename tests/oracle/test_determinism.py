@@ -1,10 +1,14 @@
 """The same seed gives the same labels, on every run and for every number of threads."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from strategies import random_constraints, random_graph
 
 from tightcut import cluster, tradeoff_path
+from tightcut.search import large as large_module
+from tightcut.search import large_problem, team
 from tightcut.search.k_way import ManyClusters
 from tightcut.search.two_way import TwoClusters
 
@@ -70,3 +74,35 @@ def test_input_is_left_alone():
     np.testing.assert_array_equal(graph.vertex_weights, before[1])
     np.testing.assert_array_equal(constraints.cannot_link, before[2])
     np.testing.assert_array_equal(start, np.arange(60) % 2)
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """Graphs of a few hundred vertices are large, and as many threads as there are take each step."""
+    monkeypatch.setattr(large_module, "LIMITS", replace(large_module.LIMITS, units=100))
+    monkeypatch.setattr(large_problem, "LEVEL_LIMIT", 50)
+    for kind in (TwoClusters, ManyClusters):
+        monkeypatch.setattr(kind, "middle", lambda self, *, large: 40)  # noqa: ARG005
+    monkeypatch.setattr(team, "ROWS_OF_A_THREAD", 10)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("large")
+@pytest.mark.parametrize(
+    "options", [{}, {"n_clusters": 2}, {"effort": 0}, {"influence": 1.0}, {"effort": 0, "max_violations": 5}]
+)
+def test_same_seed_same_labels_where_all_threads_take_each_step(options):
+    graph, constraints = problem(4, n=600, n_pairs=60, density=0.02)
+    stages = set()
+    options = {
+        "n_clusters": 4,
+        "random_state": 3,
+        "effort": 0.3,
+        "progress": lambda stage, *_: stages.add(stage),
+    } | options
+    runs = [cluster(graph, constraints, n_jobs=jobs, **options) for jobs in (1, 2, 3, 4, 16)]
+    for run in runs[1:]:
+        np.testing.assert_array_equal(run.labels, runs[0].labels)
+        assert run.cut == runs[0].cut
+    assert runs[0].violated_belief <= options.get("max_violations", 0)
+    assert ("cycle" in stages) == (options["effort"] > 0)

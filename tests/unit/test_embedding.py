@@ -138,6 +138,8 @@ def server(monkeypatch):
             elif content is None:
                 content = json.dumps({"error": {"message": "not now"}}).encode()
             self.send_response(status)
+            if status == 302:
+                self.send_header("Location", "/elsewhere")
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
@@ -187,6 +189,13 @@ class TestEndpoint:
     def test_a_missing_key_is_named(self, server):
         server.answers = [401]
         with pytest.raises(EmbeddingError, match="the environment variable TIGHTCUT_EMBED_KEY is not set"):
+            embedder("small", server.url)(["a"])
+        assert len(server.asked) == 1
+
+    def test_texts_and_key_go_to_no_other_address(self, server, monkeypatch):
+        monkeypatch.setenv("TIGHTCUT_EMBED_KEY", "secret")
+        server.answers = [302]
+        with pytest.raises(EmbeddingError, match="status 302 Found"):
             embedder("small", server.url)(["a"])
         assert len(server.asked) == 1
 

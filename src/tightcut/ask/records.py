@@ -56,6 +56,11 @@ class Question:
     groups: tuple[Group, ...]
     reason: str
 
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """The row that is asked about and, of a pair, the other one."""
+        return (self.first,) if self.second is None else (self.first, self.second)
+
 
 @dataclass(frozen=True)
 class Answer:

@@ -15,12 +15,17 @@ from tightcut.certificates.units import Problem
 from tightcut.certificates.z_form import ZForm
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
+from tightcut.utils.codes import renumber
 
 AIM = 0.1  # of the gap: where the relaxation is led to, so that repairs and rounding stay within the gap
 ENOUGH = 0.5  # of the gap: an estimate above it ends the rounds
 LOOKS = 4  # a look after every round at first, later after a fourth more rounds than there have been
 STALLED = 5  # looks without a rise after which the bound is given up
-RISE, SLOW_RISE = 1e-4, 0.03  # what counts as one: a share of the target, and of what is missing of it
+RISE = 1e-4  # what counts as one, as a share of the target
+SLOW_RISE, FEW_UNITS = (
+    0.03,
+    400,
+)  # the same of what is missing, where the P form of few units can be branched on instead
 HALF_STALLED = 2  # after which a better clustering is looked for
 
 
@@ -86,7 +91,9 @@ class Ascent:
         """Whether that is the end."""
         candidate = form.candidate(self.target)
         before = 0.0 if self.best is None else self.best.estimate
-        rises = candidate.estimate > before + max(RISE * self.target, SLOW_RISE * (self.target - before))
+        branches = not is_signed(self.problem) and self.problem.linked.n_units <= FEW_UNITS
+        least = max(RISE * self.target, SLOW_RISE * (self.target - before) if branches else 0.0)
+        rises = candidate.estimate > before + least
         if self.best is None or candidate.estimate > self.best.estimate:
             self.best = candidate
         self.report(self.problem.given_cut(self.best.estimate))
@@ -103,7 +110,8 @@ class Ascent:
         arguments = self.graph, self.constraints, self.problem.n_clusters, form.rounded(self.rng)
         found = improvement(*arguments, self.standing.cut, self.rng, self.n_jobs)
         if found is not None:
-            self.standing.labels, self.standing.cut = found.labels, found.cut
+            # A cluster unlike all those of the start has a number of its own.
+            self.standing.labels, self.standing.cut = renumber(found.labels), found.cut
             self._earlier, self.best = self.found, None
             self._without_rise, self._searched = 0, False
 

@@ -205,7 +205,9 @@ def _in_terminal(
     progress = session.progress()
     kept = leave(session, journal, console)
     known = f"{counted(session.n_answers_, 'answer')}, {counted(len(session.groups), 'group')}"
-    click.echo(f"{known}, {progress.settled:.0%} settled.")
+    right, low, high = (round(100 * share) for share in (progress.expected_accuracy, progress.low, progress.high))
+    rows = source.things.nouns[1]
+    click.echo(f"{known}; about {right} of 100 {rows} should be in the right group (between {low} and {high}).")
     return kept
 
 

@@ -121,6 +121,22 @@ class ConstraintPrice:
     cut_without: float
     method: str
 
+    def proven(self, bound: float) -> float:
+        """What this constraint costs at least, given a proven bound of the cuts of all clusterings with every constraint.
+
+        The clustering found without it may not be the best one, which makes the price an estimate. The smallest cut with
+        every constraint is at least the bound and the smallest one without is at most `cut_without`, so their difference
+        is at least that of these two.
+
+        Examples
+        --------
+        >>> from tightcut.clustering.result import ConstraintPrice
+        >>> price = ConstraintPrice("must", 0, 1, 1.0, 0.25, 0.5, "solved")
+        >>> price.proven(0.625), price.proven(0.375)
+        (0.125, 0.0)
+        """
+        return max(bound - self.cut_without, 0.0)
+
 
 @dataclass(frozen=True, repr=False)
 class Audit(RowSequence[ConstraintPrice]):

@@ -149,6 +149,13 @@ class SentenceModel:
         return self._loaded
 
 
+class _StayHere(urllib.request.HTTPRedirectHandler):
+    """Follows no redirection: texts and the key are for the address that was named."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
 class Endpoint:
     """An address that answers {"model": ..., "input": [texts]} as OpenAI's /v1/embeddings does."""
 
@@ -206,7 +213,7 @@ class Endpoint:
         if key:
             headers["Authorization"] = f"Bearer {key}"
         request = urllib.request.Request(self.url, content, headers)  # noqa: S310 (http or https, checked above)
-        with urllib.request.urlopen(request, timeout=120) as answer:  # noqa: S310
+        with urllib.request.build_opener(_StayHere).open(request, timeout=120) as answer:
             return answer.read()
 
     def _reason(self, error: urllib.error.HTTPError) -> str:

@@ -19,10 +19,10 @@ from tightcut.fitted.units import Units, loosened, make_units, place_new
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.search.constrained_graph import ConstrainedGraph
-from tightcut.search.evolve import search
 from tightcut.search.feasibility import complete, conflict_graph, find_clique, find_colouring, repair
 from tightcut.search.influence import neighbour_relations, with_influence
 from tightcut.search.k_way import ManyClusters
+from tightcut.search.large import search
 from tightcut.search.magnitudes import scaled_graph
 from tightcut.search.options import SearchOptions
 from tightcut.search.problem import improve

@@ -4,6 +4,7 @@ from importlib import import_module
 
 _NAMES = {
     "agglomeration": "agglomerate",
+    "arrays": "add_up_between",
     "blocks": "add_up_arcs best_moves best_neighbours confirmed_moves join_units leaving_shares make_moves measure_block "
     "spread_shares",
     "coarsening": "connected_regions contract contract_signed heavy_edge_matching members_of",

@@ -23,3 +23,11 @@ def tabulate(indptr, indices, values, labels, table):
     for v in range(len(labels)):
         for a in range(indptr[v], indptr[v + 1]):
             table[v, labels[indices[a]]] += values[a]
+
+
+@compiled
+def add_up_between(indptr, indices, values, labels, total):
+    """Add the values between each two clusters to a table. O(arcs)."""
+    for v in range(len(labels)):
+        for a in range(indptr[v], indptr[v + 1]):
+            total[labels[v], labels[indices[a]]] += values[a]

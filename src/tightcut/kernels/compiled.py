@@ -70,6 +70,9 @@ def _warn_once(reason):
 compiled_sum = partial(compiled, fastmath={"reassoc"})
 # Copied into every kernel that calls it: for what is called for single vertices with many arrays.
 compiled_inline = partial(compiled, forceinline=True)
+# For threads that work on the same arrays: these are not counted, each call by each thread, as Python's objects are, and no
+# array is made. Counting takes longer than a step on a vertex, and all threads would queue for the one counter.
+compiled_for_team = partial(compiled, _nrt=False)
 
 
 @contextmanager

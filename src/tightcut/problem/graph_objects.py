@@ -1,4 +1,4 @@
-"""Graphs of other libraries as matrices, and names of vertices. They are known by what they offer; none is imported."""
+"""Graphs of other libraries as matrices, and the names of their vertices. Attributes tell the kinds; nothing is imported."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-CONNECTIVITIES = "connectivities"  # where scanpy keeps the graph of the cells
+CONNECTIVITIES = "connectivities"  # the key of scanpy's graph of cells
 
 
 def is_graph_object(graph: Any) -> bool:
@@ -51,7 +51,7 @@ def graph_matrix(graph: Any) -> Any:
 
 
 def row_names(X: Any) -> list[Any] | None:
-    """The vertices of a graph object, the cells of AnnData, or the labels of a data frame; None where rows only count.
+    """The vertices of a graph object, the cells of AnnData, or the labels of a data frame; None for rows without names.
 
     Examples
     --------

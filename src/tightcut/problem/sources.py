@@ -113,13 +113,16 @@ def pairs_by_name(pairs: Any, names: Sequence[Any] | None, what: str) -> Any:
     """
     if names is None or pairs is None or sp.issparse(pairs):
         return pairs
+    texts = all(isinstance(name, str) for name in names)
+    if texts and isinstance(pairs, np.ndarray) and pairs.dtype.kind in "iuf":
+        return pairs
     pairs = as_list(pairs)
     listed = to_array(pairs).tolist() if hasattr(pairs, "to_numpy") else pairs
     try:
         ends = [end for pair in listed for end in pair]
     except TypeError:
         return pairs
-    by_number = all(isinstance(name, str) for name in names) and not any(isinstance(end, str) for end in ends)
+    by_number = texts and not any(isinstance(end, str) for end in ends)
     if by_number or len(ends) != 2 * len(listed):
         return pairs
     position = _positions(names)

@@ -1,4 +1,4 @@
-"""How good the cut is: a sentence, and how bound and cut came together."""
+"""The proof of a report: a sentence about the lower bound, and bound and cut over time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WIDTH, HEIGHT, MARGIN = 480, 120, 24
 
 
 def proof_section(certificate: Certificate | None) -> str:
-    """What is proven about smaller cuts; nothing without a certificate."""
+    """The lower bound on all cuts, and its proof; empty without a certificate."""
     if certificate is None:
         return ""
     count = len(certificate.proofs)
@@ -26,7 +26,7 @@ def proof_section(certificate: Certificate | None) -> str:
 
 
 def _picture(certificate: Certificate) -> str:
-    """Bound and cut over time, as an SVG; nothing for fewer than two looks."""
+    """Bound and cut over time, as an SVG; empty for fewer than two measurements."""
     history = certificate.history
     if len(history) < 2:
         return ""

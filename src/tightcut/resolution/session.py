@@ -22,6 +22,7 @@ from tightcut.resolution.result import Resolution, ScoredPairs
 from tightcut.resolution.tables import Columns
 
 RECENT = 6  # answers whose clusters are shown
+NAMED = 5  # records that speak for or against a pair
 SHOWN_MEMBERS = 8  # of each of these clusters
 NINE_OF_TEN = 1.645  # standard deviations on either side that contain 90 % of a normal distribution
 REASONS = {"must": "joined", "cannot": "cut"}
@@ -148,6 +149,31 @@ class ResolutionSession(QuestionSession):
         low, high = max(expected - spread, 0.0), min(expected + spread, 1.0)
         return Progress(1 - open_share, float(expected), float(low), float(high), float(wrong[:50].sum() / total))
 
+    @property
+    def n_left_(self) -> int:
+        """Doubtful decisions that nobody was asked about yet."""
+        asked = {_rows(answer) for answer in self._given}
+        return sum((first, second) not in asked for _, first, second in self._all_doubts())
+
+    def evidence(self, question: Question) -> list[str]:
+        """The score of the pair, and the records that speak for it (like both) and against it (like one, unlike the other)."""
+        first, second = question.rows
+        clusters = {int(self._labels[row]) for row in (first, second)}
+        records = np.unique(np.concatenate([self._members_of(cluster) for cluster in clusters]))
+        scores = self._parts.problem(records).evidence
+        known = {tuple(pair): place for place, pair in enumerate(records[scores.pairs].tolist())}
+        own = known.get((min(first, second), max(first, second)))
+        found = ["Nothing has compared these two." if own is None else f"Their score is {scores.probability[own]:.3g}."]
+        sides: dict[bool, list[str]] = {True: [], False: []}
+        for row in records.tolist():
+            places = [known.get((min(row, one), max(row, one))) for one in (first, second)]
+            if None not in places:
+                alike = [bool(scores.weight[place] > 0) for place in places]
+                if any(alike):
+                    sides[all(alike)].append(str(self.ids[row]))
+        words = {True: "For it: like both", False: "Against it: like one, unlike the other,"}
+        return found + [f"{words[side]} {_shortened(names)}." for side, names in sides.items() if names]
+
     def typical(self, group: int, n: int = 20) -> np.ndarray:
         return self._members_of(group)[:n]
 
@@ -222,6 +248,12 @@ class ResolutionSession(QuestionSession):
             for choice in ("same", "different")
         )
         return same, different
+
+
+def _shortened(names: list[str]) -> str:
+    verb = "is" if len(names) == 1 else "are"
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"{verb} {', '.join(names[:NAMED])}{more}"
 
 
 def _rows(answer: Answer) -> tuple[int, int]:

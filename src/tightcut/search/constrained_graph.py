@@ -12,9 +12,9 @@ from tightcut import kernels
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.search.signed_graph import PASSES, PATIENCE, pair_up
+from tightcut.utils.sparse import csr_of
 
 NO_LABELS = np.zeros(0, np.int32)
-VERTICES_AT_ONCE = 1 << 18  # whose arcs are processed together
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,15 +88,29 @@ class ConstrainedGraph:
         *weights, degrees = kernels.contract(w.indptr, w.indices, w.data, unit, *members)
         relations = kernels.contract_signed(r.indptr, r.indices, r.data, unit, np.ones(len(unit), np.int8), *members)
         merged = ConstrainedGraph(
-            sp.csr_array(tuple(weights[::-1]), shape=(m, m)),
+            csr_of(*weights),
             np.bincount(unit, self.vertex_weights, m),
-            sp.csr_array(relations[2::-1], shape=(m, m)),
+            csr_of(*relations[:3]),
         )
         vars(merged)["degrees"] = degrees  # of the cached property, which would pass over all arcs again
         return merged
 
+    def merged_relations(self, unit: np.ndarray, m: int) -> sp.csr_array:
+        """The relations between m units. O(relations), where `contract` passes over all vertices."""
+        r = self.relations
+        if r.nnz == 0:
+            return sp.csr_array((m, m))
+        sources = np.repeat(np.arange(self.n_vertices, dtype=np.int32), np.diff(r.indptr))
+        here, there = unit[sources], unit[r.indices]
+        between = here != there
+        return sp.csr_array((r.data[between], (here[between], there[between])), shape=(m, m))
+
     def consensus(self, population: list[np.ndarray]) -> np.ndarray:
         """The connected regions on which all the given labellings are constant."""
+        return kernels.connected_regions(self.weights.indptr, self.weights.indices, self.common_code(population))
+
+    def common_code(self, population: list[np.ndarray]) -> np.ndarray:
+        """A number per vertex, equal where all the given labellings are."""
         code, n_codes = np.zeros(self.n_vertices, np.int64), 1
         for labels in population:
             k = int(labels.max()) + 1
@@ -104,7 +118,7 @@ class ConstrainedGraph:
                 found, code = np.unique(code, return_inverse=True)
                 n_codes = len(found)
             code, n_codes = code * k + labels, n_codes * k
-        return kernels.connected_regions(self.weights.indptr, self.weights.indices, code)
+        return code
 
     def measure(self, labels: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """The edge weight that leaves each cluster, and its vertex weight."""
@@ -129,8 +143,24 @@ class ConstrainedGraph:
     def violated(self, labels: np.ndarray) -> float:
         """Violated belief: cannot-links inside clusters and must-links between them."""
         r = self.relations
-        promised = -0.5 * float(r.data[r.data < 0].sum())
-        return promised + kernels.relation_inside(r.indptr, r.indices, r.data, labels)
+        return self.promised + kernels.relation_inside(r.indptr, r.indices, r.data, labels)
+
+    @property
+    def promised(self) -> float:
+        """The belief of all must-links among the relations."""
+        return -0.5 * float(self.relations.data[self.relations.data < 0].sum())
+
+    @property
+    def forbidden(self) -> sp.csr_array | None:
+        """The relations of vertices that may not be merged, if there are any."""
+        r = self.relations
+        if r.nnz == 0:
+            return None
+        if r.data.min() > 0:
+            return r
+        sources = np.repeat(np.arange(self.n_vertices), np.diff(r.indptr))
+        apart = r.data > 0
+        return sp.csr_array((r.data[apart], (sources[apart], r.indices[apart])), shape=r.shape)
 
 
 def relations_between(constraints: Constraints) -> sp.csr_array:
@@ -142,11 +172,6 @@ def relations_between(constraints: Constraints) -> sp.csr_array:
 
 
 def _between(matrix: sp.csr_array, labels: np.ndarray, k: int) -> np.ndarray:
-    total = np.zeros(k * k)
-    # In parts: the labels at both ends of all arcs would take twice the memory of the weights.
-    for first in range(0, matrix.shape[0], VERTICES_AT_ONCE):
-        ends = matrix.indptr[first : first + VERTICES_AT_ONCE + 1]
-        arcs = slice(ends[0], ends[-1])
-        sources = np.repeat(labels[first : first + VERTICES_AT_ONCE], np.diff(ends))
-        total += np.bincount(sources.astype(np.int64) * k + labels[matrix.indices[arcs]], matrix.data[arcs], k * k)
-    return total.reshape(k, k)
+    total = np.zeros((k, k))
+    kernels.add_up_between(matrix.indptr, matrix.indices, matrix.data, labels.astype(np.int32, copy=False), total)
+    return total

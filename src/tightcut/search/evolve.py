@@ -57,12 +57,7 @@ STAGES = Stages()
 def search(
     problem: Problem, rng: np.random.Generator, options: SearchOptions, known: list[np.ndarray] | None = None
 ) -> list[Solution]:
-    """Good distinct solutions, best first. `known` states take part and are never lost.
-
-    A large problem is left to the back end of the options, if they have one.
-    """
-    if options.backend is not None and problem.size > options.backend.limit:
-        return options.backend.search(problem, rng, options, known or [])
+    """Good distinct solutions, best first. `known` states take part and are never lost."""
     given = [problem.judge(state) for state in known or []]
     if problem.size <= problem.direct_limit:
         population = given + options.map(_improved, [(problem, state) for _, state in given])

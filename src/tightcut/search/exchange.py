@@ -18,7 +18,7 @@ from tightcut.search.evolve import search
 from tightcut.search.options import QUICK, SearchOptions
 from tightcut.search.problem import Contraction
 from tightcut.search.signed_graph import SignedGraph
-from tightcut.search.two_way import TwoClusters
+from tightcut.search.two_clusters import TwoClusters
 
 FEW = 10  # vertices of two clusters up to which all splits of them are compared; a search takes ten times as long
 

@@ -132,10 +132,14 @@ class ManyClusters:
     def refine(self, labels: np.ndarray) -> None:
         self.graph.refine(labels, self.k, self.prices.low)
 
+    def enforce(self, labels: np.ndarray) -> None:
+        """Local search in place at the full price."""
+        self.graph.refine(labels, self.k, self.prices.full)
+
     def settle(self, labels: np.ndarray) -> Solution:
         """Refine once more at the full price if too much is violated."""
         if self._excess(labels) > 0:
-            self.graph.refine(labels, self.k, self.prices.full)
+            self.enforce(labels)
         return self.judge(labels)
 
     def compare(self, labels: np.ndarray) -> Solution:
@@ -148,10 +152,13 @@ class ManyClusters:
         if self.prices.shares:
             shares = max(violated - float(np.floor(violated + BELIEF_ROUNDING)), 0.0)
         excess = float(self.prices.excess(np.array(violated - shares)))
-        return self.graph.cut(labels, self.k) + self.prices.low * excess + self.prices.full * shares, labels
+        return self.cut(labels) + self.prices.low * excess + self.prices.full * shares, labels
+
+    def cut(self, labels: np.ndarray) -> float:
+        return self.graph.cut(labels, self.k)
 
     def judge(self, labels: np.ndarray) -> Solution:
-        return self.graph.cut(labels, self.k) + self.prices.full * self._excess(labels), labels
+        return self.cut(labels) + self.prices.full * self._excess(labels), labels
 
     def _excess(self, labels: np.ndarray) -> float:
         return float(self.prices.excess(np.array(self.graph.violated(labels))))

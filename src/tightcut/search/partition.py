@@ -7,14 +7,13 @@ import numpy as np
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.relaxation.recursion import separate_sets
-from tightcut.search.backend import Backend
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.contradiction import explain
-from tightcut.search.evolve import search
 from tightcut.search.feasibility import fill_empty, find_colouring, repair
 from tightcut.search.influence import neighbour_relations, with_influence
 from tightcut.search.k_way import ManyClusters
-from tightcut.search.options import SearchOptions
+from tightcut.search.large import LIMITS, contract_large, search
+from tightcut.search.options import QUICK, SearchOptions
 from tightcut.search.problem import Contraction, Solution, improve, select
 
 
@@ -29,7 +28,7 @@ def partition(
     influence: float = 0.0,
 ) -> np.ndarray:
     """Labels of k clusters that satisfy every constraint, or InconsistentConstraintsError."""
-    reduced = merge_must_links(graph, constraints, k, options.backend)
+    reduced = merge_must_links(graph, constraints, k, options)
     starts = [fill_empty(reduced.small, reduced.project(labels), k) for labels in known or []]
     if not any(reduced.small.violated(labels) == 0 for labels in starts):
         answer = find_colouring(reduced.small, k, rng, options.effort)
@@ -45,15 +44,16 @@ def partition(
 
 
 def merge_must_links(
-    graph: Graph, constraints: Constraints, k: int, backend: Backend | None = None
+    graph: Graph, constraints: Constraints, k: int, options: SearchOptions = QUICK
 ) -> Contraction[ConstrainedGraph]:
     """Contract the must-linked components; their cannot-links become relations of belief 1."""
-    component = separate_sets(constraints, k)
+    component, backend = separate_sets(constraints, k), options.backend
     if backend is not None and graph.n_vertices > backend.limit:
         merged = backend.contract(graph, component)
     else:
         component = graph.numbered_nearby(component)
-        merged = graph.contract(component)
+        large = graph.n_vertices > LIMITS.units
+        merged = contract_large(graph, component, options) if large else graph.contract(component)
     pairs = Constraints.from_pairs(merged.n_vertices, cannot_link=component[constraints.cannot_link])
     return Contraction(ConstrainedGraph.from_graph(merged, pairs), component)
 

@@ -9,6 +9,7 @@ smaller signed graph with the same cuts (the paper's merging lemma, with signs).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +18,7 @@ import scipy.sparse as sp
 from tightcut import kernels
 from tightcut.problem.graph import CACHED_LIMIT, Graph
 from tightcut.search.problem import Contraction
+from tightcut.utils.sparse import csr_of
 
 # Units are not matched along an edge that has less than this share of the weight of the strongest one: pixels on two sides of
 # an outline are such units, and without this the cut of the outline grows tenfold in a few levels.
@@ -24,6 +26,9 @@ WEAKEST = 0.1
 # Flips without a new best before a refinement pass ends, and passes per level.
 PATIENCE, PASSES = 50, 10
 BLOCK = 64  # consecutive vertices of a large graph, matched together
+
+# Couplings between m units, given those of their parts, the unit and the sign of each part, and m; and `offset`.
+ContractCouplings = Callable[[sp.csr_array, np.ndarray, np.ndarray, int], tuple[sp.csr_array, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,14 +135,16 @@ class SignedGraph:
         couplings = sp.csr_array((c.data * satisfied, c.indices, c.indptr), shape=c.shape)
         return replace(self, couplings=couplings)
 
-    def merge(self, unit: np.ndarray, sign: np.ndarray) -> Contraction[SignedGraph]:
+    def merge(
+        self, unit: np.ndarray, sign: np.ndarray, contract: ContractCouplings | None = None
+    ) -> Contraction[SignedGraph]:
         """Tie units together: old unit u becomes part of new unit `unit[u]` with relative orientation `sign[u]`."""
         m = int(unit.max()) + 1
         plus = np.bincount(unit, self.mixed | (sign > 0), m) > 0
         minus = np.bincount(unit, self.mixed | (sign < 0), m) > 0
         # A unit that is all on one side is oriented so that its spin names that side.
         sign = np.where((minus & ~plus)[unit], -sign, sign).astype(np.int8)
-        couplings, offset = contract_couplings(self.couplings, unit, sign, m)
+        couplings, offset = (contract or contract_couplings)(self.couplings, unit, sign, m)
         merged = SignedGraph(
             couplings=couplings,
             vertex_weights=np.bincount(unit, self.vertex_weights, m),
@@ -152,12 +159,9 @@ class SignedGraph:
 
     def consensus(self, population: list[np.ndarray]) -> Contraction[SignedGraph]:
         """Tie together connected units whose relative orientation is the same in all the given spins."""
-        first = population[0]
-        code = np.zeros(self.n_units, np.int64)
-        for other in population[1:]:
-            code = 2 * code + (other != first)
+        code = common_code(population)
         unit = kernels.connected_regions(self.couplings.indptr, self.couplings.indices, code)
-        return self.merge(unit, first)
+        return self.merge(unit, population[0])
 
 
 def random_order(n: int, rng: np.random.Generator) -> np.ndarray:
@@ -172,6 +176,14 @@ def random_order(n: int, rng: np.random.Generator) -> np.ndarray:
     blocks = np.arange(count * BLOCK, dtype=np.int32).reshape(count, BLOCK)
     order = rng.permuted(blocks, axis=1)[rng.permutation(count)].ravel()
     return order[order < n]
+
+
+def common_code(population: list[np.ndarray]) -> np.ndarray:
+    """A number per unit, equal where units have the same orientation, relative to the first spins, in all of them."""
+    code = np.zeros(len(population[0]), np.int64)
+    for other in population[1:]:
+        code = 2 * code + (other != population[0])
+    return code
 
 
 def pair_up(order: np.ndarray) -> np.ndarray:
@@ -190,4 +202,4 @@ def contract_couplings(
         *arcs, offset = kernels.contract_signed(*arcs, unit, sign, *members)
     else:
         *arcs, _ = kernels.contract(*arcs, unit, *members)
-    return sp.csr_array(tuple(arcs[::-1]), shape=(m, m)), offset
+    return csr_of(*arcs), offset

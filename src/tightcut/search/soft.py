@@ -24,9 +24,9 @@ from tightcut.problem.graph import Graph
 from tightcut.problem.objective import normalized_cut
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.cpsat import fewest_violations, solver_installed
-from tightcut.search.evolve import search
 from tightcut.search.feasibility import fill_empty, violate_least
 from tightcut.search.k_way import ManyClusters, Prices
+from tightcut.search.large import search
 from tightcut.search.options import QUICK, SearchOptions
 from tightcut.search.pareto import walked_front
 from tightcut.search.partition import partition

@@ -16,7 +16,7 @@ from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph, without_diagonal
 from tightcut.problem.objective import normalized_cut, penalty_bound
 from tightcut.search.constrained_graph import ConstrainedGraph, relations_between
-from tightcut.search.evolve import search
+from tightcut.search.large import search
 from tightcut.search.options import SearchOptions
 from tightcut.search.pareto import walked_front
 from tightcut.search.polish import polish

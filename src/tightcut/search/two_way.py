@@ -2,129 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass
-
 import numpy as np
 
-from tightcut import kernels
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.objective import normalized_cut
-from tightcut.search.evolve import search
-from tightcut.search.multilevel import SHRINKS, coarsen, coarsest, uncoarsen
+from tightcut.search.large import search
 from tightcut.search.options import SearchOptions
 from tightcut.search.polish import polish
-from tightcut.search.problem import Contraction, Partition, Problem, Solution, select
-from tightcut.search.signed_graph import SignedGraph, pair_up, random_order
-from tightcut.search.starts import restarts
-
-
-@dataclass(frozen=True)
-class TwoWayLimits:
-    """Sizes, in units, at which the search for two clusters changes, and how long its tabu searches take."""
-
-    direct: int = (
-        2_000  # up to which generations are searched in the graph itself; see benchmarks/results/multilevel.md
-    )
-    middle: int = 400  # at which starts are compared, before the best are carried back to a larger graph
-    handful: int = 20  # down to which each start is coarsened
-    tabu: int = 2_000  # up to which a scan of all units per flip pays
-    fewest_flips: int = 200  # without a new best that end a tabu search, and one more for each unit, ...
-    most_flips: int = 1_000  # ... up to this
-    polished: int = 3  # solutions that RatioDCA starts from; one in a large graph, where they are much alike
-
-
-LIMITS = TwoWayLimits()
-
-
-@dataclass(frozen=True, eq=False)
-class TwoClusters:
-    """The problem of the search for spins: every choice of them satisfies every constraint.
-
-    The constraints are built into the units. A state holds a spin, +1 or -1, per unit.
-    """
-
-    graph: SignedGraph
-
-    direct_limit = LIMITS.direct
-    fewest = 3
-
-    @property
-    def size(self) -> int:
-        return self.graph.n_units
-
-    def __sizeof__(self) -> int:
-        return self.graph.__sizeof__()
-
-    def middle(self, *, large: bool) -> int:  # noqa: ARG002
-        return LIMITS.middle
-
-    def total_weight(self) -> float:
-        return self.graph.volume
-
-    def at_full_price(self) -> TwoClusters:
-        return self  # spins violate nothing
-
-    def matched(self, heaviest: float, rng: np.random.Generator, state: np.ndarray) -> Contraction[Problem] | None:
-        order = random_order(self.size, rng)
-        unit, sign = self.graph.satisfied_by(state).matching(order, heaviest)
-        return _tied(self.graph.merge(unit, sign)) if unit.max() + 1 <= SHRINKS * self.size else None
-
-    def halve(self, heaviest: float, rng: np.random.Generator) -> Contraction[Problem]:
-        order = random_order(self.size, rng)
-        unit, sign = self.graph.matching(order, heaviest)
-        if unit.max() + 1 > SHRINKS * self.size:
-            unit, sign = pair_up(order), np.ones(self.size, np.int8)
-        return _tied(self.graph.merge(unit, sign))
-
-    def start(self, rng: np.random.Generator) -> Solution:
-        levels = coarsen(self, LIMITS.handful, rng)
-        small: TwoClusters = coarsest(self, levels)  # type: ignore[assignment]
-        spins = rng.choice(np.array([-1, 1], np.int8), small.size)
-        _, spins = small.tabu(_two_sided(small.graph, spins), 10 * LIMITS.handful, rng)
-        return self.judge(uncoarsen(self, levels, spins))
-
-    def refine(self, spins: np.ndarray) -> None:
-        self.graph.refine(spins)
-
-    def judge(self, spins: np.ndarray) -> Solution:
-        return self.graph.ratio(spins), spins
-
-    settle = judge
-
-    def agreement(self, states: list[np.ndarray]) -> Contraction[Problem]:
-        """Merge what agrees once every state is turned towards the first: spins and their mirror image are one solution."""
-        first = states[0]
-        return _tied(self.graph.consensus([spins if (spins == first).mean() >= 0.5 else -spins for spins in states]))
-
-    def explore(self, found: list[Solution], rng: np.random.Generator) -> list[Solution]:
-        more = restarts(self, rng) if self.size > LIMITS.handful else []
-        if self.size <= LIMITS.tabu:
-            patience = min(LIMITS.fewest_flips + self.size, LIMITS.most_flips)
-            more += [self.tabu(spins, patience, rng) for _, spins in select(self, found + more, 2)]
-        return more
-
-    def exchange(self, population: list[Solution], rng: np.random.Generator, options: SearchOptions) -> list[Solution]:  # noqa: ARG002
-        """Two clusters have no third to exchange with; RatioDCA ends their search."""
-        return population
-
-    finish = exchange
-
-    def identity(self, solution: Solution) -> Hashable:
-        spins = solution[1]
-        return (spins * spins[0]).tobytes()
-
-    def tabu(self, spins: np.ndarray, patience: int, rng: np.random.Generator) -> Solution:
-        """The best solution on a walk of best flips that does not return, until `patience` flips brought nothing."""
-        spins = spins.copy()
-        state = rng.integers(1, 2**63, 1, dtype=np.uint64)
-        return kernels.tabu_search(*self.graph.arrays, spins, patience, state), spins
-
-
-def _tied(merged: Contraction[SignedGraph]) -> Contraction[Problem]:
-    return Contraction(TwoClusters(merged.small), merged.unit, merged.sign)
+from tightcut.search.problem import Contraction, Partition, Solution
+from tightcut.search.signed_graph import SignedGraph
+from tightcut.search.two_clusters import LIMITS, TwoClusters, two_sided
 
 
 def bipartition(
@@ -182,11 +71,4 @@ def vote(units: Contraction[SignedGraph], side: np.ndarray) -> np.ndarray:
     """Spins closest to a partition: each unit turns the way that keeps most of its vertices where they are."""
     agreement = np.where(side, 1, -1) * units.sign
     spins = np.where(np.bincount(units.unit, agreement, units.small.n_units) >= 0, 1, -1).astype(np.int8)
-    return _two_sided(units.small, spins)
-
-
-def _two_sided(graph: SignedGraph, spins: np.ndarray) -> np.ndarray:
-    """The spins, the first of them turned if they would leave one side empty; in place."""
-    if not graph.mixed.any() and abs(int(spins.sum())) == len(spins):
-        spins[0] = -spins[0]
-    return spins
+    return two_sided(units.small, spins)

@@ -154,3 +154,11 @@ def _same_length(arrays: tuple[np.ndarray, ...], name: str) -> None:
     if len(set(map(len, arrays))) > 1:
         lengths = " and ".join(f"{len(array):,}" for array in arrays)
         raise ValueError(f"The indices and the values of {name} have {lengths} entries. {REMEDY}")
+
+
+def csr_of(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray) -> sp.csr_array:
+    """A square matrix of arrays that are known to fit: scipy looks at each of them, which takes longer than a small kernel."""
+    n = len(indptr) - 1
+    matrix = sp.csr_array((n, n))
+    matrix.indptr, matrix.indices, matrix.data = indptr, indices, data
+    return matrix

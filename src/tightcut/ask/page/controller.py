@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from typing import Any
@@ -17,15 +16,15 @@ from typing import Any
 import numpy as np
 
 from tightcut.ask.base import QuestionSession
-from tightcut.ask.errors import LostJournalError, StaleQuestionError
+from tightcut.ask.errors import LostJournalError, StaleQuestionError, unwritten
 from tightcut.ask.page.items import Things
 from tightcut.ask.page.serializers import Serializer, as_csv, called, in_words, labels_table, pairs_table
+from tightcut.ask.page.windows import Windows
 from tightcut.ask.records import Progress, Question
 from tightcut.drawing.layout import better_layout, first_layout
 
 Reply = dict[str, Any]
 NAME_LENGTH = 100
-FORGOTTEN = 10.0  # seconds without a sign of life, after which a window has no question any more; it looks every 2.5
 DRAWN = 2500  # points on the map: more are thinned out, evenly at random
 GALLERY = 120  # most things shown of a group
 
@@ -71,7 +70,7 @@ class Desk:
         self._serializer = Serializer(things, address)
         self._lock = threading.RLock()
         self._asked: dict[tuple[int, str], Question] = {}
-        self._windows: dict[str, tuple[float, Question | None]] = {}  # when each was heard of, and its question
+        self._windows = Windows()
         self._version = 0  # of the session: how many events the journal had at last
         self._curve: list[tuple[float, ...]] = []  # answers; accuracy expected, lowest, highest
         self._rows = np.arange(0)
@@ -141,6 +140,18 @@ class Desk:
         with nullcontext() if action == "look" else self._lock:
             return carry_out(self.session, values)
 
+    def respond(self, action: str, values: Reply) -> tuple[Reply, int]:
+        """The reply to an action, or the error that a page shows, and the status of HTTP that says which."""
+        try:
+            return self.perform(action, values), 200
+        except LostJournalError as error:
+            return {"error": error.problem, "lost": True}, 409
+        except (ValueError, RecursionError) as error:
+            return {"error": str(error)}, 422
+        except OSError as error:
+            log.exception("an answer could not be written")
+            return {"error": unwritten(error)}, 507
+
     def _hello(self) -> Reply:
         return {
             "title": self.title,
@@ -159,27 +170,12 @@ class Desk:
     def do_question(self, session: QuestionSession, values: Reply) -> Reply:
         """The next question. Windows get different ones; with `keep` a window keeps its own while that is open."""
         kind, window = _word(values.get("kind", self.kind)), str(values.get("window") or "")
-        own = self._windows.get(window, (0.0, None))[1]
-        question = session.renewed(own) if own is not None and own.kind == kind and values.get("keep") else None
-        if question is None:
-            others = self._taken_by_others(window)
-            found = session.questions(len(others) + 1, kind=kind)
-            free = [one for one in found if (one.first, one.second) not in others]
-            question = next(iter([*free, *found]), None)
-        if window:
-            self._windows[window] = (time.monotonic(), question)
+        question = self._windows.question(session, kind, window, keep=bool(values.get("keep")))
         reply: Reply = {"version": self._take_stock(session), "n_answers": session.n_answers_, "question": None}
         if question is not None:
             self._asked[question.number, question.kind] = question
             reply["question"] = self._serializer.question(question) | {"evidence": session.evidence(question)}
         return reply
-
-    def _taken_by_others(self, window: str) -> list[tuple[int, int | None]]:
-        """What the other windows that are open ask about."""
-        since = time.monotonic() - FORGOTTEN
-        self._windows = {name: seen for name, seen in self._windows.items() if seen[0] > since or name == window}
-        held = [question for name, (_, question) in self._windows.items() if name != window]
-        return [(question.first, question.second) for question in held if question is not None]
 
     def do_answer(self, session: QuestionSession, values: Reply) -> Reply:
         choice = self._choice(session, values.get("choice"))
@@ -221,9 +217,7 @@ class Desk:
         return reply
 
     def do_look(self, session: QuestionSession, values: Reply) -> Reply:
-        window = self._windows.get(str(values.get("window")))
-        if window is not None:
-            self._windows[str(values["window"])] = (time.monotonic(), window[1])
+        self._windows.heard(str(values.get("window")))
         if self._lock.acquire(blocking=False):
             try:
                 self._version = session.refresh()

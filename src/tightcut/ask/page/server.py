@@ -9,14 +9,12 @@ elsewhere and runs no script but its own.
 from __future__ import annotations
 
 import json
-import logging
 import secrets
 import socket
 from collections.abc import Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from tightcut.ask.errors import LostJournalError, unwritten
 from tightcut.ask.page.controller import Desk
 
 if TYPE_CHECKING:
@@ -49,8 +47,6 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
-
-log = logging.getLogger(__name__)
 
 
 def new_token() -> str:
@@ -174,11 +170,6 @@ async def _act(desk: Desk, request: Request, action: str) -> Response:
         values = json.loads(body or b"{}")
         if not isinstance(values, dict):
             raise ValueError("An action takes an object of values.")  # noqa: TRY004, TRY301
-        return JSONResponse(await run_in_threadpool(desk.perform, action, values))
-    except LostJournalError as error:
-        return JSONResponse({"error": error.problem, "lost": True}, 409)
     except (ValueError, RecursionError) as error:
         return JSONResponse({"error": str(error)}, 422)
-    except OSError as error:
-        log.exception("an answer could not be written")
-        return JSONResponse({"error": unwritten(error)}, 507)
+    return JSONResponse(*await run_in_threadpool(desk.respond, action, values))

@@ -16,6 +16,7 @@ from tightcut.ask.page.serializers import called, group_label, in_words
 from tightcut.ask.records import Question
 from tightcut.drawing.pictures import ArrayPictures
 from tightcut.files.cells import is_whole
+from tightcut.utils.display import counted
 
 SAVE_HELP = "Your answers so far are still here: save writes them to a new journal. Then repeat your answer."
 SHADES = " .:-=+*#%@"
@@ -39,7 +40,7 @@ def converse(
     lost = False  # the journal
     while (question := session.question(kind)) is not None:
         question = replace(question, groups=tuple(sorted(question.groups, key=lambda group: group.id)))
-        write(_in_text(question, things, session.n_answers_ + 1))
+        write(_in_text(question, things, session))
         while True:
             try:
                 text = read("> ").strip()
@@ -105,11 +106,14 @@ def _renamed(session: QuestionSession, question: Question, group: str, name: str
     )
 
 
-def _in_text(question: Question, things: Things, number: int) -> str:
+def _in_text(question: Question, things: Things, session: QuestionSession) -> str:
+    number, left = session.n_answers_ + 1, session.n_left_
     first = thing_in_text(things, question.first)
     if question.second is not None:
         second = thing_in_text(things, question.second)
-        return f"\nQuestion {number}. Do these two belong together?\n\n{_beside(first, second)}\n\n{PAIR_HELP}"
+        parts = ["" if left is None else f"{counted(left, 'decision')} left.", _beside(first, second)]
+        shown = "\n\n".join(filter(None, [*parts, "\n".join(session.evidence(question)), PAIR_HELP]))
+        return f"\nQuestion {number}. Do these two belong together?\n\n{shown}"
     groups = [
         f"{i}  {group_label(group.id, group.name)}\n" + "\n".join(_brief(things, row) for row in group.members[:1])
         for i, group in enumerate(question.groups, 1)

@@ -7,7 +7,6 @@ from importlib.resources import files
 from typing import Any
 
 from tightcut.ask.base import QuestionSession
-from tightcut.ask.errors import LostJournalError, unwritten
 from tightcut.ask.page.controller import Desk
 from tightcut.ask.page.items import Things
 from tightcut.utils.extras import required
@@ -59,15 +58,8 @@ def reply_to(desk: Desk, message: Any) -> dict[str, Any]:
     if not isinstance(message, dict):
         return {"id": None, "error": "A message is an object with an id, an action and values."}
     number, values = message.get("id"), message.get("values")
-    try:
-        reply = desk.perform(str(message.get("action")), values if isinstance(values, dict) else {})
-    except LostJournalError as error:
-        return {"id": number, "error": error.problem, "lost": True}
-    except ValueError as error:
-        return {"id": number, "error": str(error)}
-    except OSError as error:
-        return {"id": number, "error": unwritten(error)}
-    return {"id": number, "reply": reply}
+    reply, status = desk.respond(str(message.get("action")), values if isinstance(values, dict) else {})
+    return {"id": number, "reply": reply} if status == 200 else {"id": number, **reply}
 
 
 def _data_address(things: Things, row: int) -> str:
