@@ -85,6 +85,17 @@ def test_points_that_a_sweep_over_penalties_misses(seed):
     assert same(smallest_cut_within(graph, constraints, 2, 2), cut[violated <= 2 + 1e-9].min())
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_the_front_is_never_above_what_a_limit_finds(seed):
+    graph = nearest_neighbour_graph(30, seed=seed)
+    constraints = Constraints.from_pairs(30, *random_pairs(np.random.default_rng(seed), 30, 12))
+    front = tradeoff_path(graph, constraints, random_state=0)
+    for limit in range(front[0].n_violations, 8):
+        found = cluster(graph, constraints, max_violations=limit, random_state=0)
+        assert min(own.cut for own in front if own.n_violations <= limit) <= found.cut * (1 + 1e-9)
+
+
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("limit", [0.5, 1, "fewest"])
 def test_an_initial_clustering_of_one_cluster(k, limit):

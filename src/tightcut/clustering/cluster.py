@@ -22,8 +22,7 @@ from tightcut.search.magnitudes import Scaled
 from tightcut.search.options import Progress, SearchOptions
 from tightcut.search.partition import partition
 from tightcut.search.problem import Partition
-from tightcut.search.soft import soft_partition
-from tightcut.search.tradeoff import tradeoff
+from tightcut.search.soft import soft_front, soft_partition
 from tightcut.search.two_way import admits_two_clusters, bipartition
 from tightcut.utils.codes import renumber
 from tightcut.utils.compiling import compiling_reported
@@ -131,7 +130,7 @@ def tradeoff_path(
     rng = as_generator(random_state)
 
     def solve(graph: Graph, constraints: Constraints, _: list[np.ndarray]) -> list[Partition]:
-        return [Partition(side.astype(np.int64)) for side in tradeoff(graph, constraints, rng, options)]
+        return [Partition(side.astype(np.int64)) for side in soft_front(graph, constraints, rng, options)]
 
     with compiling_reported(progress):
         found = in_canonical_order(problem.graph, problem.constraints, [], solve)

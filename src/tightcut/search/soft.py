@@ -31,7 +31,7 @@ from tightcut.search.options import QUICK, SearchOptions
 from tightcut.search.pareto import walked_front
 from tightcut.search.partition import partition
 from tightcut.search.problem import Partition
-from tightcut.search.tradeoff import tradeoff
+from tightcut.search.tradeoff import tradeoff, undominated
 from tightcut.search.two_way import TwoClusters, bipartition, reduce_to_units, vote
 from tightcut.utils.rounding import BELIEF_ROUNDING
 
@@ -75,6 +75,25 @@ def soft_partition(
     if limit is None:
         return _fewest(constraints, k, options, search_within, known)
     return _allowed(constraints, k, limit, options, search_within, known)
+
+
+def soft_front(
+    graph: Graph, constraints: Constraints, rng: np.random.Generator, options: SearchOptions
+) -> list[np.ndarray]:
+    """The trade-off of two clusters, and around each amount of violated belief on it what a limit of that much finds.
+
+    The latter takes longer the more amounts there are, and is left out of graphs in which no pair would be released.
+    """
+    front = tradeoff(graph, constraints, rng, options)
+    if graph.n_vertices > ALLOWANCE.work:
+        return front
+    whole = ConstrainedGraph.from_graph(graph, constraints)
+    for limit in [constraints.violations(side).belief for side in front]:
+        walked = walked_front(whole, 2, [side.astype(np.int32) for side in front], limit, rng, options.effort)
+        candidates = [side.astype(np.int64) for side in front] + [labels.astype(np.int64) for labels in walked]
+        spent = spend(graph, constraints, candidates, limit, 2, partial(_solve_two, graph, rng))
+        front = undominated(graph, constraints, [labels > 0 for labels in (*candidates, spent)])
+    return front
 
 
 def _fewest(

@@ -81,18 +81,18 @@ def tradeoff(
     # Beliefs below the rounding error of a sum need no larger penalty.
     top = min(penalty_bound(graph, constraints, cut), graph.volume * cut / BELIEF_ROUNDING)
     penalties = top * 2.0 ** np.arange(-HALVINGS, 1)
-    sides = _undominated(graph, constraints, [free, strict, *known])
+    sides = undominated(graph, constraints, [free, strict, *known])
     modest = replace(options, effort=options.effort / 3, progress=None)
     for step, penalty in enumerate(penalties):
         options.report("tradeoff", step, len(penalties), cut)
         problem = TwoClusters(penalized_graph(graph, constraints, penalty))
         found = search(problem, rng, modest, [np.where(side, 1, -1).astype(np.int8) for side in sides])
-        sides = _undominated(graph, constraints, sides + [spins > 0 for _, spins in found[:KEPT]])
+        sides = undominated(graph, constraints, sides + [spins > 0 for _, spins in found[:KEPT]])
     options.report("tradeoff", len(penalties), len(penalties), cut)
     whole = ConstrainedGraph.from_graph(graph, constraints)
     walked = walked_front(whole, 2, [side.astype(np.int32) for side in sides], limit, rng, options.effort)
-    sides = _undominated(graph, constraints, sides + [labels > 0 for labels in walked])
-    return _undominated(graph, constraints, sides + [tighten(graph, constraints, side) for side in sides])
+    sides = undominated(graph, constraints, sides + [labels > 0 for labels in walked])
+    return undominated(graph, constraints, sides + [tighten(graph, constraints, side) for side in sides])
 
 
 def two_sided(side: np.ndarray) -> np.ndarray:
@@ -136,7 +136,7 @@ def _side_of(found: Partition) -> np.ndarray:
     return found.labels > 0
 
 
-def _undominated(graph: Graph, constraints: Constraints, sides: list[np.ndarray]) -> list[np.ndarray]:
+def undominated(graph: Graph, constraints: Constraints, sides: list[np.ndarray]) -> list[np.ndarray]:
     """The partitions not beaten in both cut and violated belief, least violated first."""
     judged = [(constraints.violations(side).belief, normalized_cut(graph, side.astype(np.int64))) for side in sides]
     front: list[np.ndarray] = []
