@@ -5,8 +5,10 @@ cut, measured with the numbers given; no warning.
 """
 
 import math
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from dataclasses import replace
 from functools import wraps
+from unittest.mock import patch
 
 import numpy as np
 from fuzz.draw import HIGHEST, LOWEST, assert_labels, clusters, positive, size, symmetric
@@ -15,7 +17,10 @@ from tightcut import Constraints, Graph, cluster, tradeoff_path
 from tightcut.audit import audit
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem.objective import normalized_cut
+from tightcut.search import large, large_problem, team
+from tightcut.search.k_way import ManyClusters
 from tightcut.search.spectral_k import choose_n_clusters
+from tightcut.search.two_clusters import TwoClusters
 
 CHECKS = {}
 MOST_POINTS = 14
@@ -78,6 +83,26 @@ def clustering(rng, graph, known):
         assert found.n_violations == 0, found.violations
     elif limit != "fewest":
         assert found.violations.belief <= limit + 1e-9, found.violations
+
+
+@check
+def clustering_by_teams(rng, graph, known):
+    """The search of large graphs, on graphs that it takes for large."""
+    with ExitStack() as patches:
+        for place, name, value in (
+            (large, "LIMITS", replace(large.LIMITS, units=3)),
+            (large_problem, "LEVEL_LIMIT", int(rng.integers(1, 9))),
+            (ManyClusters, "middle", lambda self, *, large: 3 * self.k),  # noqa: ARG005
+            (TwoClusters, "middle", lambda self, *, large: 4),  # noqa: ARG005
+            (team, "ROWS_OF_A_THREAD", 2),
+        ):
+            patches.enter_context(patch.object(place, name, value))
+        k = clusters(rng, graph.n_vertices)
+        limit = [0, 0, 1, "fewest"][rng.integers(4)]
+        settings = {"max_violations": limit, "influence": float(rng.choice([0, 1])), "n_jobs": int(rng.integers(1, 4))}
+        found = cluster(graph, known, k, effort=float(rng.choice([0, 0.3])), random_state=0, **settings)
+    _assert_result(found, graph, known, k)
+    assert limit != 0 or found.n_violations == 0, found.violations
 
 
 @check
