@@ -1,8 +1,11 @@
 """A small session with known truth, and a real server for it in this process."""
 
+import os
+import shutil
 import threading
 import time
 from dataclasses import dataclass
+from importlib.util import find_spec
 from types import SimpleNamespace
 
 import numpy as np
@@ -100,3 +103,43 @@ def running(desk):
     served = serve_in_thread(desk)
     yield served
     served.stop()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    missing = [name for name in ("playwright", "uvicorn", "starlette") if find_spec(name) is None]
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if missing or chromium is None:
+        required = os.environ.get("TIGHTCUT_REQUIRE_BROWSER") == "1"
+        reason = f"needs {', '.join([*missing, *([] if chromium else ['chromium (apt-get install chromium)'])])}"
+        (pytest.fail if required else pytest.skip)(reason)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def window(browser):
+    """Opens windows, and checks at the end that none of them ran foreign code or failed."""
+    contexts, errors = [], []
+
+    def open_window(address, *, width=1200, height=900, **settings):
+        context = browser.new_context(viewport={"width": width, "height": height}, **settings)
+        context.set_default_timeout(60_000)  # milliseconds: machines may be busy
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(address)
+        page.wait_for_selector(".choices")
+        return page
+
+    yield open_window
+    for context in contexts:
+        assert not any(
+            page.evaluate("window.hacked") for page in context.pages if not page.url.startswith("chrome-error")
+        )
+        context.close()
+    assert errors == []

@@ -1,55 +1,11 @@
 """The page in a real browser. Without one these tests are skipped; TIGHTCUT_REQUIRE_BROWSER=1 makes that a failure."""
 
 import json
-import os
 import re
-import shutil
-from importlib.util import find_spec
 
 import pytest
 
-REQUIRED = os.environ.get("TIGHTCUT_REQUIRE_BROWSER") == "1"
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-MISSING = [name for name in ("playwright", "uvicorn", "starlette") if find_spec(name) is None]
-REASON = "needs " + ", ".join([*MISSING, *([] if BROWSER else ["chromium (apt-get install chromium)"])])
 WAIT = 60_000  # milliseconds: machines may be busy
-
-pytestmark = pytest.mark.skipif((BROWSER is None or bool(MISSING)) and not REQUIRED, reason=REASON)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    assert BROWSER is not None, REASON
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
-@pytest.fixture
-def window(browser):
-    """Opens windows, and checks at the end that none of them ran foreign code or failed."""
-    contexts, errors = [], []
-
-    def open_window(address, *, width=1200, height=900, **settings):
-        context = browser.new_context(viewport={"width": width, "height": height}, **settings)
-        context.set_default_timeout(WAIT)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(address)
-        page.wait_for_selector(".choices")
-        return page
-
-    yield open_window
-    for context in contexts:
-        assert not any(
-            page.evaluate("window.hacked") for page in context.pages if not page.url.startswith("chrome-error")
-        )
-        context.close()
-    assert errors == []
 
 
 def spoken(page):
@@ -465,6 +421,31 @@ def test_what_is_in_sight_of_many_groups(window, running):
     field.press("Enter")
     wait_for_another_question(page, spoken_before)
     assert running.desk.session.answers[-1].choice == twelfth
+
+
+def test_groups_unfold(window, running):
+    """Of many groups one example each is in sight, and all when asked to; of few groups several at once."""
+    for row in range(24):
+        running.desk.session.move(row, f"class {row % 6}")
+    page = window(running.address + "#pick")
+    visible = page.locator(".question .card .members > :visible")
+    n_groups = page.locator(".question .card").count()
+    assert visible.count() == n_groups
+    page.keyboard.press("e")
+    assert visible.count() > n_groups
+    press(page, "1")  # and stays so from question to question
+    assert visible.count() > n_groups
+    page.get_by_role("button", name="One example of each group").click()
+    assert visible.count() == n_groups
+
+
+def test_several_people(window, running):
+    running.desk.session.move(0, 0, who="Ann")
+    page = window(running.address + "#pair")
+    assert not page.locator(".people li").count()
+    running.desk.session.move(1, 0, who="Bea")
+    press(page, "y")
+    page.get_by_text("Bea: 1 answer, all in agreement with the rest").wait_for()
 
 
 def test_the_estimate_is_a_sentence(window, running, kit):

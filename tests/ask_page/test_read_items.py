@@ -84,6 +84,18 @@ def test_numbers_are_shown_with_the_digits_that_matter(folder):
     assert things.describe(1)["fields"] == [["x", "1.5"], ["code", "12345678901234"]]
 
 
+def test_edges_between_named_vertices(tmp_path):
+    (tmp_path / "friends.csv").write_text("source,target,weight\nann,bob,1\nbob,cy,2\n")
+    source = read_items(str(tmp_path / "friends.csv"))
+    assert (source.affinity, list(source.things.names)) == ("precomputed", ["ann", "bob", "cy"])
+
+
+def test_columns_that_are_clustered_by_their_words_are_shown_as_texts(tmp_path):
+    (tmp_path / "titles.csv").write_text("id,title\n1,red apples\n2,ripe apples\n3,late trains\n4,late buses\n")
+    source = read_items(str(tmp_path / "titles.csv"), DataOptions(text=("title",)))
+    assert list(source.things.texts) == ["red apples", "ripe apples", "late trains", "late buses"]
+
+
 def test_rows_without_identifiers(tmp_path):
     """A person sees that it is a row; tables to download have the numbers that other commands take."""
     np.save(tmp_path / "rows.npy", np.zeros((4, 48)))

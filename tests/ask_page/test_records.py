@@ -1,7 +1,5 @@
 """The page for records: pairs only, without a map; the answers are rules of the resolution."""
 
-import shutil
-
 import pytest
 
 from tightcut import resolve
@@ -63,42 +61,27 @@ def test_what_contradicts_is_refused_with_a_reason(desk):
     assert desk.session.n_answers_ == 2
 
 
-@pytest.mark.slow
-def test_in_a_browser(kit, tmp_path):
-    """The whole way in a real page; skipped where there is no browser."""
-    playwright = pytest.importorskip("playwright.sync_api")
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("needs chromium (apt-get install chromium)")
-    session = resolve(PAIRS).session(tmp_path / "answers.jsonl")
-    things = Things(session.ids.tolist(), fields={"town": ["Ulm"] * len(session.ids)})
-    desk = Desk(things, title="people", kind="pair", records=True)
-    desk.begin(session, None)
+def test_in_a_browser(window, kit, desk):
     served = kit.serve(desk)
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = browser.new_page()
-        page.set_default_timeout(60_000)
-        page.goto(served.address)
-        page.wait_for_selector(".choices")
-        assert page.locator("h2").first.inner_text() == "Are these two the same?"
-        for selector in (".kinds", ".map", ".blind", ".naming"):
-            assert not page.locator(selector).is_visible()
-        assert page.locator(".compared tr").all_inner_texts()[1].split() == ["town", "Ulm", "Ulm"]
-        page.keyboard.press("?")
-        assert "Ctrl-C" in page.locator("dialog").inner_text()
-        assert "map" not in page.locator("dialog").inner_text()
-        page.keyboard.press("Escape")
-        for number, key in enumerate("nyy", 1):
-            page.keyboard.press(key)
-            page.wait_for_function("n => document.querySelectorAll('.answers li:not(.none)').length === n", arg=number)
-        assert page.locator("h2").first.inner_text() == "Nothing is left to ask"
-        page.wait_for_selector(".gallery input")
-        assert all(page.locator(".gallery input").evaluate_all("fields => fields.map(one => one.readOnly)"))
-        browser.close()
+    page = window(served.address)
+    assert page.locator("h2").first.inner_text() == "Are these two the same?"
+    for selector in (".kinds", ".map", ".blind", ".naming"):
+        assert not page.locator(selector).is_visible()
+    assert page.locator(".compared tr").all_inner_texts()[1].split() == ["town", "Ulm", "Ulm"]
+    assert page.locator(".evidence").inner_text().startswith("Their score is 0.6.")
+    page.get_by_text("3 decisions left").wait_for()
+    page.keyboard.press("?")
+    assert "Ctrl-C" in page.locator("dialog").inner_text()
+    assert "map" not in page.locator("dialog").inner_text()
+    page.keyboard.press("Escape")
+    for number, key in enumerate("nyy", 1):
+        page.keyboard.press(key)
+        page.wait_for_function("n => document.querySelectorAll('.answers li:not(.none)').length === n", arg=number)
+    assert page.locator("h2").first.inner_text() == "Nothing is left to ask"
+    page.wait_for_selector(".gallery input")
+    assert all(page.locator(".gallery input").evaluate_all("fields => fields.map(one => one.readOnly)"))
     served.stop()
-    session.close()
-    assert session.n_answers_ == 3
+    assert desk.session.n_answers_ == 3
 
 
 @pytest.mark.parametrize(("action", "values"), [("question", {"kind": "pick"}), ("name", {"group": 0, "name": "Ann"})])

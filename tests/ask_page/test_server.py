@@ -477,6 +477,33 @@ def test_who_answered_is_in_the_journal(desk, client, answers):
     assert send(client, "move", row=1, choice="none", who=["x"]).status_code == 422
 
 
+def test_who_agrees_with_the_others(desk, client):
+    for row, who in (0, "Ann"), (1, "Ann"), (2, "Bea"), (3, ""):
+        send(client, "move", row=row, choice=0, who=who)
+    people = send(client, "view").json()["people"]
+    assert people == [{"who": "Ann", "given": 2, "believed": 2}, {"who": "Bea", "given": 1, "believed": 1}]
+    send(client, "move", row=0, choice="none", who="Ann")  # and what she said of it before is outweighed
+    believed = [answer.believed for answer in desk.session.answers if answer.who == "Ann"]
+    assert send(client, "view").json()["people"][0] == {"who": "Ann", "given": 3, "believed": sum(believed)}
+    assert not all(believed)
+
+
+def test_groups_of_texts_have_words(kit):
+    from tightcut.ask.page.items import Things
+
+    fruit, trains = ("red apples", "ripe apples"), ("a late train", "the train was late")
+    things = Things(
+        kit.names(), texts=[(fruit if group == 0 else trains)[row % 2] for row, group in enumerate(kit.truth)]
+    )
+    desk = kit.make_desk(things=things)
+    for row in (0, 1, 40, 41):
+        desk.session.move(row, "fruit" if kit.truth[row] == 0 else "trains")
+    words = {group["name"]: group["words"] for group in desk.perform("view", {})["groups"]}
+    assert words["fruit"].startswith("apples")
+    assert words["trains"].startswith("train") or words["trains"].startswith("late")
+    assert kit.make_desk().perform("view", {})["groups"][0]["words"] == ""  # pictures
+
+
 def test_groups_keep_their_places(desk, client):
     for row in (0, 30, 60):
         desk.session.move(row, "none")

@@ -18,6 +18,7 @@ from tightcut.files.arrays import read_npy, read_npz, read_sparse
 from tightcut.files.cells import as_number, is_missing, is_nearly_a_number, is_number
 from tightcut.files.errors import listed
 from tightcut.files.formats import READERS
+from tightcut.files.graphs import names_edges
 from tightcut.files.sources import DataFile, check_readable
 
 if TYPE_CHECKING:
@@ -119,8 +120,8 @@ def _from_table(path: DataFile, options: DataOptions, show: list[str], images: S
     image_column = next((name for name in images if name in table.names), None)
     for name in show:
         table.find(name, "--show")
-    words = []
-    if not (options.columns or options.text):
+    words, is_graph = [], options.graph or (options.graph is None and names_edges(table))
+    if not (options.columns or options.text or is_graph):
         words = [name for name in table.names if _holds_words(table.texts(name), options.decimal)]
     words = [name for name in words if name not in {options.id, options.labels, image_column}]
     if words and set(table.names) <= {*words, options.id, options.labels, image_column}:
@@ -134,7 +135,7 @@ def _from_table(path: DataFile, options: DataOptions, show: list[str], images: S
         return QuestionData(path.stem, content.affinity, Things(content.ids), "precomputed", content.notes)
     chosen = show or [name for name in table.names if name not in {content.id_name, image_column}][:FIELDS_SHOWN]
     columns = {name: table.texts(name) for name in chosen if show or not images}
-    long = [name for name, cells in columns.items() if _is_long(cells)]
+    long = [name for name, cells in columns.items() if name in options.text or _is_long(cells)]
     for name in set(columns) & set(content.columns):
         columns[name] = [_short_number(cell, options.decimal) for cell in columns[name]]
     things = Things(content.ids, _together({name: columns.pop(name) for name in long}), columns)

@@ -34,6 +34,10 @@ class Windows:
         if window in self._asked:
             self._asked[window] = time.monotonic(), self._asked[window][1]
 
+    def rows(self) -> list[int]:
+        """The rows that are asked about in any window."""
+        return [row for _, question in self._asked.values() if question is not None for row in question.rows]
+
     def _taken(self, window: str) -> list[tuple[int, int | None]]:
         """What the other windows ask."""
         since = time.monotonic() - FORGOTTEN

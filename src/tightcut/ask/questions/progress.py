@@ -20,6 +20,8 @@ PURE, PARTS = 3.0, 4.0  # prior that a part of a plain cut is one group: 3 in 4
 HITS, CASES = 1.5, 2.0  # prior that a forecast from columns is right: 1.5 in 2
 # Chosen on sentences from documentation, eleven synthetic sets and samples of MNIST, covertype and the tables of UCI.
 DEFERENCE = 10.0  # answered points from which beliefs count more than forecasts did
+# Chosen on one draw of twelve other sets, where 1 would have held in 98 of 110 states.
+WIDENING = 1.1  # of the interval
 
 
 def measure(beliefs: Beliefs, confidence: np.ndarray) -> Progress:
@@ -38,7 +40,7 @@ def measure(beliefs: Beliefs, confidence: np.ndarray) -> Progress:
     deviation = 1.64 * float(np.sqrt(expected * (1 - expected) / (1 + n_typical / 2)))
     # How far what is believed and how often forecasts were right are apart: where they disagree, neither is certain.
     gap = (expected - forecasts_right(beliefs)) / (1 - deference(n_points))
-    spread = float(np.hypot(deviation, gap))
+    spread = WIDENING * float(np.hypot(deviation, gap))
     low, high = max(0.0, expected - spread), min(1.0, expected + spread)
     return Progress(settled, expected, low, high, _gain(expected, n_points, len(beliefs.evidence.answers)))
 
