@@ -27,7 +27,7 @@ pytest.importorskip("click")
 httpx = pytest.importorskip("httpx")
 
 ENOUGH = int(os.environ.get("TIGHTCUT_ANSWERS", "40"))
-ROWS = max(150, ENOUGH // 2)
+ROWS = max(150, ENOUGH // 4)
 MOVED = 60  # rows that are moved by hand, again and again: what follows from few rows is computed quickly
 LONGEST_LIFE = 4  # from the first question to the kill, over the time that the process took to begin
 ONE_THREAD = {
@@ -48,7 +48,7 @@ NOTEBOOK = textwrap.dedent("""
         time.sleep(0.1)  # the others are slower
         who, question = f"{life}-{step}", session.question("pick")
         try:
-            if question is None or step % 4:
+            if question is None or step % 10:
                 session.move(step * 7 % 60, "none" if step % 99 == 0 else "unsure", who=who)
             else:
                 session.answer(question, "unsure", who=who)
@@ -150,7 +150,7 @@ class Browser:
                     record.add("move", values["who"])
 
     def act(self, question, rng):
-        if question is None or rng.random() < 0.75:
+        if question is None or rng.random() < 0.9:
             values = {"row": rng.randrange(MOVED), "choice": rng.choice([0, *19 * ["unsure"]]), "kind": "pair"}
             return "move", {**values, "who": f"page {next(self.stamps)}"}
         first, second = question["first"]["row"], question["second"]["row"]

@@ -11,15 +11,14 @@ TEXTS = ["the red apples", "the ripe red apples", "the late train", "the late tr
 def by_hand(texts, labels, n):
     """Class-based tf-idf, word by word."""
     groups = sorted(set(labels) - {-1})
-    words = {
-        group: [w for t, g in zip(texts, labels, strict=True) if g == group for w in t.split()] for group in groups
-    }
+    said = [[word for word in text.split() if word != "the"] for text in texts]
+    words = {group: [w for s, g in zip(said, labels, strict=True) if g == group for w in s] for group in groups}
     spoken = [word for group in groups for word in words[group]]
     mean = len(spoken) / len(groups)
     found = {}
     for group in groups:
-        own = [set(t.split()) for t, g in zip(texts, labels, strict=True) if g == group]
-        others = [set(t.split()) for t, g in zip(texts, labels, strict=True) if g not in (group, -1)]
+        own = [set(s) for s, g in zip(said, labels, strict=True) if g == group]
+        others = [set(s) for s, g in zip(said, labels, strict=True) if g not in (group, -1)]
         weight = {}
         for word in sorted(set(words[group])):
             here, there = sum(word in text for text in own), sum(word in text for text in others)

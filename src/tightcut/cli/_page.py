@@ -18,7 +18,7 @@ from tightcut.utils.extras import missing_package
 
 if TYPE_CHECKING:
     from tightcut.ask.base import QuestionSession
-    from tightcut.ask.page.controller import Desk
+    from tightcut.ask.page.controller import Controller
 
 page_options = opt.together(
     opt.option("--console", "in_terminal", is_flag=True, help="Ask in the terminal."),
@@ -79,7 +79,7 @@ def leave(session: QuestionSession, journal: str | None, console: Console) -> st
 
 
 def serve_page(
-    desk: Desk,
+    controller: Controller,
     begin: Callable[[], QuestionSession],
     X: Any,
     affinity: str,
@@ -96,7 +96,7 @@ def serve_page(
     host = options["host"]
     sock, token = bound_socket(options["port"], host), new_token()
     address = f"http://{reachable_at(host)}:{sock.getsockname()[1]}/{token}/"
-    desk.start(begin, X, affinity=affinity)
+    controller.start(begin, X, affinity=affinity)
     click.echo(address, err=to_stderr)
     where = (
         "on this machine" if host in NAMES else "on a machine that reaches this one; nothing is encrypted on the way"
@@ -105,16 +105,19 @@ def serve_page(
     if not options["no_browser"]:
         webbrowser.open(address)
     try:
-        serve(desk, sock, token)
+        serve(controller, sock, token)
     except KeyboardInterrupt:
         pass  # the way to end it
     finally:
         sock.close()
     count = 0
-    if desk.session is not None:
-        count, desk.journal = desk.session.n_answers_, leave(desk.session, desk.journal, console)
-    if desk.journal:
+    if controller.session is not None:
+        count, controller.journal = (
+            controller.session.n_answers_,
+            leave(controller.session, controller.journal, console),
+        )
+    if controller.journal:
         given = counted(count, "answer is", "answers are")
-        console.note(f"{given} in {desk.journal}; the same command continues.")
+        console.note(f"{given} in {controller.journal}; the same command continues.")
     else:
         console.note(f"{counted(count, 'answer')}, not kept.")

@@ -66,11 +66,11 @@ def ask_about(
         converse(session, things, _read, lambda text: click.echo(printable(text), err=True), "pair", options["who"])
         leave(session, None, console)
     else:
-        from tightcut.ask.page.controller import Desk
+        from tightcut.ask.page.controller import Controller
 
         kept = None if journal is None else str(journal)
-        desk = Desk(things, title=title, journal=kept, kind="pair", records=True, who=options["who"])
-        serve_page(desk, lambda: session, None, "precomputed", options, console, to_stderr=True)
+        controller = Controller(things, title=title, journal=kept, kind="pair", records=True, who=options["who"])
+        serve_page(controller, lambda: session, None, "precomputed", options, console, to_stderr=True)
     return session.resolution()
 
 

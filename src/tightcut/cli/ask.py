@@ -220,9 +220,9 @@ def _on_page(
     console: Console,
 ) -> str | None:
     """Ask on the page; returns where the answers are."""
-    from tightcut.ask.page.controller import Desk
+    from tightcut.ask.page.controller import Controller
 
-    desk = Desk(
+    controller = Controller(
         source.things,
         title=source.title,
         journal=journal,
@@ -230,7 +230,7 @@ def _on_page(
         who=options["who"],
         address=lambda row: f"image/{row}",
     )
-    serve_page(desk, begin, source.X, source.affinity, options, console)
-    if desk.session is not None:
-        write(desk.session)
-    return desk.journal
+    serve_page(controller, begin, source.X, source.affinity, options, console)
+    if controller.session is not None:
+        write(controller.session)
+    return controller.journal

@@ -26,7 +26,7 @@ class WordCounts:
     .. math:: \frac{n_{wg}}{\sum_v n_{vg}} \log\left(1 + \frac{A}{\sum_h n_{wh}}\right),
 
     where n counts occurrences and A is the mean number of words of a group. Words that a single text of the group uses, and
-    those nearly as frequent in the other texts, such as "the", are left out.
+    those nearly as frequent in the other texts are left out, as are scikit-learn's English stop words.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class WordCounts:
     def __init__(self, documents: Sequence[str]) -> None:
         from sklearn.feature_extraction.text import CountVectorizer
 
-        counter = CountVectorizer(token_pattern=WORD)
+        counter = CountVectorizer(token_pattern=WORD, stop_words="english")
         try:
             self._counts = sp.csr_array(counter.fit_transform(documents)).astype(np.float64)
             self._words = counter.get_feature_names_out()

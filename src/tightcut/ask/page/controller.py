@@ -31,7 +31,7 @@ GALLERY = 120  # most things shown of a group
 log = logging.getLogger(__name__)
 
 
-class Desk:
+class Controller:
     """Where a person answers: a session and its actions, for any number of windows.
 
     Parameters

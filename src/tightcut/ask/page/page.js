@@ -52,7 +52,7 @@ function colour(group) {
   return `hsl(${hue} ${saturation}% ${lightness + (dark() ? 20 : 0)}%)`;
 }
 
-const swatch = (group) => svg("svg", { viewBox: "0 0 12 12", class: "swatch", "aria-hidden": "true" }, svg("circle", { cx: 6, cy: 6, r: 6, fill: colour(group) }));
+const swatch = (group) => svg("svg", { viewBox: "0 0 12 12", class: "swatch", "aria-hidden": "true" }, svg("circle", { cx: 6, cy: 6, r: 6, "data-group": group, fill: colour(group) }));
 
 // Things
 
@@ -696,7 +696,10 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
   resized.observe(root);
   resized.observe(ui.canvas);
   const scheme = matchMedia("(prefers-color-scheme: dark)");
-  const redraw = () => { if (state.view) drawView(); };
+  const redraw = () => {
+    for (const dot of ui.question.querySelectorAll("[data-group]")) dot.setAttribute("fill", colour(Number(dot.dataset.group)));
+    if (state.view) drawView();
+  };
   scheme.addEventListener("change", redraw);
   begin();
   return () => {

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 BUILT_IN = ("digits",)
 FIELDS_SHOWN = 40  # columns of a table, if none are chosen
 LONG_TEXT = 60  # characters: a column whose texts are longer is shown as a text, not as a field
-MODEL = "the saved model"  # who has named the groups that were its clusters
+MODEL = "the saved model"  # the author of the names of groups that were its clusters
 LONG_NUMBER = 8  # characters: longer numbers are shown with the digits that matter
 
 

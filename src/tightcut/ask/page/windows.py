@@ -1,4 +1,4 @@
-"""Which window asks which question: no two the same, and none another while somebody thinks about it."""
+"""Which window asks which question: different windows ask different ones, and each keeps its own until it is answered."""
 
 from __future__ import annotations
 
