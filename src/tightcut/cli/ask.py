@@ -191,6 +191,7 @@ def _in_terminal(
     console: Console,
 ) -> str | None:
     """Ask in the terminal; returns where the answers are."""
+    from tightcut.ask.page.serializers import of_hundred
     from tightcut.ask.page.terminal import converse
 
     console.note("Preparing ...")
@@ -205,7 +206,7 @@ def _in_terminal(
     progress = session.progress()
     kept = leave(session, journal, console)
     known = f"{counted(session.n_answers_, 'answer')}, {counted(len(session.groups), 'group')}"
-    right, low, high = (round(100 * share) for share in (progress.expected_accuracy, progress.low, progress.high))
+    right, low, high = of_hundred(progress.expected_accuracy), round(100 * progress.low), round(100 * progress.high)
     rows = source.things.nouns[1]
     click.echo(f"{known}; about {right} of 100 {rows} should be in the right group (between {low} and {high}).")
     return kept

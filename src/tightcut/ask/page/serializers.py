@@ -40,6 +40,19 @@ def group_label(group: int, name: str | None) -> str:
     return name or f"Group {letters}"
 
 
+def of_hundred(share: float) -> str:
+    """A share as a number of 100; only what is certain is none or all of them.
+
+    Examples
+    --------
+    >>> of_hundred(0.934), of_hundred(0.999), of_hundred(0.001), of_hundred(1)
+    ('93', 'more than 99', 'less than 1', '100')
+    """
+    if 0.995 <= share < 1:
+        return "more than 99"
+    return "less than 1" if 0 < share < 0.005 else str(round(100 * share))
+
+
 class Serializer:
     """Things, questions, groups and answers as JSON, for a page to draw.
 
