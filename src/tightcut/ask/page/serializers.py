@@ -54,14 +54,7 @@ def of_hundred(share: float) -> str:
 
 
 class Serializer:
-    """Things, questions, groups and answers as JSON, for a page to draw.
-
-    Parameters
-    ----------
-    things : Things
-    address : callable, optional
-        From a row to the address of its picture.
-    """
+    """Things, questions, groups and answers as JSON, for a page to draw; `address` says where the picture of a row is."""
 
     def __init__(self, things: Things, address: Callable[[int], str] | None) -> None:
         self.things, self.address = things, address
