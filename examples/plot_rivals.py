@@ -13,7 +13,7 @@ does. This is one draw of the pairs, chosen to show differences; means over many
 # Two moons in a hundred dimensions, of which two are shown. Lines are the violated pairs; the others are not drawn.
 import matplotlib.pyplot as plt
 
-from tightcut import COSC, Constraints
+from tightcut import COSC, Constraints, KnnAffinity
 from tightcut.datasets import load_two_moons, sample_constraints
 from tightcut.metrics import clustering_error
 from tightcut.plots import plot_clusters
@@ -22,8 +22,9 @@ from tightcut.rivals import CCSR, CSP, SCLC, FastGE, PCKMeans, SpectralLearning
 moons = load_two_moons(400, random_state=0)
 pairs = sample_constraints(moons.y, 80, random_state=1)
 rivals = [SpectralLearning, CSP, CCSR, SCLC, FastGE, PCKMeans]
-same_graph = {"scale": "none", "learn_distances": False, "symmetrize": "maximum", "diffusion": 0}  # that of the paper
-models = [COSC(2, **same_graph, random_state=0), *(rival(n_clusters=2, random_state=0) for rival in rivals)]
+same_graph = KnnAffinity(learn_distances=False, symmetrize="maximum", diffusion=0)  # that of the paper
+cosc = COSC(2, scale="none", affinity=same_graph, random_state=0)
+models = [cosc, *(rival(n_clusters=2, random_state=0) for rival in rivals)]
 
 figure, axes = plt.subplots(2, 4, figsize=(13, 6.4), layout="constrained")
 for ax, model in zip(axes.flat, models, strict=False):
