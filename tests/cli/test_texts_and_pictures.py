@@ -155,3 +155,15 @@ def test_what_is_shown_of_pictures(photos):
     found = read_items(str(photos / "photos"))
     assert found.things.pictures.read(3).content == (photos / "photos" / "blue" / "03.png").read_bytes()
     assert found.things.describe(3, "image/{}".format)["name"] == "blue/03.png"
+
+
+def test_documents_and_odd_texts(works, folder):
+    """A cell of a CSV file may be longer than the csv module allows by default; NUL, emoji and one word are texts."""
+    odd = ["train " * 34_000, "a\0b", "\N{GRINNING FACE}\N{RED APPLE}", "word", "", " "]
+    texts = [f"{kind} {word}" for kind in SUBJECTS for word in SUBJECTS[kind].split()]
+    with (folder / "odd.csv").open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([["text"], *([text] for text in texts + odd)])
+    _, err = works("cluster odd.csv -k 2 --text text -o labels.csv")
+    assert "1 row has a text of more than 20,000 characters, of which the beginning counts: '20'." in err
+    assert "rows have no text" in err
+    assert len(rows_of(folder / "labels.csv")) == len(texts + odd) - 2  # blank lines are no rows
