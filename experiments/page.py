@@ -225,11 +225,11 @@ def unfinished_lines(table: Any) -> list[str]:
 
 
 def time_lines(table: Any) -> list[str]:
-    """Median seconds per fit; the graph is given."""
+    """Median processor seconds per fit; the graph is given."""
     finished = table[table["status"] == "ok"]
     seconds = finished.pivot_table("seconds", "dataset", "method", "median", sort=False)
     rows = [[name, *("-" if value != value else f"{value:.2g}" for value in row)] for name, row in seconds.iterrows()]
-    heading = "Median seconds per fit, given the graph (a hint: the machine may have had other work):\n"
+    heading = "Median processor seconds per fit, on one thread, given the graph:\n"
     return [heading, *markdown(["dataset", *seconds.columns], rows)]
 
 

@@ -78,6 +78,7 @@ def run(
     -------
     pandas.DataFrame
         One row per cell, with the columns `record.COLUMNS`: what was run, what came out (violated pairs as fractions),
+        seconds of the processor,
         status (``"ok"``, ``"failed"``, ``"too slow"`` or ``"too large"``) and message, setting (a fingerprint of the
         method's parameters, the points and the seed), version and commit of tightcut, graph (a checksum).
 
