@@ -56,9 +56,14 @@ class Study:
     picture: Callable[[bool], Picture] | None = None
     methods: Callable[[], dict[str, Any]] = default_methods
 
+    @property
+    def datasets(self) -> list[str]:
+        """In the order of the plans."""
+        return list(dict.fromkeys(name for plan in self.plans for name in plan.datasets))
+
     def in_order(self, table: Any) -> Any:
         """A table with datasets and methods as the study names them; a file has them in alphabetical order."""
-        places = {"dataset": [name for plan in self.plans for name in plan.datasets], "method": list(self.methods())}
+        places = {"dataset": self.datasets, "method": list(self.methods())}
 
         def place(column: Any) -> Any:
             known = places[column.name]
