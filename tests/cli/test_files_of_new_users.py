@@ -237,6 +237,14 @@ def test_categories(run, works, folder):
     assert "20 rows and 4 columns" in err
 
 
+def test_what_a_cluster_is_like_is_said_in_the_units_of_the_file(works, folder):
+    lines = "".join(f"r{i},{(i % 2) * 30 + i % 5 + 18},{i % 3}\n" for i in range(40))
+    (folder / "people.csv").write_text(f"id,age,children\n{lines}")
+    out, _ = works("cluster people.csv -k 2 --scale standard")
+    said = out.partition("means that distinguish each cluster:\n")[2].splitlines()
+    assert {line.split(maxsplit=1)[1] for line in said} == {"age 20", "age 50"}
+
+
 def test_standard_input(folder, child_environment):
     command = [
         sys.executable,

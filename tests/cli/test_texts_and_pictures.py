@@ -58,7 +58,15 @@ def test_texts(works, mails):
     clusters = [{row["cluster"] for row in rows[start::2]} - {""} for start in (0, 1)]
     assert [len(found) for found in clusters] == [1, 1]
     assert clusters[0] != clusters[1]
-    assert "texts of &#x27;subject&#x27;, &#x27;body&#x27;, by their words" in (mails / "page.html").read_text()
+    page = (mails / "page.html").read_text()
+    assert "texts of &#x27;subject&#x27;, &#x27;body&#x27;, by their words" in page
+    assert '<span class="told">bread</span>' in page
+    out, _ = works("cluster mails.csv -k 2 --text body --missing drop")
+    lines = out.partition("words that distinguish each cluster:\n")[2].splitlines()
+    assert [
+        sum(set(line.replace(",", "").split()[1:]) <= set(SUBJECTS[kind].split()) for line in lines)
+        for kind in SUBJECTS
+    ] == [1, 1]
 
 
 def test_empty_texts_are_kept_and_named(works, mails):
