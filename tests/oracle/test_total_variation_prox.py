@@ -170,9 +170,9 @@ def test_shift_and_scale(seed, n, shift, scale):
 
 @pytest.mark.filterwarnings("error:overflow", "ignore:FISTA stopped")
 def test_the_gap_of_a_target_near_zero_after_a_large_one_is_infinite():
-    """The flow is kept between calls: next to an objective of 1e-306, that of a target of 1e12 is out of range."""
+    """The flow is kept between calls: for a target of 1e12 its gap is out of range next to the smallest normal number."""
     weights = sp.csr_array(1e12 * (np.ones((3, 3)) - np.eye(3)))
     solver = FistaProx(weights, np.ones(3), max_iterations=25)
     solver.prox(np.array([-1e12, 0.0, 1e12]))
-    solver.prox(np.full(3, 1e-153))
+    solver.prox(np.full(3, 1e-160))
     assert solver.gap == np.inf

@@ -1,0 +1,81 @@
+"""Numbers of the README that are taken from tables are those of the tables."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README, RESULTS = ROOT / "README.md", ROOT / "benchmarks" / "results"
+
+pytestmark = pytest.mark.skipif(not RESULTS.exists(), reason="tests run outside the repository")
+
+
+def rows(name):
+    with (RESULTS / f"{name}.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def outcome(ratios):
+    """Cuts over theirs, to a ten-thousandth."""
+    smaller, larger = sum(ratio < 0.9999 for ratio in ratios), sum(ratio > 1.0001 for ratio in ratios)
+    counts = {"smaller": smaller, "equal": len(ratios) - smaller - larger, "larger": larger}
+    return {kind: count for kind, count in counts.items() if count}
+
+
+def times_faster(own, column):
+    return f"{sum(float(row['authors s']) for row in own) / sum(float(row[column]) for row in own):.0f} times"
+
+
+def two_clusters():
+    table = rows("two_clusters")
+    full, fast = ([row for row in table if row["authors"] == mode] for mode in ("full", "fast"))
+    ratios = [float(row["cut ratio (median)"]) for row in table]
+    counts = outcome(ratios)
+    words = [f"{counts['smaller']} cuts smaller, by up to {100 * (1 - min(ratios)):.0f} %"]
+    words += [f"{count} {kind}" for kind, count in counts.items() if kind != "smaller"]
+    return (
+        f"| [{len(table)} problems](benchmarks/results/two_clusters.md) of two clusters | {', '.join(words)} | the authors' "
+        f"program: {times_faster(full, 's')} slower on {len(full)} of them, {times_faster(fast, 's')} on the other "
+        f"{len(fast)}, run in its fast setting |"
+    )
+
+
+def ten_clusters():
+    table = rows("many_clusters_authors")
+    counts = outcome([float(row["cut ratio"]) for row in table])
+    words = [f"{counts['smaller']} cuts smaller", *(f"{n} {kind}" for kind, n in counts.items() if kind != "smaller")]
+    full = [row for row in table if row["authors"] == "full"]
+    ours, theirs = (sum(int(row[key]) for row in table) for key in ("violations, 5 seeds", "authors violations"))
+    return (
+        f"| [{len(table)} problems](benchmarks/results/many_clusters_authors.md) of ten clusters | {', '.join(words)}; "
+        f"{'no' if ours == 0 else ours} pair violated | the authors' program: {times_faster(full, 's (median)')} slower on "
+        f"{len(full)} of them, violates {theirs} pairs |"
+    )
+
+
+def digits():
+    table = rows("many_clusters_peers")
+
+    def scores(symmetrize, influence):
+        own = [row for row in table if (row["symmetrize"], row["influence"]) == (symmetrize, influence)]
+        return ", ".join(f"{float(row['ARI, seeds 100-119']):.2f}" for row in own)
+
+    first = [row for row in table if (row["symmetrize"], row["influence"]) == ("maximum", "0")]
+    best = [float(row["best others (ARI, runs)"].split(";")[0].split()[-2]) for row in first]
+    return (
+        "| digits, [200, 500 and 1000 pairs](benchmarks/results/many_clusters_peers.md) | adjusted Rand index "
+        f"{scores('maximum', '0')}; [with `influence=1`](docs/howto/few_pairs.md) {scores('maximum', '1')} | best of "
+        f"eighteen others: {', '.join(f'{score:.2f}' for score in best)} |"
+    )
+
+
+@pytest.mark.parametrize("line", [two_clusters, ten_clusters, digits])
+def test_a_row_of_the_readme_is_what_its_table_says(line):
+    assert line() in README.read_text(encoding="utf-8")
+
+
+def test_words_of_outcomes():
+    assert outcome(np.array([0.9, 1.0, 1.00005, 1.2])) == {"smaller": 1, "equal": 2, "larger": 1}
+    assert outcome([1.0]) == {"equal": 1}
