@@ -442,11 +442,12 @@ max_violations="fewest" to violate as little as possible.
 
         The keywords are those of `tightcut.report.write_report`, such as `ids`.
         """
-        from tightcut.report import write_report
+        from tightcut.report import CRITERIA, write_report
 
         state = self._state_now()
-        names = () if state.feature_names is None else state.feature_names
-        own: dict[str, Any] = {"points": state.points, "columns": names}
+        own: dict[str, Any] = {"points": state.points, "names": state.names}
+        own["columns"] = () if state.feature_names is None else state.feature_names
+        own["criterion"] = CRITERIA[state.parameters.criterion]
         return write_report(path, state.graph, state.labels, state.constraints, **(own | settings))
 
     def save(self, path: Any) -> None:

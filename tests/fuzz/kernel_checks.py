@@ -79,13 +79,14 @@ def agglomerate(rng):
     assert len(np.unique(found)) == k, (found, k)
 
 
-@checks("refine_partition", "measure_partition", "relation_inside", "near_boundary")
+@checks("refine_partition", "measure_partition", "relation_inside", "near_boundary", "add_up_between")
 def partition(rng):
     arrays, k, found = constrained(rng)
     kernels.refine_partition(*arrays, number(rng), found, k, 50, 10)
     assert_labels(found, k, all_used=True)
     kernels.measure_partition(*arrays[:4], found, np.empty(k), np.empty(k), np.empty(k, np.int64))
     kernels.relation_inside(*arrays[5:], found)
+    kernels.add_up_between(*arrays[:3], found, np.zeros((k, k)))
     near = kernels.near_boundary(*arrays[:2], found, 0, k - 1, arrays[5], int(rng.integers(1, 30)))
     assert_labels(near, len(found))
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tightcut import Constraints, Graph, cluster, datasets, knn_affinity
+from tightcut import COSC, Constraints, Graph, cluster, datasets, knn_affinity
 from tightcut.audit import audit
 from tightcut.drawing.layout import graph_layout, principal_components, spectral_layout
 from tightcut.report import render
@@ -235,8 +235,32 @@ def test_what_distinguishes_a_cluster():
     y = np.repeat([0, 1], 30)
     X = np.random.default_rng(0).normal(size=(60, 3)) + y[:, None] * [0, 8, 0]
     text = render(Graph.from_affinity(knn_affinity(X, connect=False)), y, points=X, columns=["a<b", "height", "flat"])
-    assert re.findall(r'class="told">height <b>([+-]\d.\d)', text) == ["-1.0", "+1.0"]
+    told = re.findall(r'class="told">height <b>(.*?)</b> <small>(.*?)</small>', text)
+    assert [(float(mean), difference) for mean, difference in told] == [
+        (pytest.approx(X[y == cluster, 1].mean(), abs=1e-3), difference)
+        for cluster, difference in ((0, "-1.0"), (1, "+1.0"))
+    ]
     assert "a<b" not in text
+
+
+def test_what_distinguishes_texts():
+    y = np.repeat([0, 1], 4)
+    documents = [*(f"the <b>train</b> number {i}" for i in range(4)), *(f"the bread of day {i}" for i in range(4))]
+    graph = Graph.from_affinity(np.ones((8, 8)) - np.eye(8))
+    text = render(graph, y, texts=documents, ids=[f"mail{i}" for i in range(8)])
+    assert '<span class="told">train</span>' in text
+    assert '<span class="told">the</span>' not in text
+    assert "&lt;b&gt;train&lt;/b&gt; number" in text  # typical members begin so
+    with pytest.raises(ValueError, match=r"texts must have one entry per vertex, 8; got 2"):
+        render(graph, y, texts=["one", "two"])
+
+
+def test_a_report_of_a_model_has_its_names_and_its_objective():
+    model = COSC(2, criterion="rcut", random_state=0).fit(np.random.default_rng(0).normal(size=(40, 2)))
+    model.name(0, "Anna")
+    page = model.report(prices=False).html
+    assert "Anna" in page
+    assert "Ratio cut" in page
 
 
 def test_thumbnails(subject):

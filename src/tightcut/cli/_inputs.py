@@ -87,17 +87,13 @@ class Inputs:
             return table.constraints(data.ids, str(data.path))
         if journal is None:
             return None
-        if data.left_out:
-            from tightcut.files import InputError
-
-            raise InputError(f"{journal} counts rows that --missing drop leaves out; use --missing mean.")
         try:
             return answered(
                 journal, *((data.points, "knn") if data.affinity is None else (data.affinity, "precomputed"))
             )
         except ValueError:
             asked = self._as_asked()
-            if asked is None:
+            if asked is None or asked.things.names != data.ids:
                 raise
             return answered(journal, asked.X, asked.affinity)
 

@@ -259,12 +259,13 @@ n_neighbors_option = option(
     default="auto",
     help="Neighbours of each point.",
 )
+scale_option = choice(
+    "--scale",
+    "auto none standard quantile",
+    "Leave the columns as they are, scale them to variance 1, or replace them by their quantiles.",
+)
 graph_options = together(
-    choice(
-        "--scale",
-        "auto none standard quantile",
-        "Leave the columns as they are, scale them to variance 1, or replace them by their quantiles.",
-    ),
+    scale_option,
     choice(
         "--metric",
         "euclidean cosine precomputed",

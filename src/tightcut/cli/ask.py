@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tightcut.fitted.state import FittedState
 
 HEADER = ("id", "cluster", "name", "confidence")
-FOR_TABLES = ("id", "columns", "drop", "text", "embed", "embed_url", "decimal", "missing")
+FOR_TABLES = ("id", "columns", "drop", "text", "embed", "embed_url", "decimal", "encode", "missing")
 
 
 @click.command(cls=opt.Command, short_help="Answer a few questions, and get clusters that follow the answers.")
@@ -48,7 +48,9 @@ FOR_TABLES = ("id", "columns", "drop", "text", "embed", "embed_url", "decimal", 
     metavar="CSV",
     help="Where to write labels, with names and confidence, whenever asking stops.",
 )
-@opt.choice("--missing", "error mean", "Where values are missing: stop, or fill in the mean of the column.")
+@opt.value_options
+@opt.scale_option
+@opt.choice("--metric", "euclidean cosine", "Distance between points: euclidean, or between their directions only.")
 @opt.option("--noun", metavar="WORD", help="What a row is called: flower, or person/people.")
 @opt.choice("--kind", "pick pair", "Ask which group a thing belongs to, or whether two things belong together.")
 @page_options
@@ -92,15 +94,8 @@ def ask(data: str, output: Path | None, console: Console, **options: Any) -> Non
 def _source(data: str, options: dict[str, Any], console: Console) -> QuestionData:
     from tightcut.ask.page.read_items import read_items
     from tightcut.cli._inputs import reading_options
-    from tightcut.features.pictures import picture_files
-    from tightcut.files import InputError
 
-    if Path(data).is_dir() and not picture_files(data):
-        raise InputError(
-            f"{data} is a directory without pictures. DATA holds numbers or texts in a file, or is a folder of pictures: "
-            "JPEG, PNG, WebP or TIFF."
-        )
-    reading = replace(reading_options(options, note=console.note), suggest=("drop", "missing mean", "decimal", "text"))
+    reading = reading_options(options, note=console.note)
     source = read_items(data, reading, show=options["show"], images=options["images"])
     for note in source.notes:
         console.note(f"Note: {note}")
@@ -159,7 +154,7 @@ def _session(source: QuestionData, journal: Path | None, options: dict[str, Any]
         model.n_clusters if model is not None and n_clusters == "auto" else n_clusters,
         affinity=source.affinity,
         answers=journal,
-        random_state=options["random_state"],
+        **{name: options[name] for name in ("scale", "metric", "random_state")},
     )
     if model is not None:
         found_named_groups(session, model)
@@ -178,7 +173,10 @@ def _write_labels(source: QuestionData, output: Path | None, console: Console, s
     from tightcut.ask.page.serializers import labels_table
 
     if output is not None:
-        console.write_rows(output, *labels_table(session, source.things))
+        header, rows = labels_table(session, source.things)
+        for row, name in sorted(source.left_out.items()):  # these have no label
+            rows.insert(row, (name, *("" for _ in header[1:])))
+        console.write_rows(output, header, rows)
         console.note(f"The labels are in {output}.")
 
 

@@ -121,7 +121,8 @@ def cluster(
         console.write_page(report, outcome.page(time.perf_counter() - started))
     files = {"labels": output, "report": report, "model": save}
     found = outcome.summary(time.perf_counter() - started)
-    console.show(found | files, [*in_columns(outcome.facts(found) | files), *outcome.violated()])
+    lines = [*in_columns(outcome.facts(found) | files), *outcome.described(), *outcome.violated()]
+    console.show(found | files, lines)
     if not any(files.values()):
         console.note("Nothing was written; to keep the labels, add -o labels.csv")
     for doubt in outcome.doubts():

@@ -14,6 +14,7 @@ from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.violations import Violations
 
+TEXT_SHOWN = 300  # characters
 Place = Callable[[str, int, int], str | None]
 
 
@@ -28,6 +29,7 @@ class Subject:
     titles: Sequence[str]  # of the clusters: their names, or numbers
     points: np.ndarray | None = None
     columns: Sequence[str] = ()
+    texts: Sequence[str] | None = None
     images: np.ndarray | None = None
     places: Place | None = None
 
@@ -45,10 +47,14 @@ class Subject:
         return escape(shorten(self.titles[cluster]))
 
     def chips(self, points: Iterable[int]) -> str:
-        """The names of points."""
+        """The names of points; for texts, which begin to be read where one points at a name."""
         return "".join(
-            f'<span class="id" data-point="{point}">{escape(shorten(self.ids[point]))}</span>' for point in points
+            f'<span class="id" data-point="{point}"{self._begins(point)}>{escape(shorten(self.ids[point]))}</span>'
+            for point in points
         )
+
+    def _begins(self, point: int) -> str:
+        return "" if self.texts is None else f' title="{escape(self.texts[point][:TEXT_SHOWN])}"'
 
     def place(self, kind: str, i: int, j: int) -> Cell:
         """A cell with the source of a pair; empty if that is unknown."""
