@@ -109,7 +109,8 @@ def test_the_page_of_internals_names_files_that_exist_and_all_users_of_the_penal
     text, package = (DOCS / "internals.md").read_text(encoding="utf-8"), ROOT / "src" / "tightcut"
     for file in re.findall(r"`([a-z_]+/[\w/]+\.py)`", text):
         assert (package / file).exists(), file
-    for room in re.findall(r"`([a-z_]+/)`", text):
+    drawn = (DOCS / "pictures" / "way.py").read_text(encoding="utf-8")
+    for room in re.findall(r"`([a-z_]+/)`", text) + re.findall(r"([a-z_]+/)[,\"]", drawn):
         assert (package / room).is_dir(), room
     row = re.search(r"^\| the penalty bound.*$", text, flags=re.MULTILINE)[0]
     home, *users = re.findall(r"`([\w/]+\.py)`", row)
