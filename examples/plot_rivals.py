@@ -1,16 +1,17 @@
 """
-Rivals side by side
-===================
+Seven methods side by side
+==========================
 
-Seven methods see the same points, the same graph and the same eighty pairs; what each of them violates is marked.
+Seven methods get the same points and the same eighty pairs; the pairs that each of them violates are marked.
 
-The methods of the paper's comparison, and two others, live in :mod:`tightcut.rivals` with the interface of
-:class:`tightcut.COSC`. None of them promises to satisfy the constraints; SCLC, which ties its eigenvector to them, often
-does. This is one draw of the pairs, chosen to show differences; means over many draws are among the :doc:`/results`.
+The methods of the paper's comparison, and two others, are in :mod:`tightcut.rivals`, with the interface of
+:class:`tightcut.COSC`. All but PCKMeans use the same graph. None of them promises to satisfy the constraints; SCLC, which ties
+its eigenvector to them, often does. This is one draw of the pairs, chosen to show differences; means over many draws are among
+the :doc:`/results`.
 """
 
 # %%
-# Two moons in a hundred dimensions, of which two are shown. Lines are the violated pairs; the others are not drawn.
+# Two moons in a hundred dimensions, two of which are shown. Lines are violated pairs; the others are not drawn.
 import matplotlib.pyplot as plt
 
 from tightcut import COSC, Constraints, KnnAffinity

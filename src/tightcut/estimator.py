@@ -54,7 +54,7 @@ class COSC(ClusterMixin, BaseEstimator):
         sparse matrix does not store are unknown.
     scale : {"auto", "none", "standard", "quantile"}, default="auto"
         Columns as they are, divided by their standard deviation, or replaced by their quantiles. "auto" takes quantiles
-        if units differ so much that a few columns would dominate the distances, "standard" if there are categories beside
+        if units differ so much that a few columns would dominate the distances, "standard" if there are both categories and
         numbers, and "none" otherwise, unless the pairs favour another scale; see Notes.
     n_neighbors : int or "auto", default="auto"
         Neighbours per point, for `affinity="knn"`. "auto" is 10.

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 import warnings
 from collections import Counter
 from importlib import import_module
@@ -109,7 +110,8 @@ def test_the_page_of_internals_names_files_that_exist_and_all_users_of_the_penal
     text, package = (DOCS / "internals.md").read_text(encoding="utf-8"), ROOT / "src" / "tightcut"
     for file in re.findall(r"`([a-z_]+/[\w/]+\.py)`", text):
         assert (package / file).exists(), file
-    for room in re.findall(r"`([a-z_]+/)`", text):
+    drawn = (DOCS / "pictures" / "way.py").read_text(encoding="utf-8")
+    for room in re.findall(r"`([a-z_]+/)`", text) + re.findall(r"([a-z_]+/)[,\"]", drawn):
         assert (package / room).is_dir(), room
     row = re.search(r"^\| the penalty bound.*$", text, flags=re.MULTILINE)[0]
     home, *users = re.findall(r"`([\w/]+\.py)`", row)
@@ -158,6 +160,12 @@ def test_the_readme_begins_with_little_code_and_commands_that_exist():
     pictures = re.findall(r"!\[[^\]]*\]\((.*?)\)", text)
     assert len(pictures) == 2
     assert all((ROOT / picture).stat().st_size < 200_000 for picture in pictures)
+
+
+def test_the_first_page_names_every_extra():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    first = (DOCS / "start.md").read_text(encoding="utf-8").split("\n## ")[1]
+    assert set(re.findall(r"`(\w+)`", first)) >= set(extras) - {"test", "docs", "dev"}
 
 
 def test_every_lemma_is_tested_on_the_page_of_tests():

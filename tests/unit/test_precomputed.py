@@ -207,7 +207,7 @@ def test_from_the_command_line(tmp_path, capsys, monkeypatch):
     np.save("new.npy", DISTANCES[:5])
     capsys.readouterr()
     assert run("predict", "model.tcut", "new.npy", "-q") == 0
-    assert [line.split(",")[-1] for line in capsys.readouterr().out.split()[1:]] == [str(c) for c in expected[:5]]
+    assert [line.split(",")[1] for line in capsys.readouterr().out.split()[1:]] == [str(c) for c in expected[:5]]
 
 
 @pytest.mark.parametrize(
