@@ -264,17 +264,19 @@ def test_a_report_of_a_model_has_its_names_and_its_objective():
 
 
 def test_thumbnails(subject):
+    """Pictures are as bright beside each other as in the data."""
     _, graph, _, found, _ = subject
-    pictures = np.random.default_rng(0).random((120, 4, 4))
+    pictures = np.random.default_rng(0).integers(0, 100, (120, 4, 4)).astype(np.uint8)
     text = render(graph, found.labels, images=pictures)
-    encoded = re.findall(r'src="data:image/png;base64,([^"]+)"', text)
+    encoded = re.findall(r'data-point="(\d+)" src="data:image/png;base64,([^"]+)"', text)
     assert 10 <= len(encoded) <= 16
-    image = pytest.importorskip("matplotlib.image").imread(io.BytesIO(base64.b64decode(encoded[0])))
-    assert image.shape[:2] == (4, 4)
-    assert image.min() == 0
-    assert image.max() == 1
-    with pytest.raises(ValueError, match=r"images must have shape \(120, height, width\)"):
+    image = pytest.importorskip("matplotlib.image").imread(io.BytesIO(base64.b64decode(encoded[0][1])))
+    np.testing.assert_allclose(255 * image, pictures[int(encoded[0][0])], atol=0.5)
+    with pytest.raises(ValueError, match=r"images must have one entry per vertex, 120; got 5"):
         render(graph, found.labels, images=pictures[:5])
+    with pytest.raises(ValueError, match=r"An array of shape \(120, 4\) holds no pictures"):
+        render(graph, found.labels, images=np.ones((120, 4)))
+    assert "<img" in render(graph, found.labels, images=np.where(np.eye(4), np.nan, pictures))
 
 
 def test_places_and_the_cut_without_constraints(subject):

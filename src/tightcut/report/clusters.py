@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from tightcut.audit import own_share
-from tightcut.drawing.png import png
 from tightcut.features.words import distinctive_words
 from tightcut.problem.objective import cluster_cuts
 from tightcut.report.html import Cell, Row, Subject, heading, number, section, table
@@ -127,21 +126,6 @@ def _members(subject: Subject, points: list[int]) -> str:
         return subject.chips(points)
     return "".join(
         f'<img alt="{escape(subject.ids[point])}" title="{escape(subject.ids[point])}" data-point="{point}" '
-        f'src="data:image/png;base64,{base64.b64encode(png(stretched(subject.images[point]))).decode()}">'
+        f'src="data:image/png;base64,{base64.b64encode(subject.images.read(point).content).decode()}">'
         for point in points
     )
-
-
-def stretched(pixels: np.ndarray) -> np.ndarray:
-    """A picture as bytes, its smallest value black and its largest white.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from tightcut.report.clusters import stretched
-    >>> stretched(np.array([[-1.0, 3.0]])).tolist()
-    [[0, 255]]
-    """
-    values = np.asarray(pixels, dtype=np.float64)
-    low, high = np.nanmin(values), np.nanmax(values)
-    return np.nan_to_num(255 * (values - low) / ((high - low) or 1)).round().astype(np.uint8)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tightcut.drawing.pictures import ArrayPictures
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.violations import Violations
@@ -30,7 +31,7 @@ class Subject:
     points: np.ndarray | None = None
     columns: Sequence[str] = ()
     texts: Sequence[str] | None = None
-    images: np.ndarray | None = None
+    images: ArrayPictures | None = None
     places: Place | None = None
 
     @cached_property

@@ -19,6 +19,7 @@ import numpy as np
 from tightcut import __version__
 from tightcut.audit import Audit, ConstraintPrice, audit
 from tightcut.certificates import Certificate
+from tightcut.drawing.pictures import ArrayPictures
 from tightcut.fitted.changes import Changes
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
@@ -127,12 +128,12 @@ def render(
         raise ValueError(f"texts must have one entry per vertex, {n}; got {len(texts)}.")
     known = Constraints.from_pairs(n) if constraints is None else constraints
     points = None if points is None else np.asarray(points)
-    images = None if images is None else np.asarray(images)
-    if images is not None and (len(images) != n or images.ndim not in {3, 4}):
-        raise ValueError(f"images must have shape ({n}, height, width) or ({n}, height, width, 3); got {images.shape}.")
+    pictures = None if images is None else ArrayPictures(np.asarray(images))
+    if pictures is not None and len(pictures.pixels) != n:
+        raise ValueError(f"images must have one entry per vertex, {n}; got {len(pictures.pixels)}.")
     numbers, codes = np.unique(labels, return_inverse=True)
     titles = [(names or {}).get(number, str(number)) for number in numbers.tolist()]
-    subject = Subject(graph, codes, known, rows, titles, points, columns, texts, images, places)
+    subject = Subject(graph, codes, known, rows, titles, points, columns, texts, pictures, places)
     free_cut = prices.free_cut if free_cut is None and prices is not None else free_cut
     sections = [
         _map_section(subject, [] if prices is None else costly(prices), layout),
