@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from queue import SimpleQueue
-from threading import Lock, Thread
 from typing import Any, Self
 
 import numpy as np
@@ -80,15 +80,15 @@ class Team:
     def __init__(self, n_threads: int) -> None:
         self.n_threads = n_threads
         self._sync = np.zeros(rules.SYNC_SIZE, np.int64)
-        self._lock = Lock()
+        self._lock = threading.Lock()
         self._space: dict[str, np.ndarray] = {}
         self._idle: list[np.ndarray] = []
-        self._hand_over, self._closed = Lock(), False
+        self._hand_over, self._closed = threading.Lock(), False
         self._tasks: list[SimpleQueue] = [SimpleQueue() for _ in range(n_threads)] if n_threads > 1 else []
-        self._threads: list[Thread] = []
+        self._threads: list[threading.Thread] = []
         try:
             for place in range(len(self._tasks)):
-                thread = Thread(target=self._work, args=(place,), daemon=True)
+                thread = threading.Thread(target=self._work, args=(place,), daemon=True)
                 thread.start()
                 self._threads.append(thread)
         except RuntimeError:  # the system has no more of them
