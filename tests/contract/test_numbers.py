@@ -89,8 +89,8 @@ def extended_mnist():
     row = large_row("extended_mnist", 10_000)
     return (
         f"| [extended MNIST](benchmarks/results/large.md), {int(row['n']):,} images, `influence=1` | "
-        f"{100 * float(row['influence=1: error']):.1f} % error; {float(row['influence=1: s']):.0f} s and {row['peak GiB']} GiB, "
-        "given the graph | |"
+        f"{100 * float(row['influence=1: error']):.1f} % error; {float(row['influence=1: s']):.0f} s and "
+        f"{row['peak GiB']} GiB, given the graph | |"
     )
 
 
