@@ -12,6 +12,7 @@ import pytest
 from tightcut import Constraints, Graph, cluster
 from tightcut.certificates import Certificate, certify
 from tightcut.certificates import verify as verifier
+from tightcut.certificates.units import believed_pairs
 from tightcut.problem.objective import normalized_cut
 
 
@@ -65,7 +66,7 @@ def test_another_graph_other_pairs_and_other_weights_are_refused(case):
     for others in (None, Constraints.from_pairs(40, [(0, 1)], [(2, 33)])):
         assert not certificate.verify(graph, others)
     # The proof itself tells two graphs apart, too.
-    arrays = pairs.must_link, pairs.cannot_link, 2, certificate.bound, certificate.proofs
+    arrays = believed_pairs(pairs), 2, certificate.bound, certificate.proofs
     weaker = 0.99 * graph.weights
     with pytest.raises(ValueError, match="refused"):
         verifier.verify(weaker, graph.vertex_weights, *arrays)
@@ -197,7 +198,9 @@ def test_the_verifier_needs_numpy_and_scipy_alone():
 def test_labels_that_violate_pairs_and_other_arguments():
     graph, pairs = blobs(), Constraints.from_pairs(40, [(0, 1)], [(2, 33)])
     labels = np.arange(40) % 2
-    with pytest.raises(ValueError, match=r"violate 1 of the pairs, such as 0 must-link 1, and a bound"):
+    with pytest.raises(
+        ValueError, match=r"violate 1 of the pairs, such as 0 must-link 1, with a belief of 1, and max_violations is 0"
+    ):
         certify(graph, pairs, labels)
     with pytest.raises(ValueError, match="n_clusters is 3, and the labels have 2 clusters"):
         certify(graph, None, labels, 3)
@@ -303,13 +306,13 @@ def test_an_interrupt_keeps_the_best_bound():
 def nothing_proven(**arrays):
     """The arrays of a proof of the Z form without content."""
     empty = {"assumed": np.zeros((0, 3), int), "triangles": np.zeros((0, 4), int), "multipliers": np.zeros(0)}
-    return empty | {"y": np.zeros(1)} | arrays
+    return empty | {"y": np.zeros(1), "price": np.zeros(())} | arrays
 
 
 def test_a_contradiction_for_two_clusters_is_none_for_three():
     """An odd cycle of cannot-links leaves no two clusters, so that the Z form has nothing to prove; three are left."""
-    graph, odd = blobs(n=6), np.array([(0, 1), (1, 2), (0, 2)])
-    arrays = graph.weights, graph.vertex_weights, np.zeros((0, 2), int), odd
+    graph, odd = blobs(n=6), np.array([(0, 1, -1), (1, 2, -1), (0, 2, -1)])
+    arrays = graph.weights, graph.vertex_weights, odd
     verifier.verify(*arrays, 2, 1.0, [nothing_proven()])
     with pytest.raises(ValueError, match="refused"):
         verifier.verify(*arrays, 3, 1.0, [nothing_proven()])
@@ -321,7 +324,7 @@ def test_what_is_no_graph_is_refused(case):
     for row, column, weight in ((0, 1, np.nan), (0, 1, -1.0), (0, 1, 1e200), (0, 2, 0.5)):
         weights = graph.weights.tolil()
         weights[row, column] = weight
-        arrays = pairs.must_link, pairs.cannot_link, 2, certificate.bound, certificate.proofs
+        arrays = believed_pairs(pairs), 2, certificate.bound, certificate.proofs
         with pytest.raises(ValueError, match="refused"):
             verifier.verify(weights.tocsr(), graph.vertex_weights, *arrays)
     for vertex_weights in (np.zeros(n), -graph.vertex_weights, graph.vertex_weights * np.nan):
