@@ -15,7 +15,7 @@ from experiments.compare import compare, unfinished
 from experiments.dataset_page import write_dataset_page
 from experiments.record import STAMP, read_table
 from experiments.studies import STUDIES, Study
-from experiments.words import listed, markdown, means_and_spreads, statement
+from experiments.words import counted, listed, markdown, means_and_spreads, statement
 
 INTRODUCTION = """\
 # The paper's experiments
@@ -128,20 +128,31 @@ def noise_section(folder: Path, name: str) -> list[str]:
     )
     picture = f"![error by method]({name}_error.png)\n"
     cells = markdown(["dataset", "wrong", "pairs", "trials", *methods], rows)
-    return [summary, picture, *cells, *unfinished_lines(table)]
+    own_page(folder, name, [summary, picture, "Mean error, with the standard deviation over the trials:\n", *cells])
+    return [summary, f"[The figure, and every setting]({name}.md).\n", *unfinished_lines(table)]
 
 
 def picture_section(folder: Path, name: str) -> list[str]:
     table = pd.read_csv(folder / f"{name}.csv").drop(columns=list(STAMP), errors="ignore")
-    lines = [f"![{STUDIES[name].title}]({name}.png)\n"]
+    lines = []
     if "violated_pairs" in table:
         best = table.loc[table["error"].idxmin()]
         lines.append(
-            f"The smallest error, {best['error']:.4f}, is reached with {best['violated_pairs']:.0f} violated pairs; with "
-            f"none it is {table['error'].iloc[0]:.4f}, and at the smallest cut {table['error'].iloc[-1]:.4f}.\n"
+            f"{counted(len(table), 'point')}. The smallest error, {best['error']:.4f}, is reached with "
+            f"{best['violated_pairs']:.0f} violated pairs; with none it is {table['error'].iloc[0]:.4f}, and at the smallest "
+            f"cut {table['error'].iloc[-1]:.4f}.\n"
         )
     rows = table.map(lambda value: f"{value:.4f}" if isinstance(value, float) else value)
-    return [*lines, *markdown(table.columns, rows.itertuples(index=False))]
+    picture = f"![{STUDIES[name].title}]({name}.png)\n"
+    own_page(folder, name, [*lines, picture, *markdown(table.columns, rows.itertuples(index=False))])
+    return [*lines, f"[The figure, and its numbers]({name}.md).\n"]
+
+
+def own_page(folder: Path, name: str, lines: list[str]) -> None:
+    """A study that is not split by dataset."""
+    study = STUDIES[name]
+    text = [f"# {study.title}\n", f"{study.about}\n", *lines, f"[All results](index.md), the [table]({name}.csv).\n"]
+    (folder / f"{name}.md").write_text("\n".join(text))
 
 
 SECTIONS: dict[str, Callable[[Path, str], list[str]]] = {
