@@ -178,7 +178,7 @@ def test_a_free_cut_ends_the_descent_at_once():
     start = np.array([0.0, 0.1, 0.2, 0.3, 5.0, 5.1, 5.2, 5.3])
     calls = []
 
-    def solver(weights, vertex_weights):
+    def solver(weights, _vertex_weights):
         calls.append(weights)
         return SimpleNamespace(prox=lambda _target: pytest.fail("there is nothing left to gain"))
 
