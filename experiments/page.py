@@ -31,9 +31,17 @@ claims](claims.md) with what we found.
 | *SL*, *CSP*, *CCSR*, *SCLC* | the rivals of the paper |
 | *FAST-GE*, *PCKMeans* | two others |
 
-**The rivals are our own implementations** of what their publications describe, not the programs that the paper used. \
-[Their pages](../api.md) say \
-how each works. None promises to satisfy the pairs; SCLC does for two clusters wherever the pairs do not contradict each other.
+**The rivals are our own implementations** of what their publications describe, not the programs that the paper used; \
+[their pages](../api.md#rivals) say how each works. This is what the publications promise about the pairs:
+
+| rival | publication | promise |
+|---|---|---|
+| SL | Kamvar, Klein and Manning 2003 | none: pairs edit single affinities |
+| CSP | Wang and Davidson 2010 | the relaxed vector satisfies a given share of them; the clusters need not |
+| CCSR | Li, Liu and Tang 2009 | none: the spectral embedding is adapted to them by least squares |
+| SCLC | Xu, Li and Schuurmans 2009 | the relaxed vector satisfies all, so two clusters do, by its signs, where no value is 0 |
+| FAST-GE | Cucuringu and others 2016 | none for a single pair: what is cut of the pairs counts in the objective |
+| PCKMeans | Basu, Banerjee and Mooney 2004 | none: a violated pair has a price |
 
 *Error* is by majority vote, *cut* the normalized cut of all clusters. Lines in the figures are means over the trials, bands \
 one standard deviation. A line that cannot be seen lies under another: *paper* mostly under COSC.
@@ -137,10 +145,11 @@ def picture_section(folder: Path, name: str) -> list[str]:
     lines = []
     if "violated_pairs" in table:
         best = table.loc[table["error"].idxmin()]
+        where = f"with {best['violated_pairs']:.0f} violated pairs; with none it is {table['error'].iloc[0]:.4f}"
+        where = where if best["violated_pairs"] else "with no violated pair"
         lines.append(
-            f"{counted(len(table), 'point')}. The smallest error, {best['error']:.4f}, is reached with "
-            f"{best['violated_pairs']:.0f} violated pairs; with none it is {table['error'].iloc[0]:.4f}, and at the smallest "
-            f"cut {table['error'].iloc[-1]:.4f}.\n"
+            f"{counted(len(table), 'point')}. The smallest error, {best['error']:.4f}, is that {where}, and at the smallest cut "
+            f"it is {table['error'].iloc[-1]:.4f}.\n"
         )
     rows = table.map(lambda value: f"{value:.4f}" if isinstance(value, float) else value)
     picture = f"![{STUDIES[name].title}]({name}.png)\n"
