@@ -148,8 +148,8 @@ def picture_section(folder: Path, name: str) -> list[str]:
         where = f"with {best['violated_pairs']:.0f} violated pairs; with none it is {table['error'].iloc[0]:.4f}"
         where = where if best["violated_pairs"] else "with no violated pair"
         lines.append(
-            f"{counted(len(table), 'point')}. The smallest error, {best['error']:.4f}, is that {where}, and at the smallest cut "
-            f"it is {table['error'].iloc[-1]:.4f}.\n"
+            f"{counted(len(table), 'point')}. The smallest error, {best['error']:.4f}, is that {where}, and at the smallest "
+            f"cut it is {table['error'].iloc[-1]:.4f}.\n"
         )
     rows = table.map(lambda value: f"{value:.4f}" if isinstance(value, float) else value)
     picture = f"![{STUDIES[name].title}]({name}.png)\n"
