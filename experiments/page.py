@@ -15,7 +15,7 @@ from experiments.compare import compare, unfinished
 from experiments.dataset_page import write_dataset_page
 from experiments.record import STAMP, read_table
 from experiments.studies import STUDIES, Study
-from experiments.words import listed, markdown, means_and_spreads, statement
+from experiments.words import counted, listed, markdown, means_and_spreads, statement
 
 INTRODUCTION = """\
 # The paper's experiments
@@ -31,9 +31,17 @@ claims](claims.md) with what we found.
 | *SL*, *CSP*, *CCSR*, *SCLC* | the rivals of the paper |
 | *FAST-GE*, *PCKMeans* | two others |
 
-**The rivals are our own implementations** of what their publications describe, not the programs that the paper used. \
-[Their pages](../api.md) say \
-how each works. None promises to satisfy the pairs; SCLC does for two clusters wherever the pairs do not contradict each other.
+**The rivals are our own implementations** of what their publications describe, not the programs that the paper used; \
+[their pages](../api.md#rivals) say how each works. This is what the publications promise about the pairs:
+
+| rival | publication | promise |
+|---|---|---|
+| SL | Kamvar, Klein and Manning 2003 | none: pairs edit single affinities |
+| CSP | Wang and Davidson 2010 | the relaxed vector satisfies a given share of them; the clusters need not |
+| CCSR | Li, Liu and Tang 2009 | none: the spectral embedding is adapted to them by least squares |
+| SCLC | Xu, Li and Schuurmans 2009 | the relaxed vector satisfies all, so two clusters do, by its signs, where no value is 0 |
+| FAST-GE | Cucuringu and others 2016 | none for a single pair: what is cut of the pairs counts in the objective |
+| PCKMeans | Basu, Banerjee and Mooney 2004 | none: a violated pair has a price |
 
 *Error* is by majority vote, *cut* the normalized cut of all clusters. Lines in the figures are means over the trials, bands \
 one standard deviation. A line that cannot be seen lies under another: *paper* mostly under COSC.
@@ -128,20 +136,32 @@ def noise_section(folder: Path, name: str) -> list[str]:
     )
     picture = f"![error by method]({name}_error.png)\n"
     cells = markdown(["dataset", "wrong", "pairs", "trials", *methods], rows)
-    return [summary, picture, *cells, *unfinished_lines(table)]
+    own_page(folder, name, [summary, picture, "Mean error, with the standard deviation over the trials:\n", *cells])
+    return [summary, f"[The figure, and every setting]({name}.md).\n", *unfinished_lines(table)]
 
 
 def picture_section(folder: Path, name: str) -> list[str]:
     table = pd.read_csv(folder / f"{name}.csv").drop(columns=list(STAMP), errors="ignore")
-    lines = [f"![{STUDIES[name].title}]({name}.png)\n"]
+    lines = []
     if "violated_pairs" in table:
         best = table.loc[table["error"].idxmin()]
+        where = f"with {best['violated_pairs']:.0f} violated pairs; with none it is {table['error'].iloc[0]:.4f}"
+        where = where if best["violated_pairs"] else "with no violated pair"
         lines.append(
-            f"The smallest error, {best['error']:.4f}, is reached with {best['violated_pairs']:.0f} violated pairs; with "
-            f"none it is {table['error'].iloc[0]:.4f}, and at the smallest cut {table['error'].iloc[-1]:.4f}.\n"
+            f"{counted(len(table), 'point')}. The smallest error, {best['error']:.4f}, is that {where}, and at the smallest "
+            f"cut it is {table['error'].iloc[-1]:.4f}.\n"
         )
     rows = table.map(lambda value: f"{value:.4f}" if isinstance(value, float) else value)
-    return [*lines, *markdown(table.columns, rows.itertuples(index=False))]
+    picture = f"![{STUDIES[name].title}]({name}.png)\n"
+    own_page(folder, name, [*lines, picture, *markdown(table.columns, rows.itertuples(index=False))])
+    return [*lines, f"[The figure, and its numbers]({name}.md).\n"]
+
+
+def own_page(folder: Path, name: str, lines: list[str]) -> None:
+    """A study that is not split by dataset."""
+    study = STUDIES[name]
+    text = [f"# {study.title}\n", f"{study.about}\n", *lines, f"[All results](index.md), the [table]({name}.csv).\n"]
+    (folder / f"{name}.md").write_text("\n".join(text))
 
 
 SECTIONS: dict[str, Callable[[Path, str], list[str]]] = {

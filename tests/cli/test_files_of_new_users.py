@@ -242,7 +242,7 @@ def test_what_a_cluster_is_like_is_said_in_the_units_of_the_file(works, folder):
     (folder / "people.csv").write_text(f"id,age,children\n{lines}")
     out, _ = works("cluster people.csv -k 2 --scale standard")
     said = out.partition("means that distinguish each cluster:\n")[2].splitlines()
-    assert {line.split(maxsplit=1)[1] for line in said} == {"age 20", "age 50"}
+    assert {line.split(maxsplit=1)[1] for line in said} == {"age = 20", "age = 50"}
 
 
 def test_standard_input(folder, child_environment):

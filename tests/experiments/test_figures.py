@@ -66,6 +66,16 @@ def test_a_row_for_each_group_of_methods(table):
     ]
 
 
+def test_a_method_looks_the_same_wherever_it_is_drawn(table):
+    groups = [["COSC", "SL"], ["COSC", "CSP"]]
+    both = plot_measures(table, "one", groups).subfigs
+    without = plot_measures(table[table["method"] != "SL"], "one", groups).subfigs
+    first, second = both[0].axes[0].lines[1], both[1].axes[0].lines[1]
+    (again,) = (line for part in without for line in part.axes[0].lines if line.get_label() == "CSP")
+    assert second.get_color() == again.get_color() != first.get_color()
+    assert second.get_marker() == again.get_marker() != first.get_marker()
+
+
 def test_one_bad_line_leaves_the_others_readable(table):
     table.loc[table["method"] == "SL", "cut"] *= 50
     for ax in plot_measures(table, "one", [METHODS]).axes:

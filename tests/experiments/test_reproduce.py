@@ -72,7 +72,8 @@ def test_a_miniature_of_the_toy(tmp_path):
     assert table.loc["80 pairs", "error"] < table.loc["unconstrained", "error"]
     assert set(table["version"]) == {__version__}
     assert len(set(table["graph"])) == 1
-    page = (tmp_path / "index.md").read_text()
+    assert "(toy.md)" in (tmp_path / "index.md").read_text()
+    page = (tmp_path / "toy.md").read_text()
     assert "(toy.png)" in page
     assert "| clustering | cut | error | violated |\n" in page
 

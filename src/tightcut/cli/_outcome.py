@@ -98,7 +98,7 @@ class Outcome:
             told = [", ".join(words) for words in distinctive_words(data.texts, codes).values()]
         elif data.points is not None and data.columns and not data.made_by:
             found = distinctive_columns(data.points, _shown_columns(data), codes)
-            told = [", ".join(f"{column} {mean:.4g}" for column, mean, _ in own) for own in found]
+            told = [", ".join(f"{column} = {mean:.4g}" for column, mean, _ in own) for own in found]
         else:
             return
         yield f"{'words' if data.texts is not None else 'means'} that distinguish each cluster:"
