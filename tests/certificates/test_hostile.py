@@ -176,15 +176,15 @@ def test_a_file_comes_back_and_a_changed_byte_is_refused(name, request, tmp_path
 def test_files_that_are_no_certificates(tmp_path):
     for content in (b"", b"PK\x03\x04", b"\x93NUMPY" + bytes(100), b"{}"):
         (tmp_path / "no.npz").write_bytes(content)
-        with pytest.raises(ValueError, match="is not a certificate, or is damaged"):
+        with pytest.raises(ValueError, match="is not a certificate that tightcut has written"):
             Certificate.load(tmp_path / "no.npz")
     for document in ({}, {"certificate": 99}, {"certificate": 1, "n_proofs": 10**9}):
         text = np.frombuffer(json.dumps(document).encode(), np.uint8)
         np.savez(tmp_path / "no.npz", document=text, labels=np.zeros(2))
-        with pytest.raises(ValueError, match="is not a certificate, or is damaged"):
+        with pytest.raises(ValueError, match="is not a certificate that tightcut has written"):
             Certificate.load(tmp_path / "no.npz")
     np.savez(tmp_path / "no.npz", document=np.array([object()]), labels=np.zeros(2))
-    with pytest.raises(ValueError, match="is not a certificate, or is damaged"):
+    with pytest.raises(ValueError, match="is not a certificate that tightcut has written"):
         Certificate.load(tmp_path / "no.npz")
     with pytest.raises(FileNotFoundError):
         Certificate.load(tmp_path / "absent.npz")

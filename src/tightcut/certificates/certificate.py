@@ -165,7 +165,9 @@ class Certificate:
         except FileNotFoundError:
             raise
         except Exception as error:  # numpy's reader raises anything for damaged bytes, even TokenError
-            raise ValueError(f"{path} is not a certificate, or is damaged: {error}.") from error
+            raise ValueError(
+                f"{path} is not a certificate that tightcut has written, or it is damaged; tightcut certify writes one."
+            ) from error
 
 
 FACTS: dict[str, Any] = {"cut": float, "bound": float, "n_clusters": int, "form": str, "fingerprint": str}
