@@ -34,7 +34,8 @@ def two_clusters():
     ratios = [float(row["cut ratio (median)"]) for row in table]
     counts = outcome(ratios)
     words = [f"{counts['smaller']} cuts smaller, by up to {100 * (1 - min(ratios)):.0f} %"]
-    words += [f"{count} {kind}" for kind, count in counts.items() if kind != "smaller"]
+    words += [f"{counts['equal']} equal"]
+    words += [f"{counts['larger']} larger, by {100 * (max(ratios) - 1):.1f} %"] if "larger" in counts else []
     return (
         f"| [{len(table)} problems](benchmarks/results/two_clusters.md) of two clusters | {', '.join(words)} | the authors' "
         f"program: {times_faster(full, 's')} slower on {len(full)} of them, {times_faster(fast, 's')} on the other "

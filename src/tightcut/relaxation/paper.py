@@ -22,7 +22,7 @@ from tightcut.relaxation.recursion import Criterion, cut_and_violations, recursi
 
 # At an effort of 1: random initialisations for two clusters, as in the paper, and whole recursions for more.
 STARTS, RECURSIONS = 10, 1
-SHARE_OF_PATIENCE = 0.15  # for each split of a recursion, of that for two clusters
+SHARE_OF_PATIENCE = 0.4  # for each split of a recursion, of that for two clusters
 
 
 @dataclass(frozen=True)
