@@ -20,7 +20,7 @@ SHOWN = 20
 @click.command(cls=opt.Command, short_help="Show what each constraint costs.")
 @click.argument("data", type=opt.FILE)
 @opt.n_clusters_option(required=True)
-@opt.constraint_options
+@opt.problem_options
 @opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write the whole table.")
 @opt.option(
     "--solve",
@@ -30,12 +30,7 @@ SHOWN = 20
     help="How many of the most expensive are solved again without them; the others are estimated.  [default: 10, or 3 if K "
     "is above 10]",
 )
-@opt.data_options
-@opt.text_options
-@opt.value_options
-@opt.graph_options
 @opt.limit_option
-@opt.search_options
 @opt.console_options("spreadsheet", "as_json", "force", "quiet")
 def audit(data: Path, output: Path | None, n_solved: int | None, console: Console, **options: Any) -> None:
     """Cluster DATA and show what each constraint costs: how much the cut would fall without it.
