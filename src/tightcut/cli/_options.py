@@ -213,19 +213,6 @@ new_rows_options = together(
 )
 value_options = together(
     option(
-        "--encode",
-        multiple=True,
-        metavar="COL,...",
-        help="Columns of categories: each value becomes a column of 0 and 1; repeatable.",
-    ),
-    choice(
-        "--missing",
-        "error drop mean",
-        "Where values are missing: stop, give the row no label, or fill in the mean of the column.",
-    ),
-)
-text_options = together(
-    option(
         "--text",
         multiple=True,
         metavar="COL,...",
@@ -241,6 +228,17 @@ text_options = together(
         metavar="URL",
         help="Endpoint like OpenAI's /v1/embeddings, to which texts are sent; --embed names its model, and the environment "
         "variable TIGHTCUT_EMBED_KEY holds the key.",
+    ),
+    option(
+        "--encode",
+        multiple=True,
+        metavar="COL,...",
+        help="Columns of categories: each value becomes a column of 0 and 1; repeatable.",
+    ),
+    choice(
+        "--missing",
+        "error drop mean",
+        "Where values are missing: stop, give the row no label, or fill in the mean of the column.",
     ),
 )
 constraint_options = together(
@@ -310,6 +308,8 @@ search_options = together(
         "--device", "cpu cuda auto", "Where to build the graph and search: auto uses an NVIDIA GPU if there is one."
     ),
 )
+# The data, what is known about them, and how they are clustered.
+problem_options = together(constraint_options, data_options, value_options, graph_options, search_options)
 
 
 def _moved(_ctx: click.Context, _param: click.Parameter, value: Any) -> None:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 from zipfile import is_zipfile
 
 import click
 
 from tightcut.cli import _options as opt
-from tightcut.cli._console import Console, printable
-from tightcut.cli._page import checked_journal, leave, note_journal, page_options, serve_page
+from tightcut.cli._console import Console
+from tightcut.cli._page import ask_person, checked_journal, note_journal, page_options
 from tightcut.utils.display import counted
 
 if TYPE_CHECKING:
@@ -31,7 +29,6 @@ FOR_TABLES = ("id", "columns", "drop", "text", "embed", "embed_url", "decimal", 
 @click.argument("data", metavar="DATA")
 @opt.option("--answers", type=opt.FILE, metavar="JSONL", help="Journal of the answers, continued if it exists.")
 @opt.n_clusters_option(auto=True, default="auto")
-@opt.text_options
 @opt.option("--show", multiple=True, metavar="COL,...", help="Columns to show; repeatable.  [default: all]")
 @opt.option(
     "--images",
@@ -75,6 +72,8 @@ def ask(data: str, output: Path | None, console: Console, **options: Any) -> Non
       tightcut ask features.npy --images photographs
       tightcut ask model.tcut
     """  # noqa: D301 (\b is for click)
+    from tightcut.ask.page.controller import Desk
+
     journal = checked_journal(data, options)
     console.force = console.force or (output is not None and _is_own(output))
     console.check_files([Path(data), journal], output)
@@ -83,12 +82,27 @@ def ask(data: str, output: Path | None, console: Console, **options: Any) -> Non
     source = replace(source, things=replace(source.things, noun=options["noun"] or source.things.noun))
     _check_before_the_page(source, journal, options["n_clusters"])
     note_journal(journal, console)
+    kept = None if journal is None else str(journal)
+    desk = Desk(
+        source.things,
+        title=source.title,
+        journal=kept,
+        kind=options["kind"],
+        who=options["who"],
+        address=lambda row: f"image/{row}",
+    )
+    if options["in_terminal"]:
+        console.note("Preparing ...")
     begin = partial(_session, source, journal, options, model)
-    put = _in_terminal if options["in_terminal"] else _on_page
-    write = partial(_write_labels, source, output, console)
-    kept = put(source, None if journal is None else str(journal), begin, write, options, console)
-    if kept and model is not None:
-        console.note(f"To take the answers into the model: tightcut update {data} --constraints {kept}")
+    try:
+        ask_person(desk, begin, source.X, source.affinity, options, console)
+    finally:
+        if desk.session is not None and output is not None:
+            _write_labels(source, output, console, desk.session)
+    if options["in_terminal"] and desk.session is not None:
+        click.echo(_progress(desk.session, source.things.nouns[1]))
+    if desk.journal and model is not None:
+        console.note(f"To take the answers into the model: tightcut update {data} --constraints {desk.journal}")
 
 
 def _source(data: str, options: dict[str, Any], console: Console) -> QuestionData:
@@ -169,66 +183,18 @@ def _is_own(output: Path) -> bool:
         return file.readline(100).replace(b"\t", b",").strip() == ",".join(HEADER).encode()
 
 
-def _write_labels(source: QuestionData, output: Path | None, console: Console, session: QuestionSession) -> None:
+def _write_labels(source: QuestionData, output: Path, console: Console, session: QuestionSession) -> None:
     from tightcut.ask.page.serializers import labels_table
 
-    if output is not None:
-        header, rows = labels_table(session, source.things)
-        for row, name in sorted(source.left_out.items()):  # these have no label
-            rows.insert(row, (name, *("" for _ in header[1:])))
-        console.write_rows(output, header, rows)
-        console.note(f"The labels are in {output}.")
+    header, rows = labels_table(session, source.things)
+    for row, name in sorted(source.left_out.items()):  # these have no label
+        rows.insert(row, (name, *("" for _ in header[1:])))
+    console.write_rows(output, header, rows)
+    console.note(f"The labels are in {output}.")
 
 
-def _in_terminal(
-    source: QuestionData,
-    journal: str | None,
-    begin: Callable[[], Session],
-    write: Callable[[QuestionSession], None],
-    options: dict[str, Any],
-    console: Console,
-) -> str | None:
-    """Ask in the terminal; returns where the answers are."""
-    from tightcut.ask.page.terminal import converse
-
-    console.note("Preparing ...")
-    session = begin()
-    Thread(target=session.prepare, daemon=True).start()
-    try:
-        converse(
-            session, source.things, input, lambda text: click.echo(printable(text)), options["kind"], options["who"]
-        )
-    finally:
-        write(session)
-    progress = session.progress()
-    kept = leave(session, journal, console)
+def _progress(session: QuestionSession, rows: str) -> str:
+    found = session.progress()
+    right, low, high = (round(100 * share) for share in (found.expected_accuracy, found.low, found.high))
     known = f"{counted(session.n_answers_, 'answer')}, {counted(len(session.groups), 'group')}"
-    right, low, high = (round(100 * share) for share in (progress.expected_accuracy, progress.low, progress.high))
-    rows = source.things.nouns[1]
-    click.echo(f"{known}; about {right} of 100 {rows} should be in the right group (between {low} and {high}).")
-    return kept
-
-
-def _on_page(
-    source: QuestionData,
-    journal: str | None,
-    begin: Callable[[], Session],
-    write: Callable[[QuestionSession], None],
-    options: dict[str, Any],
-    console: Console,
-) -> str | None:
-    """Ask on the page; returns where the answers are."""
-    from tightcut.ask.page.controller import Desk
-
-    desk = Desk(
-        source.things,
-        title=source.title,
-        journal=journal,
-        kind=options["kind"],
-        who=options["who"],
-        address=lambda row: f"image/{row}",
-    )
-    serve_page(desk, begin, source.X, source.affinity, options, console)
-    if desk.session is not None:
-        write(desk.session)
-    return desk.journal
+    return f"{known}; about {right} of 100 {rows} should be in the right group (between {low} and {high})."

@@ -21,7 +21,7 @@ SHOWN = 20
 @click.command(cls=opt.Command, short_help="Show what each constraint costs.")
 @click.argument("data", type=opt.FILE)
 @opt.n_clusters_option(required=True)
-@opt.constraint_options
+@opt.problem_options
 @opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write the whole table.")
 @opt.option(
     "--solve",
@@ -38,12 +38,7 @@ SHOWN = 20
     metavar="SECONDS",
     help="Prove a bound on the cut first, and say what each constraint costs at least.",
 )
-@opt.data_options
-@opt.text_options
-@opt.value_options
-@opt.graph_options
 @opt.limit_option
-@opt.search_options
 @opt.console_options("spreadsheet", "as_json", "force", "quiet")
 def audit(
     data: Path, output: Path | None, n_solved: int | None, seconds: float | None, console: Console, **options: Any

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.command(cls=opt.Command)
 @click.argument("data", type=opt.FILE)
 @opt.n_clusters_option(auto=True, required=True)
-@opt.constraint_options
+@opt.problem_options
 @opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write labels; - for standard output.")
 @opt.option("--report", type=opt.FILE, metavar="HTML", help="Write a page with a map, typical members and prices.")
 @opt.option(
@@ -51,10 +51,6 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Leave out what the pairs cost: the cut without them, and the price of each in the report.",
 )
-@opt.data_options
-@opt.text_options
-@opt.value_options
-@opt.graph_options
 @opt.limit_option
 @opt.choice(
     "--method",
@@ -68,7 +64,6 @@ if TYPE_CHECKING:
     metavar="NUMBER|auto",
     help="How strongly a cannot-link also counts for the neighbours of its points.",
 )
-@opt.search_options
 @opt.folder_options_moved
 @opt.console_options("spreadsheet", "as_json", "force", "quiet")
 def cluster(
