@@ -499,10 +499,8 @@ max_violations="fewest" to violate as little as possible.
         self.n_features_in_ = state.n_features
         self.labels_, self.cut_ = result.labels, result.cut
         self.n_violations_, self.violated_belief_ = result.n_violations, result.violated_belief
-        self.violated_must_link_, self.violated_cannot_link_ = (
-            result.violations.must_link,
-            result.violations.cannot_link,
-        )
+        violated = result.violations
+        self.violated_must_link_, self.violated_cannot_link_ = violated.must_link, violated.cannot_link
         self.violated_belief_bound_ = result.violated_belief_bound
         self.affinity_matrix_, self.vertex_weights_ = built.graph.weights, built.graph.vertex_weights
         self.constraints_, self.choice_ = state.constraints, state.choice
