@@ -65,8 +65,7 @@ class WordCounts:
         size, total = np.bincount(code, minlength=len(groups))[:, None], in_group.sum(axis=1, keepdims=True)
         weight = in_group / np.maximum(total, 1) * np.log1p(total.mean() / np.maximum(in_group.sum(axis=0), 1))
         share, elsewhere = texts / size, (texts.sum(axis=0) - texts) / np.maximum(len(rows) - size, 1)
-        common = (share < LEAST_LIFT * elsewhere) | (size == len(rows))
-        weight[(texts < np.minimum(size, LEAST_TEXTS)) | common] = 0
+        weight[(texts < np.minimum(size, LEAST_TEXTS)) | (share < LEAST_LIFT * elsewhere)] = 0
         best = np.argsort(-weight, axis=1, kind="stable")[:, :n]
         return {
             group: [str(self._words[word]) for word in words if own[word] > 0]
