@@ -1,7 +1,7 @@
 """Figures of the experiments, drawn from their tables.
 
-Colours are those of Okabe and Ito, and each method has a marker and a line style of its own: lines can be told apart in
-black and white.
+Colours are those of Okabe and Ito, with brown for their yellow. Each method has a marker and a line style of its own, too:
+lines can be told apart in black and white.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from matplotlib.figure import Figure, SubFigure
 
 from tightcut.plots import MARKERS as FIRST_MARKERS
 
-COLOURS = ("black", "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442", "#999999")
+COLOURS = ("black", "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8C6D1F", "#999999")
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)), (0, (4, 1, 1, 1, 1, 1)))
 MARKERS = (*FIRST_MARKERS, "<", "*")
 TICKS = 6
@@ -64,19 +64,19 @@ def _fit_all_but_one(ax: Axes) -> None:
 
 
 def plot_noise(table: Any, *, methods: Sequence[str] | None = None) -> Figure:
-    """Error against the number of pairs where some of them are wrong: a column per dataset, a row per share."""
+    """Error against the number of pairs where some of them are wrong: a row per dataset, a column per share."""
     own = table[table["status"] == "ok"]
     datasets, shares = list(dict.fromkeys(own["dataset"])), sorted(set(own["noise"]))
-    figure = Figure(figsize=(3.6 * len(datasets), 2.7 * len(shares) + 0.4), layout="constrained")
-    axes = figure.subplots(len(shares), len(datasets), squeeze=False, sharex="col", sharey="col")
-    for row, share in zip(axes, shares, strict=True):
-        for ax, dataset in zip(row, datasets, strict=True):
+    figure = Figure(figsize=(4.2 * len(shares), 2.4 * len(datasets) + 0.4), layout="constrained")
+    axes = figure.subplots(len(datasets), len(shares), squeeze=False, sharey="row")
+    for row, dataset in zip(axes, datasets, strict=True):
+        for ax, share in zip(row, shares, strict=True):
             plot_lines(own[(own["dataset"] == dataset) & (own["noise"] == share)], "error", ax, methods=methods)
             ax.set_title(f"{dataset}, {share:.0%} of the pairs wrong", fontsize=10)
         row[0].set_ylabel("clustering error")
+        row[0].set_ylim(bottom=0)  # last, as it ends the search for limits that suit the whole row
     for ax in axes[-1]:
         ax.set_xlabel("number of pairs")
-        ax.set_ylim(bottom=0)  # last, as it ends the search for limits that suit the whole column
     _legend_below(figure, axes[0, 0])
     return figure
 
