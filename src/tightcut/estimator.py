@@ -409,8 +409,8 @@ max_violations="fewest" to violate as little as possible.
     def certify(self, seconds: float = 30, *, take: bool = True, **settings: Any) -> Certificate:
         """Prove how good the cut is: a bound below which no clustering's cut is, in `bound_` and `certificate_`.
 
-        The bound is of this graph, this number of clusters and these pairs. Of a clustering that violates pairs it is one of
-        all clusterings, whatever the pairs.
+        The bound is of this graph, this number of clusters and these pairs; of a clustering that violates pairs, of all that
+        violate at most as much belief, or as much as `max_violations` allows.
 
         Parameters
         ----------
@@ -438,13 +438,14 @@ max_violations="fewest" to violate as little as possible.
     def report(self, path: Any = None, **settings: Any) -> Report:
         """A page about the clustering, which a notebook shows; written to a file if there is a path.
 
-        Takes the keywords of `tightcut.report.write_report`, such as `ids`.
+        Takes the keywords of `tightcut.report.write_report`, such as `ids`. After `certify` it says what is proven.
         """
         from tightcut.report import write_report
 
         state = self._state_now()
         names = () if state.feature_names is None else state.feature_names
         own: dict[str, Any] = {"points": state.points, "columns": names}
+        own["certificate"] = getattr(self, "certificate_", None)
         return write_report(path, state.graph, state.labels, state.constraints, **(own | settings))
 
     def save(self, path: Any) -> None:
