@@ -202,12 +202,12 @@ def new_figure(**keywords: Any) -> Figure:
 
 
 def save_png(figure: Figure, path: str | Path, dpi: int = 110) -> None:
-    """Save with a palette of 128 colours, which makes the file three times smaller."""
+    """Save with a palette of 128 colours, which makes the file three times smaller; an octree keeps those of thin lines."""
     from PIL import Image
 
     page = io.BytesIO()
     figure.savefig(page, dpi=dpi)
-    Image.open(page).convert("RGB").quantize(128).save(path, format="png", optimize=True)
+    Image.open(page).convert("RGB").quantize(128, Image.Quantize.FASTOCTREE).save(path, format="png", optimize=True)
 
 
 def _axes(ax: Axes | None) -> Axes:

@@ -201,7 +201,7 @@ class QuestionSession(ABC):
         return len(self._journal.events)
 
     def save_journal(self, path: Any = None) -> Path:
-        """Write everything that was answered to a new journal, and go on there.
+        """Write everything that was answered to a new journal, and continue there.
 
         For a session whose journal was deleted, moved or replaced (`LostJournalError`), and for one that has none.
 
@@ -233,7 +233,7 @@ class QuestionSession(ABC):
         )
 
     def _chosen(self, draft: Event, choice: Any, others: list[Answer]) -> Event:  # noqa: ARG002 (what counts beside it)
-        """An answer as it goes into the journal, of which `others` decide whether it founds a group."""
+        """An answer as it is written to the journal; the other answers decide whether it founds a group."""
         return draft | {"choice": check_pair_choice(choice)}
 
     def _record(self, make: Callable[[], Event]) -> None:
@@ -250,7 +250,7 @@ class QuestionSession(ABC):
         self._issued = max(self._issued, largest([event], "number"))
 
     def _follow(self) -> None:
-        """Let everything count that is in the journal, one event after the other, and give none of its numbers again."""
+        """Apply all new events of the journal in order; their numbers are not issued again."""
         events = self._journal.events
         new = events[self._n_followed :]
         for n_events in range(self._n_followed + 1, len(events) + 1):

@@ -1,12 +1,11 @@
 """`Session`: asks one question after another and keeps labels that follow from the answers.
 
 Everything is a function of the data, the seed and the journal: the same journal leads to the same labels and to the same
-next question, however often and in whatever order they were read.
+next question.
 """
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
@@ -21,10 +20,10 @@ from tightcut.ask.errors import StaleQuestionError
 from tightcut.ask.journal.file import Journal, now
 from tightcut.ask.journal.identity import check_data, identify
 from tightcut.ask.journal.replay import answer_event, largest, standing, to_answer
-from tightcut.ask.journal.schema import PICK_WORDS, Event, check_name, check_row
-from tightcut.ask.questions.choose import UNNAMED, Item, Planner
+from tightcut.ask.journal.schema import PICK_WORDS, Event, check_name, check_row, is_whole
+from tightcut.ask.questions.choose import UNNAMED, Planner
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
-from tightcut.ask.snapshot import Snapshot, snapshot_of, take_snapshot
+from tightcut.ask.snapshot import Snapshot, take_snapshot
 from tightcut.problem import Constraints
 from tightcut.utils.display import counted
 
@@ -114,7 +113,8 @@ class Session(QuestionSession):
         if begun != seed:  # another session began the journal during the preparation
             self._setup = set_up(self._X, self.n_clusters, affinity, n_neighbors, begun, n_jobs, scale, metric)
         super().__init__(journal)
-        self._taken = self._considered = take_snapshot(self._setup, journal)
+        self._anchor = int(journal.header["anchor"])
+        self._taken = self._considered = take_snapshot(self._setup, self._anchor, journal.events)
 
     def __repr__(self) -> str:
         return f"Session({counted(self._n_rows, 'point')}, {counted(self.n_answers_, 'answer')})"
@@ -136,11 +136,16 @@ class Session(QuestionSession):
     def questions(self, n: int, *, kind: str = "pair") -> list[Question]:
         """Up to n questions that do not depend on each other."""
         self._check_kind(kind)
-        if not isinstance(n, numbers.Integral) or n < 1:
+        if not is_whole(n, 1):
             raise ValueError(f"n must be a whole number >= 1; got {n!r}.")
         self._try_to_refresh()
-        plan = self._plan(int(n), kind)
-        self._prepare([row for row, _, _ in plan])
+        known = self._snapshot
+        planner = Planner(known.placing, (int(self._journal.header["seed"]), known.n_events))
+        plan = planner.pairs(int(n)) if kind == "pair" else planner.picks(int(n), known.judged, known.passed_over)
+        if self._n_rows >= PREPARED:  # what the answers will need is computed while the person thinks
+            for view in self._setup.views:
+                rows = np.array([row for row, _, _ in plan])
+                Thread(target=view.spreading.inverse.columns, args=(rows,), daemon=True).start()
         return [self._question(kind, *item) for item in plan]
 
     def renewed(self, question: Question) -> Question | None:
@@ -174,7 +179,7 @@ class Session(QuestionSession):
         """What follows from the journal as it is now."""
         if self._taken.n_events != len(self._journal.events):
             known = self._taken, self._considered
-            self._taken = self._considered = take_snapshot(self._setup, self._journal, *known)
+            self._taken = self._considered = take_snapshot(self._setup, self._anchor, self._journal.events, *known)
         return self._taken
 
     @property
@@ -214,7 +219,7 @@ class Session(QuestionSession):
     def history(self) -> Iterator[tuple[int, Progress]]:
         events = [event for _, event in standing(self._journal.events)]
         for end in np.unique(np.linspace(1, len(events) - 1, STEPS).astype(int)).tolist() if len(events) > 1 else ():
-            then = snapshot_of(self._setup, self._snapshot.anchor, events[:end])
+            then = take_snapshot(self._setup, self._anchor, events[:end])
             yield len(then.given), then.progress
 
     def typical(self, group: int, n: int = 20) -> np.ndarray:
@@ -291,7 +296,7 @@ class Session(QuestionSession):
 
     def _group_id(self, group: Any) -> int:
         known = [g.id for g in self._snapshot.groups]
-        if not isinstance(group, numbers.Integral) or isinstance(group, bool) or group not in known:
+        if not is_whole(group, 0) or group not in known:
             raise ValueError(f"There is no group {group!r}; the groups are {', '.join(map(str, known))}.")
         return int(group)
 
@@ -302,20 +307,6 @@ class Session(QuestionSession):
         if group is None:
             raise StaleQuestionError("The group in question has a name meanwhile; ask question() again.")
         return group
-
-    def _prepare(self, rows: list[int]) -> None:
-        """Compute, while the person thinks, what answers about some rows will need. Changes no result."""
-        if self._n_rows < PREPARED:
-            return
-        for view in self._setup.views:
-            Thread(target=view.spreading.inverse.columns, args=(np.array(rows),), daemon=True).start()
-
-    def _plan(self, n: int, kind: str) -> list[Item]:
-        """Rows to ask about: (first, second, reason)."""
-        known = self._snapshot
-        seed = (int(self._journal.header["seed"]), known.n_events)
-        planner = Planner(known.placing, seed)
-        return planner.pairs(n) if kind == "pair" else planner.picks(n, known.judged, known.passed_over)
 
     def _question(self, kind: str, first: int, second: int | None, reason: str) -> Question:
         groups: tuple[Group, ...] = ()
@@ -330,11 +321,7 @@ class Session(QuestionSession):
 def _check_n_clusters(n_clusters: Any, n_points: int) -> int | None:
     if isinstance(n_clusters, str) and n_clusters == "auto":
         return None
-    if (
-        not isinstance(n_clusters, numbers.Integral)
-        or isinstance(n_clusters, bool)
-        or not 1 <= int(n_clusters) <= n_points
-    ):
+    if not is_whole(n_clusters, 1, n_points + 1):
         raise ValueError(f'n_clusters must be "auto" or a whole number from 1 to {n_points}; got {n_clusters!r}.')
     return int(n_clusters)
 

@@ -13,7 +13,6 @@ from tightcut.ask.beliefs.labels import labels_of
 from tightcut.ask.beliefs.mixture import Beliefs, believe
 from tightcut.ask.beliefs.setup import Setup
 from tightcut.ask.contradictions import find_contradictions
-from tightcut.ask.journal.file import Journal
 from tightcut.ask.journal.replay import effective_answers, named_groups, passed_over
 from tightcut.ask.journal.schema import Event
 from tightcut.ask.questions.placing import Placing
@@ -106,13 +105,8 @@ class Snapshot:
         return Snapshot(self.setup, self.anchor, -1, given, self.names, self.joined, self.passed_over)
 
 
-def take_snapshot(setup: Setup, journal: Journal, *known: Snapshot) -> Snapshot:
-    """Read a journal; what was computed for the same answers in one of the `known` snapshots is taken from there."""
-    return snapshot_of(setup, int(journal.header["anchor"]), journal.events, *known)
-
-
-def snapshot_of(setup: Setup, anchor: int, events: list[Event], *known: Snapshot) -> Snapshot:
-    """What follows from some events."""
+def take_snapshot(setup: Setup, anchor: int, events: list[Event], *known: Snapshot) -> Snapshot:
+    """Read events; what was computed for the same answers in one of the `known` snapshots is taken from there."""
     names, joined = named_groups(events)
     given = effective_answers(events)
     found = Snapshot(setup, anchor, len(events), given, names, joined, passed_over(events))

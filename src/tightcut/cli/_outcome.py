@@ -232,12 +232,13 @@ def columns_followed(data: Data, labels: np.ndarray) -> list[str]:
     from tightcut.files.features import MOST_CLASSES
     from tightcut.selection.categories import category_groups
 
-    if data.points is None or data.made_by or len(data.columns) > COLUMNS_COMPARED or len(np.unique(labels)) < 2:
+    # Sparse columns are words or distances, and not categories.
+    if not isinstance(data.points, np.ndarray) or data.made_by or len(data.columns) > COLUMNS_COMPARED:
         return []
-    points, clusters = (
-        np.asarray(data.points[:ROWS_COMPARED]),
-        np.unique(labels[:ROWS_COMPARED], return_inverse=True)[1],
-    )
+    if len(np.unique(labels)) < 2:
+        return []
+    points = data.points[:ROWS_COMPARED]
+    clusters = np.unique(labels[:ROWS_COMPARED], return_inverse=True)[1]
     codes: dict[str, np.ndarray] = {}
     encoded = category_groups(points)
     for group in encoded:

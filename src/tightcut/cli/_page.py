@@ -20,7 +20,7 @@ from tightcut.utils.extras import missing_package
 
 if TYPE_CHECKING:
     from tightcut.ask.base import QuestionSession
-    from tightcut.ask.page.controller import Desk
+    from tightcut.ask.page.controller import Controller
 
 page_options = opt.together(
     opt.option("--console", "in_terminal", is_flag=True, help="Ask in the terminal."),
@@ -81,7 +81,7 @@ def _leave(session: QuestionSession, journal: str | None, console: Console) -> s
 
 
 def ask_person(
-    desk: Desk,
+    controller: Controller,
     begin: Callable[[], QuestionSession],
     X: Any,
     affinity: str,
@@ -90,20 +90,27 @@ def ask_person(
     *,
     to_stderr: bool = False,
 ) -> None:
-    """Ask in the terminal, or on a page until Ctrl-C; the desk has the session then, and where its answers are."""
+    """Ask in the terminal, or on a page until Ctrl-C; the controller has the session then, and where its answers are."""
     if not options["in_terminal"]:
-        _serve_page(desk, begin, X, affinity, options, console, to_stderr=to_stderr)
+        _serve_page(controller, begin, X, affinity, options, console, to_stderr=to_stderr)
         return
     from tightcut.ask.page.terminal import converse
 
-    desk.session = begin()
-    Thread(target=desk.session.prepare, daemon=True).start()
+    controller.session = begin()
+    Thread(target=controller.session.prepare, daemon=True).start()
     write = partial(click.echo, err=to_stderr)
     try:
         read = _read if to_stderr else input
-        converse(desk.session, desk.things, read, lambda text: write(printable(text)), desk.kind, desk.who)
+        converse(
+            controller.session,
+            controller.things,
+            read,
+            lambda text: write(printable(text)),
+            controller.kind,
+            controller.who,
+        )
     finally:
-        desk.journal = _leave(desk.session, desk.journal, console)
+        controller.journal = _leave(controller.session, controller.journal, console)
 
 
 def _read(prompt: str) -> str:
@@ -113,7 +120,7 @@ def _read(prompt: str) -> str:
 
 
 def _serve_page(
-    desk: Desk,
+    controller: Controller,
     begin: Callable[[], QuestionSession],
     X: Any,
     affinity: str,
@@ -129,7 +136,7 @@ def _serve_page(
     host = options["host"]
     sock, token = bound_socket(options["port"], host), new_token()
     address = f"http://{reachable_at(host)}:{sock.getsockname()[1]}/{token}/"
-    desk.start(begin, X, affinity=affinity)
+    controller.start(begin, X, affinity=affinity)
     click.echo(address, err=to_stderr)
     where = (
         "on this machine" if host in NAMES else "on a machine that reaches this one; nothing is encrypted on the way"
@@ -138,16 +145,19 @@ def _serve_page(
     if not options["no_browser"]:
         webbrowser.open(address)
     try:
-        serve(desk, sock, token)
+        serve(controller, sock, token)
     except KeyboardInterrupt:
         pass  # the way to end it
     finally:
         sock.close()
     count = 0
-    if desk.session is not None:
-        count, desk.journal = desk.session.n_answers_, _leave(desk.session, desk.journal, console)
-    if desk.journal:
+    if controller.session is not None:
+        count, controller.journal = (
+            controller.session.n_answers_,
+            _leave(controller.session, controller.journal, console),
+        )
+    if controller.journal:
         given = counted(count, "answer is", "answers are")
-        console.note(f"{given} in {desk.journal}; the same command continues.")
+        console.note(f"{given} in {controller.journal}; the same command continues.")
     else:
         console.note(f"{counted(count, 'answer')}, not kept.")

@@ -51,7 +51,7 @@ def ask_about(
     console: Console,
 ) -> Resolution:
     """The resolution with a person's answers as rules; of the records the fields are shown, or their ids alone."""
-    from tightcut.ask.page.controller import Desk
+    from tightcut.ask.page.controller import Controller
     from tightcut.ask.page.items import Things
 
     things = Things(list(map(str, found.ids.tolist()))) if records is None else records.things(found, options["show"])
@@ -60,8 +60,8 @@ def ask_about(
     count = session.n_doubtful_
     console.note(f"{counted(count, 'decision is', 'decisions are')} doubtful; the least certain is asked about first.")
     kept = None if journal is None else str(journal)
-    desk = Desk(things, title=title, journal=kept, kind="pair", records=True, who=options["who"])
-    ask_person(desk, lambda: session, None, "precomputed", options, console, to_stderr=True)
+    controller = Controller(things, title=title, journal=kept, kind="pair", records=True, who=options["who"])
+    ask_person(controller, lambda: session, None, "precomputed", options, console, to_stderr=True)
     return session.resolution()
 
 

@@ -72,7 +72,7 @@ def ask(data: str, output: Path | None, console: Console, **options: Any) -> Non
       tightcut ask features.npy --images photographs
       tightcut ask model.tcut
     """  # noqa: D301 (\b is for click)
-    from tightcut.ask.page.controller import Desk
+    from tightcut.ask.page.controller import Controller
 
     journal = checked_journal(data, options)
     console.force = console.force or (output is not None and _is_own(output))
@@ -83,7 +83,7 @@ def ask(data: str, output: Path | None, console: Console, **options: Any) -> Non
     _check_before_the_page(source, journal, options["n_clusters"])
     note_journal(journal, console)
     kept = None if journal is None else str(journal)
-    desk = Desk(
+    controller = Controller(
         source.things,
         title=source.title,
         journal=kept,
@@ -95,14 +95,14 @@ def ask(data: str, output: Path | None, console: Console, **options: Any) -> Non
         console.note("Preparing ...")
     begin = partial(_session, source, journal, options, model)
     try:
-        ask_person(desk, begin, source.X, source.affinity, options, console)
+        ask_person(controller, begin, source.X, source.affinity, options, console)
     finally:
-        if desk.session is not None and output is not None:
-            _write_labels(source, output, console, desk.session)
-    if options["in_terminal"] and desk.session is not None:
-        click.echo(_progress(desk.session, source.things.nouns[1]))
-    if desk.journal and model is not None:
-        console.note(f"To take the answers into the model: tightcut update {data} --constraints {desk.journal}")
+        if controller.session is not None and output is not None:
+            _write_labels(source, output, console, controller.session)
+    if options["in_terminal"] and controller.session is not None:
+        click.echo(_progress(controller.session, source.things.nouns[1]))
+    if controller.journal and model is not None:
+        console.note(f"To take the answers into the model: tightcut update {data} --constraints {controller.journal}")
 
 
 def _source(data: str, options: dict[str, Any], console: Console) -> QuestionData:

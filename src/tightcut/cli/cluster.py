@@ -13,11 +13,10 @@ from tightcut.cli._console import Console, in_columns
 from tightcut.cli._inputs import Inputs, read_inputs
 from tightcut.cli._known import with_names
 from tightcut.cli._labels import label_table, read_labels
-from tightcut.cli._models import write_model
+from tightcut.cli._models import proven_model, write_model
 from tightcut.cli._outcome import Outcome, pictures
 
 if TYPE_CHECKING:
-    from tightcut.certificates import Certificate
     from tightcut.fitted.state import FittedState
 
 
@@ -102,7 +101,7 @@ def cluster(
     images = pictures(inputs.data, options["images"])
     model, certificate = _fitted(inputs, options, init, data), None
     if certify is not None:
-        model, certificate = _certified(model, certify, console)
+        model, certificate = proven_model(model, certify, console)
     labelled = inputs.data.in_file_order(model.labels.tolist())
     console.write_rows(output, *label_table(inputs.data.id_name, labelled, model.names))
     if save is not None:
@@ -131,16 +130,6 @@ def _check_together(options: dict[str, Any], report: Path | None) -> None:
         raise click.UsageError("--method paper takes neither --influence nor --max-violations fewest.")
     if report is None:
         opt.refuse(("images", "map"), "is for the report; name the file to write: --report report.html")
-
-
-def _certified(model: FittedState, seconds: float, console: Console) -> tuple[FittedState, Certificate]:
-    """The model, or a better one, and its certificate."""
-    from tightcut.fitted.bound import certified, remarks
-
-    for remark in remarks(model):
-        console.note(remark)
-    with console.warnings_as_notes():
-        return certified(model, seconds=seconds, progress=console.progress())
 
 
 def _fitted(inputs: Inputs, options: dict[str, Any], init: Path | None, data: Path) -> FittedState:

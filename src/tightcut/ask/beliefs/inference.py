@@ -20,9 +20,9 @@ from tightcut.ask.beliefs.evidence import SURE, AnswerEvidence, truth_of
 
 # Chosen on digits, USPS, COIL-20 and letter.
 MOST_DOUBT = 0.06  # where the columns and the graph know little, true answers look wrong
-DOUBT, STRENGTH = 0.02, 25  # share of wrong answers to begin with, as if seen in so many answers
+DOUBT, STRENGTH = 0.02, 25  # prior share of wrong answers, and the number of answers that it is worth
 LEAST_DOUBT = 0.02  # neighbours are never certain
-EXPECTED_ERRORS = 3.0  # of the neighbours, made and expected, to begin with
+EXPECTED_ERRORS = 3.0  # of the neighbours: prior number, both of those made and of those expected
 IMPOSSIBLE = -30.0  # logarithm of a probability
 SWEEPS = 10
 

@@ -24,12 +24,7 @@ LEAST = 1e-3  # smallest share
 
 
 class Kernel:
-    """Similarities of all rows to some of them.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, n_features)
-    """
+    """Similarities of all rows of X to some of them."""
 
     def __init__(self, X: np.ndarray) -> None:
         deviation = X.std(axis=0)

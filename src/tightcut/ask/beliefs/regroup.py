@@ -6,7 +6,7 @@ class in two groups. Here the answered points are regrouped. The score of a clus
 .. math:: \sum_{i < j,\ \text{together}} s_{ij} + c \cdot \text{number of groups},
 
 where :math:`s_{ij}` adds up the answers about i and j (as logarithms of odds, positive for "same") and how near they are to
-each other in the graph. Nearness never keeps points apart, so without the reward c for each group all groups that nobody has
+each other in the graph. Nearness never keeps points apart, so without the reward c for each group all groups that were never
 compared would become one. For the same reason nearness counts between two groups as at most two answers: points are asked
 about where classes meet, and the more there are, the nearer the classes seem.
 """

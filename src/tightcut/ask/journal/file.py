@@ -25,9 +25,8 @@ from tightcut.ask.journal.schema import FORMAT, Event, check_events, check_journ
 class Journal:
     """Events in the order in which they happened, kept in memory and, with a path, on disk.
 
-    Any number of sessions may share a file. Each looks at it and writes to it in its turn, under a lock, and takes in
-    what others have written before it writes. The path is followed again in every turn, so that no answer goes to a file
-    that has lost its name.
+    Any number of sessions may share a file. Each reads and writes it under a lock, and takes in what others have written
+    before it writes. The path is opened again each time, so that no answer goes to a file that was moved or deleted.
 
     Parameters
     ----------
@@ -103,7 +102,7 @@ class Journal:
                 pass
 
     def save(self, path: Any = None) -> Path:
-        """Write all events to a new file, and go on there; without a path, to the old one or, if it is taken, beside it."""
+        """Write all events to a new file and continue there: at `path`, or at the old path or, if that is taken, next to it."""
         if path is not None:
             target = Path(path).absolute()
         elif self.path is not None:
@@ -164,7 +163,7 @@ class Journal:
         self.events += new
 
     def _checked(self, text: bytes, path: Path) -> list[Event]:
-        """Lines as events, if this journal can go on with them."""
+        """Lines as events, if they can continue this journal."""
         if self.header:
             number = len(self.events) + 2
             new = parse(text, path, number)
@@ -210,17 +209,13 @@ def _append(file: FileIO, path: Path, end: int, text: bytes) -> None:
         while rest:  # a disk that fills up takes a part, and refuses the next call
             rest = rest[file.write(rest) :]
         os.fsync(file.fileno())
-        _check_name(path, file)
+        if not leads_to(path, file):
+            raise LostJournalError(f"The journal {path} was deleted or moved.")  # noqa: TRY301
     except BaseException:
         # Where even this fails, the half line goes in the next turn.
         with suppress(OSError):
             file.truncate(end)
         raise
-
-
-def _check_name(path: Path, file: FileIO) -> None:
-    if not leads_to(path, file):
-        raise LostJournalError(f"The journal {path} was deleted or moved.")
 
 
 def _free_path(path: Path) -> Path:

@@ -46,7 +46,7 @@ else:
 
 @contextmanager
 def locked(path: Path, *, create: bool = False) -> Iterator[FileIO]:
-    """The file at `path`, for reading and appending, which nobody else who locks it has until the block ends.
+    """The file at `path`, for reading and appending, locked until the block ends.
 
     Parameters
     ----------

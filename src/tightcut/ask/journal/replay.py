@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields
 from typing import Any
 
 from tightcut.ask.journal.file import now, read_events
 from tightcut.ask.journal.schema import Event, check_person
 from tightcut.ask.records import Answer
+
+STORED = tuple(field.name for field in fields(Answer) if field.name != "believed")
 
 
 def standing(events: list[Event]) -> list[tuple[int, Event]]:
@@ -120,19 +123,9 @@ def largest(events: Iterable[Event], key: str) -> int:
 
 
 def to_answer(event: Event) -> Answer:
-    return Answer(
-        number=event["number"],
-        kind=event["kind"],
-        first=event["first"],
-        second=event.get("second"),
-        choice=event["choice"],
-        time=event["time"],
-        who=event.get("who"),
-        seconds=event.get("seconds"),
-        reason=event.get("reason", ""),
-        shown=tuple(event.get("shown", ())),
-        founds=event.get("founds"),
-    )
+    """The answer in a line of the journal, which may leave out what has a default."""
+    given = {name: event[name] for name in STORED if name in event}
+    return Answer(**{"second": None} | given | {"shown": tuple(event.get("shown", ()))})
 
 
 def answer_event(

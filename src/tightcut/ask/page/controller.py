@@ -31,7 +31,7 @@ GALLERY = 120  # most things shown of a group
 log = logging.getLogger(__name__)
 
 
-class Desk:
+class Controller:
     """Where a person answers: a session and its actions, for any number of windows.
 
     Parameters
@@ -239,7 +239,8 @@ class Desk:
         version, step = self._take_stock(session), _on_curve(session.n_answers_, session.progress())
         if step[0] > 0 and (not self._curve or self._curve[-1] != step):
             self._curve = [past for past in self._curve if past[0] < step[0]] + [step]
-        reply = self._serializer.view(session, self._rows, all_answers=values.get("all_answers") is True)
+        every = values.get("all_answers") is True
+        reply = self._serializer.view(session, self._rows, all_answers=every, asked=self._windows.rows())
         reply |= {"version": version, "curve": self._curve, "layout": self._n_layouts, "left": session.n_left_}
         if values.get("layout") != self._n_layouts and self._positions is not None:
             reply["map"] = {"rows": self._rows.tolist(), "positions": self._positions.tolist()}

@@ -18,6 +18,7 @@ from tightcut.files.arrays import read_npy, read_npz, read_sparse
 from tightcut.files.cells import as_number, is_missing, is_nearly_a_number, is_number
 from tightcut.files.errors import listed
 from tightcut.files.formats import READERS
+from tightcut.files.graphs import names_edges
 from tightcut.files.sources import DataFile, check_readable
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 BUILT_IN = ("digits",)
 FIELDS_SHOWN = 40  # columns of a table, if none are chosen
 LONG_TEXT = 60  # characters: a column whose texts are longer is shown as a text, not as a field
-MODEL = "the saved model"  # who has named the groups that were its clusters
+MODEL = "the saved model"  # the author of the names of groups that were its clusters
 LONG_NUMBER = 8  # characters: longer numbers are shown with the digits that matter
 
 
@@ -120,8 +121,8 @@ def _from_table(path: DataFile, options: DataOptions, show: list[str], images: S
     image_column = next((name for name in images if name in table.names), None)
     for name in show:
         table.find(name, "--show")
-    words = []
-    if not (options.columns or options.text):
+    words, is_graph = [], options.graph or (options.graph is None and names_edges(table))
+    if not (options.columns or options.text or is_graph):
         words = [name for name in table.names if _holds_words(table.texts(name), options.decimal)]
     encoded = table.find_all(options.encode, "--encode")
     words = [name for name in words if name not in {options.id, options.labels, image_column, *encoded}]
@@ -138,7 +139,7 @@ def _from_table(path: DataFile, options: DataOptions, show: list[str], images: S
     if content.left_out:
         table = table.select(~np.isin(np.arange(table.n_rows), list(content.left_out)))
     columns = {name: table.texts(name) for name in chosen if show or not images}
-    long = [name for name, cells in columns.items() if _is_long(cells)]
+    long = [name for name, cells in columns.items() if name in options.text or _is_long(cells)]
     for name in set(columns) & set(content.columns):
         columns[name] = [_short_number(cell, options.decimal) for cell in columns[name]]
     things = Things(content.ids, _together({name: columns.pop(name) for name in long}), columns)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,9 +14,10 @@ import numpy as np
 from tightcut.ask.base import QuestionSession
 from tightcut.ask.page.items import Things
 from tightcut.ask.records import Answer, Question
+from tightcut.features.words import WordCounts
 from tightcut.files.write import print_rows
 
-LARGE_GROUPS, MEMBERS = 4, 4  # groups, up to which a pick shows several members of each; members shown
+MEMBERS = 4  # of each group that a pick offers; the page shows the first of many groups, and the others when asked to
 # Things of a group in its gallery: two more than the page shows, so that a gap where it hides those in question tells
 # nobody which group they are in.
 TYPICAL, DOUBTFUL = 10, 8
@@ -67,10 +70,7 @@ class Serializer:
                 {
                     "id": group.id,
                     "label": group_label(group.id, group.name),
-                    "members": [
-                        self.thing(row)
-                        for row in group.members[: MEMBERS if len(question.groups) <= LARGE_GROUPS else 1]
-                    ],
+                    "members": [self.thing(row) for row in group.members[:MEMBERS]],
                 }
                 # In the order in which the groups began, whatever is asked: a group stays where it was, and its place
                 # says nothing of what is believed.
@@ -78,9 +78,27 @@ class Serializer:
             ]
         return shown
 
-    def view(self, session: QuestionSession, drawn: np.ndarray, *, all_answers: bool = False) -> dict[str, Any]:
-        """All that is known: groups with galleries, labels of the points on the map, answers, contradictions, progress."""
+    def words(self, session: QuestionSession, hidden: Sequence[int]) -> dict[int, str]:
+        """The most distinctive words of each group of texts, as if the hidden rows were in none."""
+        if self.things.texts is None or "pick" not in session.kinds:
+            return {}
+        labels = session.labels_
+        labels[list(hidden)] = -1
+        return {group: ", ".join(words) for group, words in self._word_counts.distinctive(labels).items()}
+
+    @cached_property
+    def _word_counts(self) -> WordCounts:
+        return WordCounts(self.things.texts or ())
+
+    def view(
+        self, session: QuestionSession, drawn: np.ndarray, *, all_answers: bool = False, asked: Sequence[int] = ()
+    ) -> dict[str, Any]:
+        """All that is known: groups with galleries, labels of the points on the map, answers, contradictions, progress.
+
+        The words of the groups say nothing about the rows that are asked about.
+        """
         labels, groups, answers = session.labels_, session.groups, session.answers
+        words = self.words(session, asked)
         names = {group.id: group.name for group in groups}
         doubtful = self._doubtful(session, labels)
         known = np.isin(labels, list(names))
@@ -92,6 +110,7 @@ class Serializer:
                     "name": group.name,
                     "label": group_label(group.id, group.name),
                     "size": group.size,
+                    "words": words.get(group.id, ""),
                     "typical": [self.thing(row) for row in session.typical(group.id, TYPICAL).tolist()],
                     "doubtful": [self.thing(row) for row in doubtful.get(group.id, [])],
                 }
@@ -102,6 +121,7 @@ class Serializer:
             "n_unknown": int((~known).sum()),
             "answers": [self.answer(answer, names, labels) for answer in reversed(listed)],
             "n_answers": len(answers),
+            "people": people(answers),
             "contradictions": [
                 {"chain": [self.answer(a, names, labels) for a in found.chain], "suspect": found.suspect.number}
                 for found in session.contradictions()[:CONTRADICTIONS]
@@ -127,6 +147,13 @@ class Serializer:
         order = session.doubtful(len(labels))
         order = order[~np.isin(order, asked)]
         return {group.id: order[labels[order] == group.id][:DOUBTFUL].tolist() for group in session.groups}
+
+
+def people(answers: Sequence[Answer]) -> list[dict[str, Any]]:
+    """Who has answered: the number of answers, and how many of them are believed beside the answers of everybody."""
+    given = Counter(answer.who for answer in answers if answer.who)
+    believed = Counter(answer.who for answer in answers if answer.believed)
+    return [{"who": who, "given": given[who], "believed": believed[who]} for who in sorted(given)]
 
 
 def _words(answer: Answer, names: dict[int, str | None], labels: np.ndarray) -> str:

@@ -32,11 +32,7 @@ Item = tuple[int, int | None, str]  # a row, the row to compare it with, and the
 class Planner:
     """Chooses questions from what is believed now.
 
-    Parameters
-    ----------
-    placing : Placing
-    seed : tuple of int
-        Changes with every event, so that the same journal leads to the same questions.
+    The seed changes with every event, so that the same journal leads to the same questions.
     """
 
     def __init__(self, placing: Placing, seed: tuple[int, int]) -> None:
