@@ -411,13 +411,8 @@ max_violations="fewest" to violate as little as possible.
     def certify(self, seconds: float = 30, *, take: bool = True, **settings: Any) -> Certificate:
         """Prove how good the cut is: sets `bound_`, which no clustering's cut is below, and `certificate_`, with the proof.
 
-<<<<<<< HEAD
         The bound holds for this graph, this number of clusters and these pairs. If the clustering violates pairs, it holds
-        for all clusterings, whether they respect the pairs or not.
-=======
-        The bound is of this graph, this number of clusters and these pairs; of a clustering that violates pairs, of all that
-        violate at most as much belief, or as much as `max_violations` allows.
->>>>>>> w-cert
+        for all clusterings that violate at most as much belief, or as much as `max_violations` allows.
 
         Parameters
         ----------
@@ -445,24 +440,15 @@ max_violations="fewest" to violate as little as possible.
     def report(self, path: Any = None, **settings: Any) -> Report:
         """An HTML page about the clustering, which a notebook shows, and which is written to `path` if one is given.
 
-<<<<<<< HEAD
-        The keywords are those of `tightcut.report.write_report`, such as `ids`.
-=======
-        Takes the keywords of `tightcut.report.write_report`, such as `ids`. After `certify` it says what is proven.
->>>>>>> w-cert
+        The keywords are those of `tightcut.report.write_report`, such as `ids`. After `certify` the page says what is proven.
         """
         from tightcut.report import CRITERIA, write_report
 
         state = self._state_now()
-<<<<<<< HEAD
         own: dict[str, Any] = {"points": state.points, "names": state.names}
         own["columns"] = () if state.feature_names is None else state.feature_names
         own["criterion"] = CRITERIA[state.parameters.criterion]
-=======
-        names = () if state.feature_names is None else state.feature_names
-        own: dict[str, Any] = {"points": state.points, "columns": names}
         own["certificate"] = getattr(self, "certificate_", None)
->>>>>>> w-cert
         return write_report(path, state.graph, state.labels, state.constraints, **(own | settings))
 
     def save(self, path: Any) -> None:

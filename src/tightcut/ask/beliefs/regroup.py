@@ -1,4 +1,4 @@
-r"""Groups of the answered points that agree best with all answers and with the graph, found all at once.
+r"""Regroup all answered points jointly, in best agreement with the answers and the graph.
 
 Beliefs that are improved a little at a time may stay where an early wrong answer has put them: two classes joined, or one
 class in two groups. Here the answered points are regrouped. The score of a clustering is

@@ -175,7 +175,7 @@ def in_words(event: dict[str, Any]) -> str:
     return "a correction by hand" if event.get("kind") == "move" else "the last answer"
 
 
-def called(text: str, groups: Iterable[Any]) -> int | str:
+def find_group(text: str, groups: Iterable[Any]) -> int | str:
     """The group that a person calls by its label, in capitals or not; the text itself if there is none."""
     for group in groups:
         if text.casefold() == group_label(group.id, group.name).casefold():
