@@ -3,7 +3,8 @@
     python -m benchmarks.many_clusters
 
 Two tables: every row of reference/authors.csv with k > 2, five seeds each (the authors ran seed 0); digits as in
-reference/peers.csv, with every method that gets the same pairs. Given the graph, seconds are per run, after a warm-up.
+reference/peers.csv, with every method that gets the same pairs. Seconds are those of the processor, given the
+graph: per run, after a warm-up.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from benchmarks.instances import (
     points,
     quiet,
     reference,
-    timed,
+    timed_by_processor,
     write,
 )
 from tightcut import Graph, cluster, knn_affinity
@@ -53,7 +54,7 @@ def against_authors() -> None:
         runs = []
         for seed in SEEDS:
             constraints = authors_pairs(dataset, n_pairs, seed)
-            runs.append(timed(partial(cluster, own, constraints, k, random_state=0)))
+            runs.append(timed_by_processor(partial(cluster, own, constraints, k, random_state=0)))
         mode = "full" if "full" in modes else "fast"
         theirs, (first, _) = modes[mode], runs[0]
         seconds = median([time for _, time in runs])
@@ -105,7 +106,7 @@ def against_peers() -> None:
         best = sorted(fair, key=lambda row: -float(row["ari"]))[:3]
         for (symmetrize, own), influence in product(graphs.items(), (0, 1)):
             runs = {
-                seed: timed(
+                seed: timed_by_processor(
                     partial(cluster, own, peers_pairs(y, n_pairs, seed), 10, influence=influence, random_state=0)
                 )
                 for seed in (*SEEDS, *FRESH_SEEDS)

@@ -10,15 +10,24 @@ the processor, on one thread.
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 
-from benchmarks.instances import authors_pairs, geometric_mean, graph, points, quiet, reference, write
+from benchmarks.instances import (
+    authors_pairs,
+    geometric_mean,
+    graph,
+    points,
+    quiet,
+    reference,
+    timed_by_processor,
+    write,
+)
 from tightcut import Constraints, Graph, cluster
 from tightcut.metrics import clustering_error
 from tightcut.problem.objective import normalized_cut
@@ -107,9 +116,9 @@ def against_authors() -> None:
     for theirs in full_rows():
         k, own, y = int(theirs["k"]), graph(theirs["dataset"]), points(theirs["dataset"])[1]
         known, cut = pairs_of(theirs), float(theirs["cut"])
-        labels, seconds = timed_by_processor(Reading(), own, known, k, 0)
-        lovasz, _ = timed_by_processor(reading(balance=LovaszBalance), own, known, k, 0)
-        cut_alone = timed_by_processor(reading(criterion=by_cut_alone), own, known, k, 0)[0] if k > 2 else None
+        labels, seconds = timed_by_processor(partial(Reading(), own, known, k, 0))
+        lovasz = reading(balance=LovaszBalance)(own, known, k, 0)
+        cut_alone = reading(criterion=by_cut_alone)(own, known, k, 0) if k > 2 else None
         rows.append(
             {
                 "dataset": theirs["dataset"],
@@ -155,7 +164,7 @@ def ladder() -> None:
         for theirs in instances:
             own, known = graph(theirs["dataset"]), pairs_of(theirs)
             for seed in SEEDS:
-                labels, time_of_one = timed_by_processor(solve, own, known, 2, seed)
+                labels, time_of_one = timed_by_processor(partial(solve, own, known, 2, seed))
                 ratios.append(normalized_cut(own, labels) / float(theirs["cut"]))
                 seconds += time_of_one / len(SEEDS)
         rows.append(
@@ -185,12 +194,6 @@ def pairs_of(row: dict[str, str]) -> Constraints:
 
 def ratio_and_violated(own: Graph, known: Constraints, labels: np.ndarray, cut: float) -> str:
     return f"{normalized_cut(own, labels) / cut:.4f} ({known.violations(labels).n_violations})"
-
-
-def timed_by_processor(solve: Solve, own: Graph, known: Constraints, k: int, seed: int) -> tuple[np.ndarray, float]:
-    start = time.process_time()
-    labels = solve(own, known, k, seed)
-    return labels, time.process_time() - start
 
 
 if __name__ == "__main__":

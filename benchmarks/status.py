@@ -94,9 +94,9 @@ TABLES = (
     Table("ablation_search", "benchmarks.ablation search", (), 60),  # a record of what was tried, which does not age
     Table("ablation_asking", "benchmarks.ablation asking", (), 30),  # as above
     Table("gpu", "benchmarks.gpu", (*SEARCH, "gpu"), 20, ("gpu",)),
-    study("binary", (*SEARCH, "relaxation", "rivals"), 10),
-    study("multiway", (*SEARCH, "rivals"), 15),
-    study("noise", (*SEARCH, "rivals"), 10),
+    study("binary", (*SEARCH, "relaxation", "rivals"), 20),
+    study("multiway", (*SEARCH, "relaxation", "rivals"), 90),
+    study("noise", SEARCH, 20),
     study("tradeoff", SEARCH, 1),
     study("toy", SEARCH, 1),
 )
@@ -135,29 +135,36 @@ def make(tables: list[Table], *, even_current: bool) -> int:
 
 
 def made_by(table: Table) -> str:
-    """The version and the commit that a table names; "" for a table that was never made."""
-    return " ".join(stamp(table)).strip()
+    """The version and the commits that a table names; "" for a table that was never made."""
+    version, commits = stamp(table)
+    return " ".join([version, *commits]).strip()
 
 
-def stamp(table: Table) -> tuple[str, str]:
+def stamp(table: Table) -> tuple[str, list[str]]:
+    """The rows of a study may come from several commits."""
     if not table.file.exists():
-        return "", ""
+        return "", []
     text = table.file.read_text()
     if table.file.suffix == ".json":
         facts = json.loads(text)
-        return facts["versions"]["tightcut"], facts.get("commit", "").rstrip("+")
+        return facts["versions"]["tightcut"], [commit.rstrip("+") for commit in facts.get("commits", [])]
     found = MADE_BY.search(text)
-    return (found["version"], found["commit"]) if found else ("", "")
+    return (found["version"], [found["commit"]]) if found else ("", [])
 
 
 def age(table: Table) -> str:
     """ "current", or why a table is not."""
-    version, commit = stamp(table)
+    version, commits = stamp(table)
     if not version:
         return "never made"
-    if not commit or not known(commit):
-        return f"its commit{f' {commit}' * bool(commit)} is unknown here"
-    changed = [room for room in table.measures if git("rev-list", f"{commit}..HEAD", "--", f"{SOURCE}/{room}")]
+    unknown = [commit for commit in commits if not known(commit)]
+    if unknown or not commits:
+        return f"its commit{''.join(f' {commit}' for commit in unknown)} is unknown here"
+    changed = [
+        room
+        for room in table.measures
+        if any(git("rev-list", f"{commit}..HEAD", "--", f"{SOURCE}/{room}") for commit in commits)
+    ]
     return f"older than changes of {', '.join(changed)}" if changed else "current"
 
 

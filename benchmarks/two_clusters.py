@@ -3,14 +3,25 @@
     python -m benchmarks.two_clusters
 
 Every two-cluster row of reference/authors.csv (seed 0) with three values of random_state, then seeds 1 to 5 of each
-row once. Given the graph, seconds are the median of the three runs after a warm-up.
+row once. Seconds are those of the processor, given the graph: the median of the three
+runs, after a warm-up.
 """
 
 from __future__ import annotations
 
 from functools import partial
 
-from benchmarks.instances import authors_pairs, geometric_mean, graph, median, points, quiet, reference, timed, write
+from benchmarks.instances import (
+    authors_pairs,
+    geometric_mean,
+    graph,
+    median,
+    points,
+    quiet,
+    reference,
+    timed_by_processor,
+    write,
+)
 from tightcut import cluster
 from tightcut.metrics import clustering_error
 from tightcut.warmup import warmup
@@ -26,7 +37,7 @@ def main() -> None:
     for (dataset, n_pairs), modes in authors_rows().items():
         own, y = graph(dataset), points(dataset)[1]
         constraints = authors_pairs(dataset, n_pairs, 0)
-        runs = [timed(partial(cluster, own, constraints, random_state=state)) for state in RANDOM_STATES]
+        runs = [timed_by_processor(partial(cluster, own, constraints, random_state=state)) for state in RANDOM_STATES]
         further = [cluster(own, authors_pairs(dataset, n_pairs, seed), random_state=0) for seed in FURTHER_SEEDS]
         mode = "full" if "full" in modes else "fast"
         theirs, cuts = modes[mode], [result.cut for result, _ in runs]
@@ -75,7 +86,12 @@ def summary(rows: list[dict[str, str]]) -> list[str]:
             f"{ours:.1f} s against {theirs:.0f} s in all, {theirs / ours:.0f} times faster."
         )
     violated = sum(int(row["violations"]) + int(row["violations, seeds 1-5"]) for row in rows)
-    return [*lines, f"- Violated pairs over all runs: {violated}."]
+    return [
+        *lines,
+        f"- Violated pairs over all runs: {violated}.",
+        "- breast_cancer has 17 ties at the tenth neighbour. They are broken by index here, so that the graph is the same on",
+        "  every machine; theirs was made with some of them broken otherwise, and cuts differ by 0.1 % for that alone.",
+    ]
 
 
 if __name__ == "__main__":

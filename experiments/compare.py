@@ -12,6 +12,7 @@ MEASURES = ("error", "cut", "cut_if_satisfied", "violated")
 CONFIDENCE = 0.95
 FEWEST_TRIALS = 3
 NEGLIGIBLE = 1e-3
+OWN_GRAPH = ("default",)  # methods that cut a graph of their own: their cuts of the shared one are not compared
 
 
 def compare(table: Any, reference: str = "COSC") -> Any:
@@ -28,15 +29,26 @@ def compare(table: Any, reference: str = "COSC") -> Any:
     than 0.001. Cuts are compared where both have found the same number of clusters. A number of pairs without a trial
     that both have finished counts for nothing.
     """
+    found = verdicts(table, reference)
+    rows = []
+    for (dataset, rival, measure), own in found.groupby(["dataset", "rival", "measure"], sort=False):
+        counts = own["verdict"].value_counts()
+        rows.append((dataset, rival, measure, *(int(counts.get(kind, 0)) for kind in ("win", "tie", "loss"))))
+    return pd.DataFrame(rows, columns=["dataset", "rival", "measure", "wins", "ties", "losses"])
+
+
+def verdicts(table: Any, reference: str = "COSC") -> Any:
+    """What `compare` counts: a row for each dataset, rival, measure, number of pairs and noise, with its verdict."""
     finished = table[table["status"] == "ok"]
     ours, theirs = finished[finished["method"] == reference], finished[finished["method"] != reference]
     both = theirs.merge(ours, on=["dataset", "n_pairs", "noise", "trial"], suffixes=("_rival", ""))
     rows = []
     for (dataset, rival), own in both.groupby(["dataset", "method_rival"], sort=False):
         for measure in MEASURES:
-            verdicts = [verdict(_differences(trials, measure)) for _, trials in own.groupby(["n_pairs", "noise"])]
-            rows.append((dataset, rival, measure, *(verdicts.count(kind) for kind in ("win", "tie", "loss"))))
-    return pd.DataFrame(rows, columns=["dataset", "rival", "measure", "wins", "ties", "losses"])
+            for (n_pairs, noise), trials in own.groupby(["n_pairs", "noise"]):
+                differences = _differences(trials, measure)[: 0 if rival in OWN_GRAPH and "cut" in measure else None]
+                rows.append((dataset, rival, measure, n_pairs, noise, verdict(differences)))
+    return pd.DataFrame(rows, columns=["dataset", "rival", "measure", "n_pairs", "noise", "verdict"])
 
 
 def verdict(differences: np.ndarray) -> str | None:
@@ -60,6 +72,18 @@ def verdict(differences: np.ndarray) -> str | None:
     if abs(mean) <= width:
         return "tie"
     return "win" if mean < 0 else "loss"
+
+
+def finished(table: Any, method: str) -> Any:
+    """The fits of a method that have a result."""
+    return table[(table["method"] == method) & (table["status"] == "ok")]
+
+
+def cut_ratios(table: Any, method: str, rival: str) -> np.ndarray:
+    """Trial by trial the cut of one method over that of another."""
+    keys = ["dataset", "n_pairs", "noise", "trial"]
+    both = finished(table, method).merge(finished(table, rival), on=keys, suffixes=("", "_rival"))
+    return (both["cut"] / both["cut_rival"]).to_numpy(dtype=np.float64)
 
 
 def unfinished(table: Any) -> Any:

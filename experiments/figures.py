@@ -1,7 +1,7 @@
 """Figures of the experiments, drawn from their tables.
 
-Colours are those of Okabe and Ito, and each method has a marker and a line style of its own: lines can be told apart in
-black and white.
+Colours are those of Okabe and Ito, with brown for their yellow. Each method has a marker and a line style of its own, too:
+lines can be told apart in black and white.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
-from tightcut.plots import MARKERS
+from tightcut.plots import MARKERS as FIRST_MARKERS
 
-COLOURS = ("black", "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442")
-DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
+COLOURS = ("black", "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8C6D1F", "#999999")
+DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)), (0, (4, 1, 1, 1, 1, 1)))
+MARKERS = (*FIRST_MARKERS, "<", "*")
 TICKS = 6
-UNREADABLE = 2.5  # times the next line, from which a line is cut off
+UNREADABLE = 5.0  # times the next line, from which a line is cut off
 PANELS = {"error": "clustering error", "cut": "normalized cut", "violated": "violated fraction"}
 
 
@@ -26,19 +27,19 @@ def plot_measures(table: Any, dataset: str, groups: Sequence[Sequence[str]]) -> 
     """A row of three panels for each group of methods: error, cut and violated fraction against the number of pairs.
 
     Lines are means over the trials, bands one standard deviation to either side. A group with a single method that has
-    results is left out, unless it is the first.
+    results is left out, unless it is the first. A method looks the same in all figures of the same groups.
     """
     own = table[(table["dataset"] == dataset) & (table["status"] == "ok")]
     if len(own) == 0:
         raise ValueError(f"The table has no finished cell of dataset {dataset!r}.")
-    ran = set(own["method"])
+    ran, order = set(own["method"]), list(dict.fromkeys(method for group in groups for method in group))
     rows = [[method for method in group if method in ran] for group in groups]
     rows = [row for row in rows if len(row) > 1] or rows[:1]
     figure = Figure(figsize=(11, 3.6 * len(rows)), layout="constrained")
     for part, row in zip(figure.subfigures(len(rows), squeeze=False)[:, 0], rows, strict=True):
         axes = part.subplots(1, len(PANELS))
         for ax, (measure, label) in zip(axes, PANELS.items(), strict=True):
-            plot_lines(own, measure, ax, methods=row)
+            plot_lines(own, measure, ax, methods=row, order=order)
             ax.set(xlabel="number of pairs", ylabel=label)
             _fit_all_but_one(ax)
         _legend_below(part, axes[0])
@@ -63,43 +64,50 @@ def _fit_all_but_one(ax: Axes) -> None:
 
 
 def plot_noise(table: Any, *, methods: Sequence[str] | None = None) -> Figure:
-    """Error against the number of pairs where some of them are wrong: a column per dataset, a row per share."""
+    """Error against the number of pairs where some of them are wrong: a row per dataset, a column per share."""
     own = table[table["status"] == "ok"]
     datasets, shares = list(dict.fromkeys(own["dataset"])), sorted(set(own["noise"]))
-    figure = Figure(figsize=(3.6 * len(datasets), 2.7 * len(shares) + 0.4), layout="constrained")
-    axes = figure.subplots(len(shares), len(datasets), squeeze=False, sharex="col", sharey="col")
-    for row, share in zip(axes, shares, strict=True):
-        for ax, dataset in zip(row, datasets, strict=True):
+    figure = Figure(figsize=(4.2 * len(shares), 2.4 * len(datasets) + 0.4), layout="constrained")
+    axes = figure.subplots(len(datasets), len(shares), squeeze=False, sharey="row")
+    for row, dataset in zip(axes, datasets, strict=True):
+        for ax, share in zip(row, shares, strict=True):
             plot_lines(own[(own["dataset"] == dataset) & (own["noise"] == share)], "error", ax, methods=methods)
             ax.set_title(f"{dataset}, {share:.0%} of the pairs wrong", fontsize=10)
         row[0].set_ylabel("clustering error")
+        row[0].set_ylim(bottom=0)  # last, as it ends the search for limits that suit the whole row
     for ax in axes[-1]:
         ax.set_xlabel("number of pairs")
-        ax.set_ylim(bottom=0)  # last, as it ends the search for limits that suit the whole column
     _legend_below(figure, axes[0, 0])
     return figure
 
 
-def plot_lines(table: Any, measure: str, ax: Axes, *, methods: Sequence[str] | None = None) -> Axes:
-    """A line per method: the mean of a measure over the trials, with a band of one standard deviation."""
-    for place, method in enumerate(methods or dict.fromkeys(table["method"])):
+def plot_lines(
+    table: Any, measure: str, ax: Axes, *, methods: Sequence[str] | None = None, order: Sequence[str] | None = None
+) -> Axes:
+    """A line per method: the mean of a measure over the trials, with a band of one standard deviation.
+
+    A method's place in `order` decides what its line looks like.
+    """
+    methods = methods or list(dict.fromkeys(table["method"]))
+    for method in methods:
+        place = (order or methods).index(method)
         trials = table[table["method"] == method].groupby("n_pairs")[measure]
         mean, spread = trials.mean().astype(float), trials.std(ddof=0).astype(float)
         if len(mean) == 0:
             continue
-        x, style = mean.index.to_numpy(dtype=float), place % len(COLOURS)
+        x, colour = mean.index.to_numpy(dtype=float), COLOURS[place % len(COLOURS)]
         ax.plot(
             x,
             mean,
-            color=COLOURS[style],
-            linestyle=DASHES[style],
+            color=colour,
+            linestyle=DASHES[place % len(DASHES)],
             marker=MARKERS[place % len(MARKERS)],
             markersize=5,
             linewidth=2.4 if place == 0 else 1.5,
             zorder=3 if place == 0 else 2,
             label=method,
         )
-        ax.fill_between(x, mean - spread, mean + spread, color=COLOURS[style], alpha=0.1, linewidth=0)
+        ax.fill_between(x, mean - spread, mean + spread, color=colour, alpha=0.1, linewidth=0)
     _scale_pairs(ax, sorted(set(table["n_pairs"])))
     ax.grid(visible=True, color="0.9")
     ax.set_axisbelow(True)

@@ -6,9 +6,13 @@ folder, reading it runs no code.
 
 from __future__ import annotations
 
+import os
 import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from zipfile import is_zipfile
 from zlib import crc32
@@ -20,6 +24,7 @@ from experiments.record import Cell
 from experiments.stamp import checksum, commit
 from tightcut import Constraints, __version__, knn_affinity
 from tightcut.datasets import load, sample_constraints
+from tightcut.metrics import normalized_cut
 
 SMALLEST_BELIEF = 0.01
 MANY_POINTS = 100_000
@@ -34,12 +39,34 @@ class Problem(NamedTuple):
 
 
 class Prepared(NamedTuple):
-    """A problem in a file, its size, and checksums of its points and classes, and of its graph."""
+    """A problem in a file, its size, the neighbours of a point, and checksums of points and classes, and of the graph."""
 
     path: Path
     n_points: int
+    n_neighbors: int
     data: str
     graph: str
+
+    def facts(self) -> dict[str, Any]:
+        """What a page says about the problem; the classes themselves are a partition that satisfies every right pair."""
+        X, y, affinity = open_problem(self.path)
+        return {
+            "points": len(y),
+            "features": X.shape[1],
+            "classes": int(y.max()) + 1,
+            "smallest_class": float(np.bincount(y).min() / len(y)),
+            "cut_of_classes": normalized_cut(affinity, y),
+        }
+
+
+@contextmanager
+def prepared(
+    datasets: Mapping[str, Any], n_neighbors: int = 10, cache: str | os.PathLike[str] | None = None
+) -> Iterator[dict[str, Prepared]]:
+    """All datasets as files with their graphs: in the folder `cache`, or in a temporary one until the block ends."""
+    with TemporaryDirectory(prefix="tightcut-") if cache is None else nullcontext(cache) as folder:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        yield {name: prepare(name, source, n_neighbors, Path(folder)) for name, source in datasets.items()}
 
 
 def prepare(name: str, source: Any, n_neighbors: int, folder: Path) -> Prepared:
@@ -60,7 +87,7 @@ def prepare(name: str, source: Any, n_neighbors: int, folder: Path) -> Prepared:
         with temporary.open("wb") as file:
             np.savez(file, X=X, y=y, data=graph.data, indices=graph.indices, indptr=graph.indptr)
         temporary.replace(path)
-    return Prepared(path, len(y), data, checksum(open_problem(path).affinity))
+    return Prepared(path, len(y), n_neighbors, data, checksum(open_problem(path).affinity))
 
 
 @lru_cache(maxsize=1)

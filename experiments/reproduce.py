@@ -9,6 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from experiments.problems import prepared
 from experiments.record import Cell, Row, read_rows, read_table
 from experiments.run import fit_cells
 from experiments.stamp import checksum, circumstances, commit
@@ -42,7 +43,7 @@ def reproduce(
         table, affinity, figure = study.picture(quick)
         table = table.assign(version=__version__, commit=commit(), graph=checksum(affinity))
         table.to_csv(path, index=False)
-        _write_facts(name, folder, table["commit"], trials, quick=quick)
+        _write_facts(name, folder, table.to_dict("records"), {}, trials, quick=quick)
         figures = {"": figure}
     else:
         limits: dict[str, Any] = {"time_limit": time_limit, "memory_limit": memory_limit}
@@ -62,6 +63,7 @@ def fit_study(
     trials: int | None = None,
     quick: bool = False,
     datasets: Container[str] | None = None,
+    cache: str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> list[Row]:
     """The fits of a study and nothing else: `<name>.csv` and `<name>.json`, without pandas and matplotlib.
@@ -82,24 +84,32 @@ def fit_study(
         )
         if datasets is None or dataset in datasets
     ]
-    try:
-        rows = fit_cells(cells, methods, {cell.dataset: cell.dataset for cell in cells}, path, **options)
-    finally:
-        # Where nothing was run, nothing is known about it: the facts are those of the machine that did the work.
-        if path.exists() and (path.read_bytes() != before or not (folder / f"{name}.json").exists()):
-            _write_facts(name, folder, [row["commit"] for row in read_rows(path)], trials, quick=quick)
+    names = dict.fromkeys(cell.dataset for cell in cells)
+    with prepared({name: name for name in names}, cache=cache) as problems:
+        try:
+            rows = fit_cells(cells, methods, problems, path, **options)
+        finally:
+            # Where nothing was run, nothing is known about it: the facts are those of the machine that did the work.
+            if path.exists() and (path.read_bytes() != before or not (folder / f"{name}.json").exists()):
+                facts = {own: problem.facts() for own, problem in problems.items()}
+                _write_facts(name, folder, read_rows(path), facts, trials, quick=quick)
     return rows
 
 
-def _write_facts(name: str, folder: Path, commits: Iterable[str], trials: int | None, *, quick: bool) -> None:
-    """Beside a table: how it was made, and on which machines, the last one first."""
+def _write_facts(
+    name: str, folder: Path, rows: Iterable[Row], problems: dict[str, Any], trials: int | None, *, quick: bool
+) -> None:
+    """Beside a table: how it was made, of what problems, and on which machines, the last one first."""
     more = "".join([" --quick" * quick, f" --trials {trials}" * (trials is not None)])
     command = {"command": f"python -m experiments {name}{more}", "quick": quick}
-    path, made = folder / f"{name}.json", circumstances()
+    path, made, commits = folder / f"{name}.json", circumstances(), {row["commit"] for row in rows}
     before = json.loads(path.read_text()) if path.exists() else {}
-    if before.get("commits") and set(before["commits"]) <= set(commits) and made["machine"] not in before["machine"]:
-        made["machine"] += f"; {before['machine']}"
-    path.write_text(json.dumps(command | {"commits": sorted(set(commits))} | made, indent=1) + "\n")
+    if before.get("commits") and set(before["commits"]) <= commits:
+        problems = before.get("problems", {}) | problems
+        if made["machine"] not in before["machine"]:
+            made["machine"] += f"; {before['machine']}"
+    facts = command | {"commits": sorted(commits)} | made | ({"problems": problems} if problems else {})
+    path.write_text(json.dumps(facts, indent=1) + "\n")
 
 
 def _study(name: str) -> Study:

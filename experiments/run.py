@@ -8,16 +8,14 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
 from datetime import timedelta
 from itertools import product
 from pathlib import Path
 from statistics import fmean
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from experiments.methods import Method
-from experiments.problems import prepare
+from experiments.problems import Prepared, prepared
 from experiments.record import Cell, Record, Row, as_table
 from experiments.stamp import commit
 from experiments.worker import Task, crew, solve_all
@@ -78,6 +76,7 @@ def run(
     -------
     pandas.DataFrame
         One row per cell, with the columns `record.COLUMNS`: what was run, what came out (violated pairs as fractions),
+        seconds of the processor,
         status (``"ok"``, ``"failed"``, ``"too slow"`` or ``"too large"``) and message, setting (a fingerprint of the
         method's parameters, the points and the seed), version and commit of tightcut, graph (a checksum).
 
@@ -90,23 +89,22 @@ def run(
     grid = product(datasets, _check_numbers(n_pairs), map(float, noise), range(trials), methods)
     cells = [Cell(name, method, number, share, trial) for name, number, share, trial, method in grid]
     options: dict[str, Any] = {"n_jobs": n_jobs, "time_limit": time_limit, "memory_limit": memory_limit}
-    options |= {"n_neighbors": n_neighbors, "seed": seed, "retry": retry, "cache": cache, "progress": progress}
-    return as_table(fit_cells(cells, methods, datasets, path, **options))
+    options |= {"seed": seed, "retry": retry, "progress": progress}
+    with prepared(datasets, n_neighbors, cache) as problems:
+        return as_table(fit_cells(cells, methods, problems, path, **options))
 
 
 def fit_cells(
     cells: Iterable[Cell],
     methods: Mapping[str, Any],
-    datasets: Mapping[str, Any],
+    problems: Mapping[str, Prepared],
     path: str | os.PathLike[str] | None,
     *,
     n_jobs: int = 1,
     time_limit: float = math.inf,
     memory_limit: float | None = None,
-    n_neighbors: int = 10,
     seed: int = 0,
     retry: bool = False,
-    cache: str | os.PathLike[str] | None = None,
     progress: bool = False,
 ) -> list[Row]:
     """The rows of any cells, in their order; arguments and notes are those of `run`.
@@ -114,32 +112,28 @@ def fit_cells(
     The largest datasets come first, so that no core waits in the end for a long fit. Needs no pandas.
     """
     cells = list(dict.fromkeys(cells))
-    used = {name: datasets[name] for name in dict.fromkeys(cell.dataset for cell in cells)}
     kinds = dict.fromkeys(cell.method for cell in cells)
     chosen = {kind: own if isinstance(own := methods[kind], Method) else Method(own) for kind in kinds}
     record = Record(None if path is None else Path(path))
     line = RunLine(cells, n_jobs, shown=progress)
-    with TemporaryDirectory(prefix="tightcut-") if cache is None else nullcontext(cache) as folder:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        problems = {name: prepare(name, source, n_neighbors, Path(folder)) for name, source in used.items()}
-        common = {"version": __version__, "commit": commit()}
-        stamps = {
-            (name, kind): common
-            | {"graph": problem.graph, "setting": method.fingerprint(n_neighbors, seed, problem.data)}
-            for name, problem in problems.items()
-            for kind, method in chosen.items()
-        }
-        line.say(record.set_aside(lambda row: _cannot_join(row, stamps)))
-        record.save()
-        done = {cell for cell in cells if cell in record.rows and not (retry and record.rows[cell]["status"] != "ok")}
-        line.start(record.rows[cell] for cell in done)
-        waiting = [cell for cell in cells if cell not in done]
-        waiting.sort(key=lambda cell: -problems[cell.dataset].n_points)
-        tasks = [Task(cell, chosen[cell.method], problems[cell.dataset].path, seed) for cell in waiting]
-        with crew(n_jobs, time_limit, memory_limit) as workers:
-            for cell, row in solve_all(tasks, workers):
-                record.add(cell, row | stamps[cell.dataset, cell.method])
-                line.add(cell, row)
+    common = {"version": __version__, "commit": commit()}
+    stamps = {
+        (name, kind): common
+        | {"graph": problem.graph, "setting": method.fingerprint(problem.n_neighbors, seed, problem.data)}
+        for name, problem in problems.items()
+        for kind, method in chosen.items()
+    }
+    line.say(record.set_aside(lambda row: _cannot_join(row, stamps)))
+    record.save()
+    done = {cell for cell in cells if cell in record.rows and not (retry and record.rows[cell]["status"] != "ok")}
+    line.start(record.rows[cell] for cell in done)
+    waiting = [cell for cell in cells if cell not in done]
+    waiting.sort(key=lambda cell: -problems[cell.dataset].n_points)
+    tasks = [Task(cell, chosen[cell.method], problems[cell.dataset].path, seed) for cell in waiting]
+    with crew(n_jobs, time_limit, memory_limit) as workers:
+        for cell, row in solve_all(tasks, workers):
+            record.add(cell, row | stamps[cell.dataset, cell.method])
+            line.add(cell, row)
     record.save()
     return [record.rows[cell] for cell in cells]
 

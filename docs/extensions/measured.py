@@ -29,7 +29,9 @@ def append_results(_app, docname, source):
         return
     pages = sorted(page.stem for page in (DOCS / "results").glob("*.md") if page.stem != "index")
     if (DOCS / "results" / "index.md").exists():
-        source[0] += "[The paper's experiments, repeated](results/index.md): tables and figures, with what made them.\n"
+        source[0] += (
+            "[The paper's experiments](results/index.md), beside rivals of our own making: tables and figures.\n"
+        )
         entries = ["The paper's experiments <results/index>", *(f"results/{page}" for page in pages)]
         source[0] += "\n```{toctree}\n:hidden:\n\n" + "\n".join(entries) + "\n```\n"
     written = sorted(page.stem for page in BENCHMARKS.glob("*.md"))

@@ -1,5 +1,6 @@
 """Every table of `benchmarks/results` and every study of `docs/results` has a command that makes it again."""
 
+import json
 import subprocess
 from importlib.util import find_spec
 from pathlib import Path
@@ -48,6 +49,11 @@ def test_a_table_is_old_once_what_it_measures_has_changed(tmp_path, monkeypatch)
     assert status.age(table) == "current"
     write("src/tightcut/ask/a.py", "1")
     assert status.age(table) == "current"
+    study = status.Table("binary", "experiments binary", ("search", "ask"), 1, path="docs/results/binary.json")
+    facts = {"versions": {"tightcut": "0.7.0"}, "commits": [commit, git("rev-parse", "--short", "HEAD").stdout.strip()]}
+    write("docs/results/binary.json", json.dumps(facts))
+    assert status.made_by(study) == f"0.7.0 {' '.join(facts['commits'])}"
+    assert status.age(study) == "older than changes of ask", "the oldest of its commits"
     write("src/tightcut/search/a.py", "2")
     assert status.age(table) == "older than changes of search"
     write("benchmarks/results/cuts.md", "tightcut 0.7.0 (0123abc), Python 3.11")

@@ -6,8 +6,11 @@ import pytest
 
 matplotlib = pytest.importorskip("matplotlib")
 from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
+from matplotlib.colors import to_rgb  # noqa: E402
+from matplotlib.image import imread  # noqa: E402
 
-from experiments.figures import plot_measures, plot_noise  # noqa: E402
+from experiments.figures import COLOURS, plot_measures, plot_noise  # noqa: E402
+from tightcut.plots import save_png  # noqa: E402
 
 METHODS = ["COSC", "SL", "CSP"]
 
@@ -66,6 +69,26 @@ def test_a_row_for_each_group_of_methods(table):
     ]
 
 
+def test_a_method_looks_the_same_wherever_it_is_drawn(table):
+    groups = [["COSC", "SL"], ["COSC", "CSP"]]
+    both = plot_measures(table, "one", groups).subfigs
+    without = plot_measures(table[table["method"] != "SL"], "one", groups).subfigs
+    first, second = both[0].axes[0].lines[1], both[1].axes[0].lines[1]
+    (again,) = (line for part in without for line in part.axes[0].lines if line.get_label() == "CSP")
+    assert second.get_color() == again.get_color() != first.get_color()
+    assert second.get_marker() == again.get_marker() != first.get_marker()
+
+
+def test_a_saved_figure_keeps_the_colour_of_every_line(table, tmp_path):
+    many = pd.concat([table.assign(method=table["method"] + part) for part in ("", "1", "2")])
+    names = list(dict.fromkeys(many[many["status"] == "ok"]["method"]))
+    save_png(plot_measures(many, "one", [names]), tmp_path / "figure.png")
+    pixels = imread(tmp_path / "figure.png")[..., :3].reshape(-1, 3)
+    for colour in COLOURS:
+        assert np.abs(pixels - to_rgb(colour)).max(axis=1).min() < 0.02, colour
+    assert (pixels > 0.99).all(axis=1).mean() > 0.3, "white"
+
+
 def test_one_bad_line_leaves_the_others_readable(table):
     table.loc[table["method"] == "SL", "cut"] *= 50
     for ax in plot_measures(table, "one", [METHODS]).axes:
@@ -87,10 +110,10 @@ def test_a_dataset_without_results(table):
         plot_measures(table, "three", [METHODS])
 
 
-def test_noise_has_a_row_per_share_and_a_column_per_dataset(table):
+def test_noise_has_a_row_per_dataset_and_a_column_per_share(table):
     axes = plot_noise(table).axes
     titles = [ax.get_title() for ax in axes]
-    assert titles == [f"{name}, {share} of the pairs wrong" for share in ("10%", "20%") for name in ("one", "two")]
+    assert titles == [f"{name}, {share} of the pairs wrong" for name in ("one", "two") for share in ("10%", "20%")]
     assert all(len(ax.lines) == 3 for ax in axes)
     assert [ax.get_ylabel() for ax in axes] == ["clustering error", ""] * 2
 

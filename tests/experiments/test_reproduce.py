@@ -39,15 +39,26 @@ def test_a_miniature_of_binary_with_its_pages(tmp_path, few_methods):  # noqa: A
 
     assert (tmp_path / "binary_wdbc.png").stat().st_size > 5000
     page = (tmp_path / "binary_wdbc.md").read_text()
-    assert "2 numbers of pairs from 20 to 200, 1 trial. In error, COSC" in page
+    assert "; 2 numbers of pairs from 20 to 200, 1 trial.\n" in page
+    assert "**Who wins.** In error, COSC" in page
     assert "![wdbc: error, cut and violated fraction](binary_wdbc.png)" in page
     assert "| SL | " in page
     smallest = table.query("method == 'COSC' and n_pairs == 20")["smallest"].item()
-    assert f"With 20 pairs the smallest cluster of COSC holds {smallest:.1%} of the points" in page
+    assert f"With 20 pairs the smallest cluster of COSC holds {100 * smallest:.1f} % of the points" in page
+    assert page.startswith(
+        "# wdbc\n\n569 points with 30 features, 2 classes, of which the smallest holds 37 % of the points; "
+    )
+    wdbc = facts["problems"]["wdbc"]
+    cut = table.query("method == 'COSC'")["cut"]
+    smaller, larger = sum(cut < wdbc["cut_of_classes"] - 1e-6), sum(cut > wdbc["cut_of_classes"] + 1e-6)
+    assert (
+        f"COSC finds a smaller cut in {smaller}, the same in {2 - smaller - larger} and a larger one in {larger}."
+        in page
+    )
 
     claims = (tmp_path / "claims.md").read_text()
-    assert "Two clusters, COSC: 0 of 2 fits violate a pair." in claims
-    assert "[What the paper claims, and what we found](claims.md)" in index
+    assert "With two clusters, COSC violates a pair in 0 of 2 fits." in claims
+    assert "(claims.md)" in index
 
     (tmp_path / "binary.json").write_text(json.dumps(facts | {"machine": "the one that did the work"}))
     reproduce("binary", tmp_path, quick=True, trials=1)
@@ -61,7 +72,8 @@ def test_a_miniature_of_the_toy(tmp_path):
     assert table.loc["80 pairs", "error"] < table.loc["unconstrained", "error"]
     assert set(table["version"]) == {__version__}
     assert len(set(table["graph"])) == 1
-    page = (tmp_path / "index.md").read_text()
+    assert "(toy.md)" in (tmp_path / "index.md").read_text()
+    page = (tmp_path / "toy.md").read_text()
     assert "(toy.png)" in page
     assert "| clustering | cut | error | violated |\n" in page
 

@@ -7,9 +7,11 @@ new one satisfies them too and has a smaller normalized cut.
 
 import itertools
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import all_partitions, consistent_problems, partitions, problems, vectors
@@ -166,3 +168,21 @@ def test_restarted_from_every_consistent_partition_the_best_end_is_optimal(probl
     ends = [ratio_dca(relaxation, row) for row in consistent]
     assert min(end.value for end in ends) == pytest.approx(min(cuts))
     assert all(constraints.violations(end.side).n_violations == 0 for end in ends)
+
+
+def test_a_free_cut_ends_the_descent_at_once():
+    """On a graph in pieces the best level set may cut nothing; the vector need not be its indicator for that to be the end."""
+    blocks = sp.block_diag([np.ones((4, 4)) - np.eye(4)] * 2, format="csr")
+    graph = Graph.from_affinity(blocks)
+    relaxation = Relaxation(graph, Constraints.from_pairs(8), 0.0)
+    start = np.array([0.0, 0.1, 0.2, 0.3, 5.0, 5.1, 5.2, 5.3])
+    calls = []
+
+    def solver(weights, _vertex_weights):
+        calls.append(weights)
+        return SimpleNamespace(prox=lambda _target: pytest.fail("there is nothing left to gain"))
+
+    found = ratio_dca(relaxation, start, inner=solver, by_sets=False)
+    assert found.value == 0
+    assert found.side.tolist() == [False] * 4 + [True] * 4
+    assert len(found.history) == len(calls) == 1

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from tightcut.features import texts
+from tightcut.features import distinctive_words, texts
 from tightcut.features.texts import LONGEST_TEXT, text_points
 
 FRUIT = ["red apples and pears", "an apple, a pear", "pears are ripe", "ripe apples in the orchard"]
@@ -96,3 +96,25 @@ def test_an_embedding_of_ones_own():
         texts(["a", "b"], lambda _: np.ones((1, 2)))
     with pytest.raises(ValueError, match="finite"):
         texts(["a", "b"], lambda _: np.full((2, 2), np.nan))
+
+
+class TestWords:
+    def test_what_many_texts_of_a_group_have_and_few_others(self):
+        documents = [
+            "the late train",
+            "The TRAIN is here",
+            "a train, the 14:05",
+            "the bread",
+            "bread and the salt",
+            "bread",
+        ]
+        found = distinctive_words(documents, [7, 7, 7, 2, 2, 2])
+        assert found == {2: ["bread"], 7: ["train"]}
+
+    def test_a_text_counts_once(self):
+        found = distinctive_words(["cat " * 50 + "dog", "dog", "dog", "owl", "owl"], [0, 0, 0, 1, 1], 1)
+        assert found == {0: ["dog"], 1: ["owl"]}
+
+    def test_a_single_group_has_its_frequent_words_and_texts_without_words_have_none(self):
+        assert distinctive_words(["one word", "another word"], [0, 0]) == {0: ["word"]}
+        assert distinctive_words(["", "1 2 3"], [0, 1]) == {0: [], 1: []}

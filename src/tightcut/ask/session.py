@@ -46,6 +46,11 @@ class Session(QuestionSession):
         Journal of the answers (JSON lines), created or continued. Without it the answers are kept in memory only.
     n_neighbors : int, default=7
         Neighbours of each point in the graph.
+    scale : {"auto", "none", "standard", "quantile"}, default="auto"
+        How the columns are scaled, as in `COSC`; "auto" looks at them both as they are and with variance 1 where that
+        differs much.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        Distance between points; "cosine" compares directions.
     random_state : int, Generator, RandomState or None
         An int makes the questions the same on every run. A journal that is continued keeps its own.
     n_jobs : int, optional
@@ -89,6 +94,8 @@ class Session(QuestionSession):
         affinity: str = "knn",
         answers: Any = None,
         n_neighbors: int = 7,
+        scale: str = "auto",
+        metric: str = "euclidean",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -98,12 +105,13 @@ class Session(QuestionSession):
         self.affinity, self.n_neighbors, self.n_jobs = affinity, n_neighbors, n_jobs
         journal = Journal(answers, identify(self._X, affinity))
         seed = int(journal.header.get("seed", _read_seed(random_state)))
-        self._setup = set_up(self._X, self.n_clusters, affinity, n_neighbors, seed, n_jobs)
+        # The journal is about the points as they are, however they are compared.
+        self._setup = set_up(self._X, self.n_clusters, affinity, n_neighbors, seed, n_jobs, scale, metric)
         # Group 0 begins with the point of the largest degree.
         journal.begin({"seed": seed, "anchor": self._setup.hub})
         begun = int(journal.header["seed"])
         if begun != seed:  # another session began the journal during the preparation
-            self._setup = set_up(self._X, self.n_clusters, affinity, n_neighbors, begun, n_jobs)
+            self._setup = set_up(self._X, self.n_clusters, affinity, n_neighbors, begun, n_jobs, scale, metric)
         super().__init__(journal)
         self._anchor = int(journal.header["anchor"])
         self._taken = self._considered = take_snapshot(self._setup, self._anchor, journal.events)

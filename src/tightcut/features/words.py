@@ -68,6 +68,33 @@ class WordCounts:
         weight[(texts < np.minimum(size, LEAST_TEXTS)) | (share < LEAST_LIFT * elsewhere)] = 0
         best = np.argsort(-weight, axis=1, kind="stable")[:, :n]
         return {
-            group: [self._words[word] for word in words if own[word] > 0]
+            group: [str(self._words[word]) for word in words if own[word] > 0]
             for group, words, own in zip(groups.tolist(), best, weight, strict=True)
         }
+
+
+def distinctive_words(
+    documents: Sequence[str], labels: Sequence[int] | np.ndarray, n_words: int = 6
+) -> dict[int, list[str]]:
+    """Up to `n_words` words of each group of texts, the most distinctive first; see `WordCounts`.
+
+    Parameters
+    ----------
+    documents : sequence of str
+    labels : int array-like of shape (n_texts,)
+        The group of each text; texts with -1 are left out.
+    n_words : int, default=6
+
+    Returns
+    -------
+    dict of int to list of str
+        By the number of the group.
+
+    Examples
+    --------
+    >>> from tightcut.features import distinctive_words
+    >>> documents = ["the late train", "the train is here", "the bread", "the bread and the salt"]
+    >>> distinctive_words(documents, [0, 0, 1, 1], 2)
+    {0: ['train'], 1: ['bread']}
+    """
+    return WordCounts(documents).distinctive(labels, n_words)

@@ -56,6 +56,10 @@ def read_pictures(folder: DataFile, options: DataOptions) -> Data:
     """The pictures of a folder as points, named by their paths in it. Damaged ones get no label."""
     root = folder.path
     paths = picture_files(root)
+    if not paths:
+        raise InputError(
+            f"{folder} is a folder without pictures. Name a file, or a folder of JPEG, PNG, WebP or TIFF files."
+        )
     names = [path.relative_to(root).as_posix() for path in paths]
     if not options.features:
         return Data(folder, names, "file")

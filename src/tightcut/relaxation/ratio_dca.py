@@ -76,7 +76,7 @@ def ratio_dca(
         f, lam = side.astype(np.float64), value
         history.append(lam)
     for _ in range(max_steps):
-        if lam == 0:
+        if min(lam, value) == 0:  # of a set that nothing is cut by: F has no smaller value
             break
         # The minimiser of the convex problem that F poses at f, up to its length.
         h = solver.prox(lam * relaxation.s(f, rng) + relaxation.r2(f, rng))

@@ -39,7 +39,7 @@ def bipartition(
     history: tuple[float, ...] = ()
     for done, solution in enumerate(chosen):
         options.report("polish", done, len(chosen), best[0])
-        polished, steps = polish(units.small, solution)
+        polished, steps = polish(units.small, solution) if options.polish else (solution, (solution[0],))
         if not history or polished[0] < best[0]:
             best, history = polished, steps
     options.report("polish", len(chosen), len(chosen), best[0])

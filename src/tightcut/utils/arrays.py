@@ -96,6 +96,33 @@ def why_unreadable(frame: Any) -> str | None:
     return None
 
 
+def where_not_finite(X: Any) -> str | None:
+    """Where a matrix first holds NaN or infinity, and what to do about it; None if it does not.
+
+    Examples
+    --------
+    >>> from tightcut.utils.arrays import where_not_finite
+    >>> where_not_finite([[1.0, 2.0], [3.0, float("nan")]])
+    'Input X contains NaN, first in row 1, column 1. Fill in such values (sklearn.impute does) or leave the rows out.'
+    """
+    matrix = sp.coo_array(X) if sp.issparse(X) else None
+    try:
+        values = np.asarray(X if matrix is None else matrix.data, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    bad = ~np.isfinite(values)
+    if not bad.any() or (matrix is None and values.ndim != 2):
+        return None
+    first = int(np.argmax(bad))
+    what = "NaN" if np.isnan(values.ravel()[first]) else "infinity"
+    row, column = divmod(first, values.shape[1]) if matrix is None else (matrix.row[first], matrix.col[first])
+    name = repr(list(X.columns)[column]) if hasattr(X, "columns") else column
+    return (
+        f"Input X contains {what}, first in row {row}, column {name}. Fill in such values (sklearn.impute does) or leave the "
+        "rows out."
+    )
+
+
 def _is_number(value: Any) -> bool:
     try:
         float(value)
