@@ -84,14 +84,7 @@ class HarmonicField:
 
 
 class Harmonic:
-    """The opinion of one graph: beliefs that are harmonic between the answered points.
-
-    Parameters
-    ----------
-    spreading : HarmonicField
-    points : int ndarray of shape (m,)
-        The answered points.
-    """
+    """The opinion of one graph: beliefs that are harmonic between the answered points."""
 
     def __init__(self, spreading: HarmonicField, points: np.ndarray) -> None:
         self.spreading, self.points = spreading, points

@@ -127,14 +127,7 @@ def temper(said: np.ndarray, boldness: float) -> np.ndarray:
 
 
 def boldness_of(target: np.ndarray, foreseen: np.ndarray) -> float:
-    """How much more often the likeliest group that was foreseen is wrong than its probability says.
-
-    Parameters
-    ----------
-    target : ndarray of shape (m, k + 1)
-        What the answers alone say.
-    foreseen : ndarray of shape (m, k + 1)
-    """
+    """How much more often the likeliest group that was foreseen is wrong, by the answers alone, than its probability says."""
     said = without_unknown(foreseen)
     top = said.argmax(axis=1)
     rows = np.arange(len(said))

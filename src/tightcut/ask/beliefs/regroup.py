@@ -35,16 +35,8 @@ def start_from_groups(
 ) -> np.ndarray:
     """Beliefs of the answered points to begin with, of shape (m, k + 1): the best groups that a local search finds.
 
-    Points of a cluster that was not known as a group before belong to a group that is not known yet.
-
-    Parameters
-    ----------
-    evidence : AnswerEvidence
-    graphs : sequence of Harmonic
-    weights : ndarray
-        The weight of each opinion, the graphs first.
-    group : int ndarray of shape (m,)
-        The groups as they are, from which the search begins; k where a point has none.
+    The search begins at the groups as they are, k where a point has none. Points of a cluster that was not known as a group
+    before belong to a group that is not known yet. `weights` are those of all opinions, the graphs first.
     """
     k, m = evidence.n_groups, len(evidence.points)
     share = weights[: len(graphs)] / weights[: len(graphs)].sum()

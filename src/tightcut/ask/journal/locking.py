@@ -46,13 +46,7 @@ else:
 
 @contextmanager
 def lock_file(path: Path, *, create: bool = False) -> Iterator[FileIO]:
-    """The file at `path`, for reading and appending, locked until the block ends.
-
-    Parameters
-    ----------
-    path : Path
-    create : bool
-        Whether an absent file is created, empty.
+    """The file at `path`, for reading and appending, locked until the block ends; `create` makes an empty one if it is absent.
 
     Raises
     ------

@@ -25,14 +25,7 @@ WIDENING = 1.1  # of the interval
 
 
 def measure(beliefs: Beliefs, confidence: np.ndarray) -> Progress:
-    """The settled share of points, and the accuracy that the answers so far lead to expect.
-
-    Parameters
-    ----------
-    beliefs : Beliefs
-    confidence : ndarray of shape (n,)
-        What `confidence_of` returns.
-    """
+    """The settled share of points, and the accuracy to expect, the mean of the `confidence` in each label."""
     settled = float(np.mean(beliefs.shares[:, :-1].max(axis=1) > SURE))
     expected, n_points = float(confidence.mean()), len(beliefs.evidence.points)
     # The points in the middle of regions say as much as half as many random ones.
