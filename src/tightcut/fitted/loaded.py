@@ -1,4 +1,4 @@
-"""What a model from a file must be like, so that no method fails on it later, and no compiled kernel reads beyond an array.
+"""Validate a loaded model, so that no method fails on it later and no kernel reads beyond an array.
 
 Every check is O(entries) of the model. What is wrong raises ValueError, or whatever a value of a wrong type raises in the
 checks; `COSC.load` makes an `ArchiveError` of either.

@@ -1,4 +1,4 @@
-"""A fitted model in a file: which of its parts are written, under the names that version 1 of the format has for them."""
+"""Map a `FittedState` to the named parts of a model file (version 1 of the format), and back."""
 
 from __future__ import annotations
 

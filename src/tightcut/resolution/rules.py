@@ -1,4 +1,4 @@
-"""Rules: records that are the same, records that are not, at most one record of a group; and their contradictions.
+"""Hard rules: must-links, cannot-links, labels and groups (at most one record per cluster), and their contradictions.
 
 Must-linked records become one unit. Records with the same label are must-linked, and all labels together form one more
 group, since different labels are different entities.

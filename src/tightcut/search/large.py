@@ -1,4 +1,4 @@
-"""The search of a large graph: all threads take each step together, on few starts, joined once, and in V-cycles.
+"""`search` for problems of any size; those of more than 60,000 units are searched by a team of threads.
 
 1. The graph is coarsened a few times at random. What is left is cut several times, and the best of these starts are refined
    on the way back.

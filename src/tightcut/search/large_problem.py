@@ -1,4 +1,4 @@
-"""`ManyClusters` and `TwoClusters` in a large graph: the same problems, whose steps a team of threads takes together."""
+"""`ManyClusters` and `TwoClusters` of large graphs, with every step taken by a team of threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clusters that may violate some constraints: the smallest cut within an allowance of violated belief.
+"""Entry points for limits of violated belief: the smallest cut within a limit, or for two clusters at every amount.
 
 1. Candidates, from clusterings that violate as little as possible to the unconstrained one: for two clusters the trade-off
    of `tightcut.search.tradeoff`, for more a search at falling prices of a violation and walks along the Pareto front.

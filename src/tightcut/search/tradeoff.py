@@ -1,4 +1,4 @@
-"""Two clusters with some constraints violated: the trade-off between cut and violated belief.
+"""Two clusters at many penalties of violated belief: the trade-off from which `search.soft` starts.
 
 A violated pair costs the penalty, which makes it one more coupling of a signed graph: the same search minimises the
 penalised cut. Sweeping the penalty traces the trade-off; every partition met on the way is then improved with the

@@ -1,4 +1,4 @@
-"""Two clusters: spins of the units of a signed graph, into which the constraints are built."""
+"""`TwoClusters`: the search problem for two clusters, spins of a signed graph into which the constraints are built."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two clusters: the constraints dissolve into a signed graph, which the search cuts and RatioDCA polishes."""
+"""`bipartition`: constraints dissolve into a signed graph, the search cuts it, and RatioDCA polishes the cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A graph together with what later points need to know of how it was built."""
+"""`BuiltGraph`: a graph with the setting and the map of the points that built it, for `predict` and `update`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings and a number of clusters in place of "auto".
+"""`select`: replace every "auto" by a setting or a number of clusters, and build the graph.
 
 Settings have defaults that suit most data, replaced only where the pairs clearly favour another one.
 

@@ -1,4 +1,4 @@
-"""Where a graph comes from: points, distances or similarities. Each also serves new points, in `predict` and `update`."""
+"""`GraphSource`: points, distances or similarities as sources of a graph, and of new points in `predict` and `update`."""
 
 from __future__ import annotations
 
