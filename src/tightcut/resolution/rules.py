@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from tightcut.exceptions import InconsistentConstraintsError, Link
-from tightcut.problem.two_colouring import joined_witness, link_graph
+from tightcut.problem.two_colouring import link_graph, must_link_witness
 from tightcut.utils.codes import look_up, ranges
 
 NO_RULE, CANNOT_LINK, GROUPS, LABELS = range(4)
@@ -124,7 +124,7 @@ class Rules:
             [self.cannot_link[units[:, 0] == units[:, 1]], self._same_group_within(), self._labels_within()]
         )
         if len(conflicts):
-            witness = joined_witness(self.n_records, self.joined, conflicts, conflicts)
+            witness = must_link_witness(self.n_records, self.joined, conflicts, conflicts)
             raise InconsistentConstraintsError(witness, self._story(witness, spell), reason="contradiction")
 
     def _same_group_within(self) -> np.ndarray:

@@ -34,7 +34,7 @@ class WalkLimits:
 LIMITS = WalkLimits()
 
 
-def walked_front(
+def front_by_local_search(
     whole: ConstrainedGraph,
     k: int,
     known: list[np.ndarray],

@@ -28,11 +28,11 @@ from tightcut.search.feasibility import fill_empty, violate_least
 from tightcut.search.k_way import ManyClusters, Prices
 from tightcut.search.large import search
 from tightcut.search.options import QUICK, SearchOptions
-from tightcut.search.pareto import walked_front
+from tightcut.search.pareto import front_by_local_search
 from tightcut.search.partition import partition
 from tightcut.search.problem import Partition
-from tightcut.search.tradeoff import tradeoff, undominated
-from tightcut.search.two_way import TwoClusters, bipartition, reduce_to_units, vote
+from tightcut.search.tradeoff import pareto_front, tradeoff
+from tightcut.search.two_way import TwoClusters, bipartition, project_to_spins, reduce_to_units
 from tightcut.utils.rounding import BELIEF_ROUNDING
 
 Solve = Callable[[Constraints, np.ndarray], np.ndarray]
@@ -89,10 +89,10 @@ def soft_front(
         return front
     whole = ConstrainedGraph.from_graph(graph, constraints)
     for limit in [constraints.violations(side).belief for side in front]:
-        walked = walked_front(whole, 2, [side.astype(np.int32) for side in front], limit, rng, options.effort)
+        walked = front_by_local_search(whole, 2, [side.astype(np.int32) for side in front], limit, rng, options.effort)
         candidates = [side.astype(np.int64) for side in front] + [labels.astype(np.int64) for labels in walked]
         spent = spend(graph, constraints, candidates, limit, 2, partial(_solve_two, graph, rng))
-        front = undominated(graph, constraints, [labels > 0 for labels in (*candidates, spent)])
+        front = pareto_front(graph, constraints, [labels > 0 for labels in (*candidates, spent)])
     return front
 
 
@@ -164,7 +164,7 @@ def _solve_many(graph: Graph, k: int, rng: np.random.Generator, held: Constraint
 
 def _solve_two(graph: Graph, rng: np.random.Generator, held: Constraints, labels: np.ndarray) -> np.ndarray:
     units = reduce_to_units(graph, held)
-    _, spins = search(TwoClusters(units.small), rng, QUICK, [vote(units, labels > 0)])[0]
+    _, spins = search(TwoClusters(units.small), rng, QUICK, [project_to_spins(units, labels > 0)])[0]
     return (units.lift(spins) > 0).astype(np.int64)
 
 
@@ -184,7 +184,7 @@ def _candidates(
     candidates = _strict_candidates(graph, constraints, whole, k, rng, options, known)
     if limit is not None and limit > 0:
         candidates += _price_path(whole, k, limit, rng, options, candidates)
-        candidates += walked_front(whole, k, candidates, limit, rng, options.effort)
+        candidates += front_by_local_search(whole, k, candidates, limit, rng, options.effort)
     return candidates
 
 
