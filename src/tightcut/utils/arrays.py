@@ -1,4 +1,4 @@
-"""Matrices of numbers, read without scikit-learn, whose import takes a second, wherever nothing has to be converted."""
+"""Read numeric matrices; scikit-learn, whose import takes a second, is imported only if something must be converted."""
 
 from __future__ import annotations
 
