@@ -1,4 +1,4 @@
-"""Texts by their words: the adjusted Rand index with 0 to 200 random pairs, beside k-means on the same features.
+"""Texts by their words: the adjusted Rand index after 0 to 200 answers, beside three methods on the same features.
 
     python -m benchmarks.texts
 
@@ -18,16 +18,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+from sklearn.metrics import adjusted_rand_score
 
-from benchmarks.instances import merged, peers_pairs, quiet, timed, write
+from benchmarks.instances import merged, quiet, timed, write
 from tightcut import COSC
+from tightcut.ask import Session
+from tightcut.ask.simulate import Person
 from tightcut.features import texts
 
 COMMAND = "python -m benchmarks.texts"
-PAIRS, DRAWS = (0, 50, 100, 200), 3
+ANSWERS, DRAWS = (50, 100, 200), 3
 MOST_TEXTS, SHORTEST, LONGEST = 300, 60, 500  # of a subject; characters of a text
-NEAREST = 30  # of the graph of cosines
+STRENGTHS, SMALLEST = (1, 10, 100), (5, 15, 50)  # of the rivals; the best is shown
 TABLES = re.compile(r"\n\s*(Parameters|Returns|Attributes|Examples|See Also|Notes)\s*\n\s*-{3,}")
 SETS = {
     "five packages": ("pandas", "matplotlib", "networkx", "sklearn", "dask"),
@@ -40,10 +42,12 @@ SETS = {
     ),
 }  # fmt: skip
 NOTES = [
-    "- k-means: ten starts on the rows of `tightcut.features.texts`; the best of them by its own sum of squares.",
-    f"- pairs: random pairs of texts, the mean of {DRAWS} draws; `COSC(metric='cosine', random_state=0)`, all else as it is.",
-    f"- cosines: the same search on the graph of the {NEAREST} largest cosines of each text, the mean of both directions, as",
-    "  they are. It is not what the command does.",
+    "- 0: `COSC(k, metric='cosine', random_state=0)`, the number of subjects told; other numbers: as many true answers to",
+    "  `Session(points).question('pick')`, the number of subjects not told.",
+    "- k-means: ten starts, the best of them by its own sum of squares. HDBSCAN: the best index of three smallest sizes of a",
+    f"  cluster, {', '.join(map(str, SMALLEST))}. Regression: logistic, as many random labels as there are answers; the best",
+    f"  index of C = {', '.join(map(str, STRENGTHS))}. That best is chosen by the truth, which no user has.",
+    f"- With answers and for the regression the mean of {DRAWS} draws. All take the rows of `tightcut.features.texts`.",
 ]
 
 
@@ -55,33 +59,50 @@ def main() -> None:
 
 
 def measure(name: str, documents: list[str], y: np.ndarray) -> dict[str, Any]:
-    from sklearn.cluster import KMeans
-    from sklearn.metrics import adjusted_rand_score
+    from sklearn.cluster import HDBSCAN, KMeans
 
     points, seconds = timed(lambda: texts(documents))
     k = len(np.unique(y))
-    graph = cosines(points)
     row = {"texts": name, "number": len(y), "subjects": k, "features s": round(seconds, 1)}
-    row["k-means"] = round(adjusted_rand_score(y, KMeans(k, n_init=10, random_state=0).fit_predict(points)), 3)
-    for n_pairs in PAIRS:
-        for kind, X, model in (
-            ("", points, COSC(k, metric="cosine", random_state=0)),
-            (" cosines", graph, COSC(k, affinity="precomputed", random_state=0)),
-        ):
-            known = [peers_pairs(y, n_pairs, seed) if n_pairs else None for seed in range(DRAWS if n_pairs else 1)]
-            draws = [adjusted_rand_score(y, model.fit(X, constraints=pairs).labels_) for pairs in known]
-            row[f"{n_pairs}{kind}"] = round(float(np.mean(draws)), 3)
-            print(name, n_pairs, kind, row[f"{n_pairs}{kind}"], file=sys.stderr, flush=True)
+    plain = {
+        "k-means": [KMeans(k, n_init=10, random_state=0)],
+        "HDBSCAN": [HDBSCAN(min_cluster_size=size, copy=True) for size in SMALLEST],
+        "0": [COSC(k, metric="cosine", random_state=0)],
+    }
+    for column, models in plain.items():
+        row[column] = round(max(adjusted_rand_score(y, model.fit_predict(points)) for model in models), 3)
+    asked = np.mean([answered(points, y, seed) for seed in range(DRAWS)], axis=0)
+    learned = np.mean([regression(points, y, seed) for seed in range(DRAWS)], axis=0)
+    for place, count in enumerate(ANSWERS):
+        row |= {f"{count}": round(asked[place], 3), f"regression {count}": round(learned[place], 3)}
     return row
 
 
-def cosines(points: np.ndarray) -> sp.csr_array:
-    similarity = np.maximum(points @ points.T, 0)
-    np.fill_diagonal(similarity, 0)
-    nearest = np.argpartition(-similarity, NEAREST, axis=1)[:, :NEAREST]
-    kept = np.zeros_like(similarity)
-    np.put_along_axis(kept, nearest, np.take_along_axis(similarity, nearest, 1), 1)
-    return sp.csr_array((kept + kept.T) / 2)
+def answered(points: np.ndarray, y: np.ndarray, seed: int) -> list[float]:
+    """The index after each number of true answers."""
+    session = Session(points, random_state=seed, n_jobs=1)
+    person, found = Person(session, y, 0.0, "random", seed), []
+    while len(found) < len(ANSWERS):
+        question = session.question("pick")
+        if question is None:
+            raise RuntimeError(f"There was nothing left to ask after {session.n_answers_} answers.")
+        session.answer(question, person.reply(question))
+        if session.n_answers_ == ANSWERS[len(found)]:
+            found.append(adjusted_rand_score(y, session.labels_))
+            print(session.n_answers_, round(found[-1], 3), file=sys.stderr, flush=True)
+    return found
+
+
+def regression(points: np.ndarray, y: np.ndarray, seed: int) -> list[float]:
+    """The index of a logistic regression that knows as many random labels."""
+    from sklearn.linear_model import LogisticRegression
+
+    order, found = np.random.default_rng(seed).permutation(len(y)), []
+    for count in ANSWERS:
+        rows = order[:count]
+        models = [LogisticRegression(C=strength, max_iter=2000).fit(points[rows], y[rows]) for strength in STRENGTHS]
+        found.append(max(adjusted_rand_score(y, model.predict(points)) for model in models))
+    return found
 
 
 def corpus(parts: tuple[str, ...]) -> tuple[list[str], np.ndarray]:

@@ -2,9 +2,9 @@
 The fewest questions to the right clustering
 ============================================
 
-A session asks about the pairs that it can learn most from; random pairs are no match.
+A session chooses the questions from which it learns most; random pairs lead to worse clusters.
 
-Six hundred handwritten digits, and somebody who can tell whether two of them are the same. Here the known classes answer.
+Somebody can tell whether two of six hundred handwritten digits are the same. Here the known classes give the answers.
 """
 
 # %%
@@ -29,19 +29,19 @@ def curve(rounds):
 
 
 # %%
-# As many random pairs, with the number of clusters told.
+# For comparison, as many random pairs, with the number of clusters given.
 marks = np.array([10, 25, 50, 100])
 random = [COSC(10, random_state=0).fit(X, constraints=sample_constraints(y, n, random_state=0)).labels_ for n in marks]
 
 figure, axes = plt.subplots(figsize=(6, 4))
 axes.plot(*curve(pairs), label="chosen pairs")
 axes.plot(*curve(picks), label="picks")
-axes.plot(marks, [adjusted_rand_score(y, labels) for labels in random], "o--", label="random pairs, k told")
+axes.plot(marks, [adjusted_rand_score(y, labels) for labels in random], "o--", label="random pairs, k given")
 axes.set(xlabel="answers", ylabel="adjusted Rand index", ylim=(0, 1.02))
 axes.legend(loc="lower right")
 
 # %%
-# What was asked last, and why.
+# The question after 60 answers, and the reason for it.
 session = Session(X, random_state=0)
 simulate(session, y, 60)
 question = session.question()

@@ -5,14 +5,14 @@ How many clusters?
 The eigenvalues of the graph suggest a number of clusters, and the constraints correct it.
 
 The sum of the k smallest eigenvalues is a lower bound on the cut into k clusters, so a jump after the k-th says that one
-more cluster would be expensive. `n_clusters="auto"` takes the largest jump, on a scale of square roots, among the
-numbers that the cannot-links leave possible, or the first one that is nearly as large. (Many small clusters are found in
-another way; see :doc:`/howto/choosing_k`.)
+more cluster would be expensive. `n_clusters="auto"` takes the largest jump between square roots of eigenvalues, or the first
+that is nearly as large, among the numbers that cannot-links do not rule out. (Many small clusters are found differently; see
+:doc:`/howto/choosing_k`.)
 """
 
 # %%
-# Five groups of points, two pairs of them so close that the graph sees three groups. Somebody knows one member of each
-# group, and that these five are all different.
+# There are five groups of points, but four of them form two pairs so close that the graph shows only three groups. Somebody
+# knows one member of each group, and that these five points are all in different groups.
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.sparse.csgraph import laplacian
@@ -33,8 +33,8 @@ print(free.n_clusters_reason_)
 print(model.n_clusters_reason_)
 
 # %%
-# Below, the eigenvalues and the jump that was taken; the five cannot-linked points rule out the shaded numbers. Nothing is
-# must-linked, so both models have the same graph and the same eigenvalues.
+# The lower panels show the eigenvalues and the jump that was taken; the five cannot-linked points rule out the shaded numbers.
+# There are no must-links, so both models have the same graph and the same eigenvalues.
 height = np.sqrt(np.linalg.eigvalsh(laplacian(free.affinity_matrix_, normed=True).toarray())[:12].clip(0))
 figure, axes = plt.subplots(2, 2, figsize=(10, 7.6), height_ratios=(3, 2), layout="constrained")
 panels = (free, "no constraints", 2), (model, "five known points", 5)

@@ -2,16 +2,16 @@
 Handwritten digits with a few hundred pairs
 ===========================================
 
-What the clusters of handwritten digits show on average, before and after people compared some of the images.
+Mean images of clusters of handwritten digits, without and with knowledge about some pairs of images.
 
 There are 1797 images of ten digits. The graph alone confuses some of them: one digit written in two ways may look like
-two digits, and two digits like one. Telling which pairs of images show the same digit repairs that, and needs nobody to
-name a digit.
+two digits, and two digits like one. It helps to say which of some pairs of images show the same digit; nobody has to name
+the digits.
 """
 
 # %%
-# Ten clusters, without pairs and with 300 random ones (of 1.6 million). Without pairs one cluster is tiny, of which tightcut
-# warns; here that is what we want to see.
+# Ten clusters, without pairs and with 300 random ones (of 1.6 million). Without pairs one cluster is tiny; tightcut warns about
+# it, but here this is what we want to show.
 import warnings
 
 import matplotlib.pyplot as plt
@@ -32,7 +32,7 @@ print(f"{pairs.n_must_link} must-links and {pairs.n_cannot_link} cannot-links, {
 
 # %%
 # The mean image of each cluster, ordered by its most frequent digit. A blurred mean and a low share mark a cluster that
-# mixes digits; a digit that appears twice was cut in two.
+# mixes digits; a digit that appears twice was split in two.
 figure = plt.figure(figsize=(11, 3.9), layout="constrained")
 for part, fitted, title in zip(figure.subfigures(2), (free, model), ("No pairs", "300 pairs"), strict=True):
     counts = np.array([np.bincount(digits[fitted.labels_ == c], minlength=10) for c in range(10)])

@@ -2,9 +2,9 @@
 More than two clusters
 ======================
 
-Three clusters found at once, where the graph alone would rather cut a long class in the middle.
+Three clusters are found at once, although the graph alone suggests to cut a long class in the middle.
 
-The two round classes touch, and a cut through the thin one is cheaper than a cut between them. Sixty pairs of points
+The two round classes touch, and a cut through the thin class is cheaper than a cut between them. Sixty pairs of points
 rule that out. For three or more clusters the cannot-links are a colouring problem; see :doc:`/ideas`.
 """
 

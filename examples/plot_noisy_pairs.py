@@ -2,10 +2,10 @@
 Pairs that are wrong, and how to find them
 ==========================================
 
-The audit tells what each constraint costs; the wrong ones stand out.
+The audit says what each constraint costs; the wrong ones stand out.
 
-Tumours are benign or malignant (the Wisconsin data). A hundred pairs were judged, and ten of the judgements are wrong.
-All hundred are respected at first, as asked. A wrong pair drags a point to where it has no neighbours, and the cut pays.
+Tumours are benign or malignant (the Wisconsin data). A hundred pairs were judged, and ten of the judgements are wrong. The
+first fit respects all of them. A wrong pair moves a point to a cluster in which it has no neighbours, and increases the cut.
 """
 
 # %%
@@ -26,14 +26,14 @@ model = COSC(random_state=0).fit(X, constraints=pairs)
 audit = model.audit()
 
 # %%
-# Here the truth is known, so the bars can tell right from wrong. The audit does not know it.
+# Here the true classes are known, so the picture can mark the wrong pairs. The audit does not know them.
 wrong = np.array([(y[row.first] == y[row.second]) != (row.kind == "must") for row in audit])
 print(f"{wrong.sum()} wrong pairs, {wrong[:12].sum()} of them among the twelve most expensive")
 
 # %%
-# Somebody checks the twelve most expensive pairs and takes back those that were mistakes. (This is the fourth of five draws
-# of the pairs that were tried. Six to nine of the ten mistakes were among the twelve in each; checking lowered the error
-# in all five, and so did allowing ten violations.)
+# Somebody checks the twelve most expensive pairs and withdraws those that were mistakes. (Five draws of the pairs were tried;
+# this is the fourth. In each, six to nine of the ten mistakes were among the twelve; checking lowered the error in all five,
+# and so did allowing ten violations.)
 taken_back = {(row.kind, row.first, row.second) for row, bad in zip(audit[:12], wrong[:12], strict=True) if bad}
 keep_must = [("must", i, j) not in taken_back for i, j in pairs.must_link.tolist()]
 keep_cannot = [("cannot", i, j) not in taken_back for i, j in pairs.cannot_link.tolist()]
@@ -59,6 +59,6 @@ heights = [100 * clustering_error(y, fitted.labels_) for fitted in errors.values
 bars = right.bar(list(errors), heights, color=["#D55E00", "#E69F00", "#0072B2"])
 right.bar_label(bars, fmt="%.1f %%")
 right.set(ylabel="patients in the wrong cluster (%)")
-right.set_title("What it changes")
+right.set_title("The error")
 right.margins(y=0.15)
 plt.show()

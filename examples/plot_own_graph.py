@@ -4,9 +4,8 @@ A graph of your own: tables for the karate club
 
 Thirty-four members of a club are seated at four tables, friends together, one host at each.
 
-Zachary wrote down who met whom outside the lessons of a karate club. There are no points here, only a graph, so
-`affinity="precomputed"` is what to use. The four members with the most friends are the hosts: one group whose members
-must not share a table.
+Zachary recorded who met whom outside the lessons of a karate club. There are no points here, only a graph, so we use
+`affinity="precomputed"`. The four members with the most friends are the hosts: a group whose members must not share a table.
 """
 
 # %%
@@ -32,7 +31,7 @@ group = np.full(34, -1)
 group[hosts] = 0
 
 # %%
-# Tables should seat about equally many people: the ratio cut balances heads, not friendships.
+# Tables should seat about equally many people, so we use the ratio cut, which balances numbers of people, not friendships.
 tables = COSC(n_clusters=4, affinity="precomputed", criterion="rcut", random_state=0)
 free = tables.fit_predict(graph)
 hosted = tables.fit_predict(graph, cannot_link_groups=group)

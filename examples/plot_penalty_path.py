@@ -2,15 +2,15 @@
 The trade-off between cut and violations
 ========================================
 
-Every violated pair buys a smaller cut; the path shows at what price, and where to stop.
+The more pairs may be violated, the smaller is the cut; the path shows by how much, and where to stop.
 
-:func:`tightcut.tradeoff_path` finds partitions for every number of violations, from none, or as few as possible, to those
-of the smallest cut of all. The paper's own algorithm raises the penalty of a violation from random starts until few
-enough are left, and is shown for comparison.
+:func:`tightcut.tradeoff_path` finds partitions for every number of violations, from the fewest possible to those of the
+unconstrained cut. For comparison, the paper's algorithm starts from random vectors and increases the penalty of a violation
+until few enough are left.
 """
 
 # %%
-# Wines of two kinds, 60 judged pairs, ten of them wrong.
+# The data are wines of two kinds, with 60 judged pairs, ten of which are wrong.
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
@@ -26,13 +26,13 @@ pairs = sample_constraints(y, 60, random_state=0, noise=1 / 6)
 path = tradeoff_path(graph, pairs, random_state=0)
 
 # %%
-# The paper's algorithm, with as many violations allowed as some of these partitions have.
+# We run the paper's algorithm with as many violations allowed as every second of these partitions has.
 limits = [point.n_violations for point in path[::2]]
 papers = [cluster(graph, pairs, max_violations=limit, method="paper", random_state=0) for limit in limits]
 
 # %%
-# The error is smallest where ten pairs are violated: the wrong ones. To respect them all costs a large cut and a large
-# error. Where the truth is not known, the steep fall of the cut is the sign: what is violated there disagrees with the
+# The error is smallest where ten pairs are violated: the wrong ones. Respecting all pairs leads to a large cut and a large
+# error. If the true classes are not known, look for the steep fall of the cut: the pairs violated there disagree with the
 # graph.
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
 for results, style, name in ((path, "o-", "tradeoff_path"), (papers, "s", "the paper's algorithm")):

@@ -1,19 +1,20 @@
 """
-Rivals side by side
-===================
+Seven methods side by side
+==========================
 
-Seven methods see the same points, the same graph and the same eighty pairs; what each of them violates is marked.
+Seven methods get the same points and the same eighty pairs; the pairs that each of them violates are marked.
 
-The methods of the paper's comparison, and two others, live in :mod:`tightcut.rivals` with the interface of
-:class:`tightcut.COSC`. None of them promises to satisfy the constraints; SCLC, which ties its eigenvector to them, often
-does. This is one draw of the pairs, chosen to show differences; means over many draws are among the :doc:`/results`.
+The methods of the paper's comparison, and two others, are in :mod:`tightcut.rivals`, with the interface of
+:class:`tightcut.COSC`. All but PCKMeans use the same graph. None of them promises to satisfy the constraints; SCLC, which ties
+its eigenvector to them, often does. This is one draw of the pairs, chosen to show differences; means over many draws are among
+the :doc:`/results`.
 """
 
 # %%
-# Two moons in a hundred dimensions, of which two are shown. Lines are the violated pairs; the others are not drawn.
+# Two moons in a hundred dimensions, two of which are shown. Lines are violated pairs; the others are not drawn.
 import matplotlib.pyplot as plt
 
-from tightcut import COSC, Constraints
+from tightcut import COSC, Constraints, KnnAffinity
 from tightcut.datasets import load_two_moons, sample_constraints
 from tightcut.metrics import clustering_error
 from tightcut.plots import plot_clusters
@@ -22,8 +23,9 @@ from tightcut.rivals import CCSR, CSP, SCLC, FastGE, PCKMeans, SpectralLearning
 moons = load_two_moons(400, random_state=0)
 pairs = sample_constraints(moons.y, 80, random_state=1)
 rivals = [SpectralLearning, CSP, CCSR, SCLC, FastGE, PCKMeans]
-same_graph = {"scale": "none", "learn_distances": False, "symmetrize": "maximum", "diffusion": 0}  # that of the paper
-models = [COSC(2, **same_graph, random_state=0), *(rival(n_clusters=2, random_state=0) for rival in rivals)]
+same_graph = KnnAffinity(learn_distances=False, symmetrize="maximum", diffusion=0)  # that of the paper
+cosc = COSC(2, scale="none", affinity=same_graph, random_state=0)
+models = [cosc, *(rival(n_clusters=2, random_state=0) for rival in rivals)]
 
 figure, axes = plt.subplots(2, 4, figsize=(13, 6.4), layout="constrained")
 for ax, model in zip(axes.flat, models, strict=False):

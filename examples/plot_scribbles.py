@@ -1,11 +1,11 @@
 """
-Cutting out a picture with scribbles
-====================================
+Image segmentation by scribbles
+===============================
 
 A few strokes of a brush become constraints, and the smallest cut of the pixel graph follows the outlines.
 
-Each pixel is a vertex, joined to its eight neighbours the more strongly the more alike the two are. A scribble says
-that its pixels belong together, and that pixels of scribbles of different colours do not.
+Each pixel is a vertex, joined to its eight neighbours, more strongly to similar ones. The pixels of all scribbles of one
+colour belong together, and those of different colours apart.
 """
 
 # %%
@@ -38,7 +38,7 @@ model = COSC(n_clusters=3, affinity="precomputed", random_state=0).fit(graph, pa
 print(f"{(scribbles >= 0).sum()} of {scribbles.size} pixels are known; {model.n_violations_} constraints violated")
 
 # %%
-# Without scribbles the smallest cut into three parts isolates specks of colour. With them, the outlines come out.
+# Without scribbles the smallest cut into three parts isolates small patches of colour. With them, it follows the outlines.
 colours = np.array([[int(PALETTE[c][i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in range(3)])
 
 

@@ -2,15 +2,15 @@
 Two moons in a hundred dimensions
 =================================
 
-A handful of pairs puts the border where the noise had hidden it.
+A few pairs reveal the border that noise had hidden.
 
 Two half circles lie in the first two of a hundred features; the other 98 are noise. The neighbourhood graph of such
 points has many cheap cuts, and the cheapest is not the one between the moons.
 """
 
 # %%
-# Two features are shown, all hundred are used. Without any knowledge the smallest normalized cut takes a
-# part of one moon only.
+# Two features are shown, but all hundred are used. Without constraints the smallest normalized cut splits off a part of one
+# moon.
 import matplotlib.pyplot as plt
 
 from tightcut import COSC
@@ -22,8 +22,8 @@ moons = load_two_moons(n_points=400, random_state=1)
 free = COSC(random_state=0).fit(moons.X)
 
 # %%
-# Now somebody looks at a few pairs of points and says whether they belong together. All of these statements hold in the
-# result; that is promised, not hoped for.
+# Now somebody looks at a few pairs of points and says whether they belong together. The result is guaranteed to respect all of
+# these statements.
 pairs = sample_constraints(moons.y, 20, random_state=0)
 model = COSC(random_state=0).fit(moons.X, constraints=pairs)
 assert model.n_violations_ == 0

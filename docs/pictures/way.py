@@ -1,4 +1,4 @@
-"""The way from points to labels, and which part of the package does what."""
+"""The way from points to labels, and the rooms of the package that each step is in."""
 
 from itertools import pairwise
 
@@ -54,11 +54,11 @@ draw_merged(axes[3], GROUPS, labels)
 draw_merged(axes[4], [(vertex,) for vertex in range(len(PLACES))], labels)
 
 steps = [
-    ("points and pairs", "files/, constraints/"),
-    ("a graph of neighbours", "neighbors/, graph.py"),
+    ("points and pairs", "files/, problem/"),
+    ("a graph of neighbours", "selection/, neighbors/"),
     ("linked points merged", "search/"),
     ("coarsened, cut, refined", "search/, relaxation/"),
-    ("labels", "clustering.py, estimator.py"),
+    ("labels", "clustering/, fitted/"),
 ]
 for ax, (title, rooms) in zip(axes, steps, strict=True):
     ax.set(xlim=(-0.5, 9.7), ylim=(-0.5, 2.8))

@@ -1,7 +1,7 @@
 """tightcut: graph clustering that respects must-link and cannot-link constraints.
 
-Names are imported on first use, so that ``import tightcut`` is fast; scikit-learn, scipy and numba are
-loaded when something needs them.
+Names are imported on first use, so that ``import tightcut`` is fast; scikit-learn, scipy and numba are loaded when they are
+needed.
 
 Examples
 --------

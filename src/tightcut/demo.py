@@ -1,7 +1,7 @@
 """A demonstration on real data, run by ``make demo`` or ``tightcut demo``.
 
-Handwritten 1s and 2s, which ship with scikit-learn. The smallest normalized cut splits off one way of writing a 1; with
-four pairs of images known to show the same digit or different ones, it separates the two digits.
+It clusters handwritten 1s and 2s, which ship with scikit-learn. The smallest normalized cut splits off one way of writing a
+1; with four pairs of images that are known to show the same digit or different ones, it separates the two digits.
 """
 
 # ruff: noqa: T201 (printing is what a demonstration does)
@@ -47,7 +47,7 @@ def draw(
 
 def main(output: str | Path = "demo.png") -> None:
     """Print a table of the two clusterings, and save the picture."""
-    print("Compiling the kernels; this takes up to a minute the first time, a second later on ...", file=sys.stderr)
+    print("Compiling the kernels, which takes up to a minute the first time and a second later ...", file=sys.stderr)
     warmup()
     images, digits = load()
     constraints = Constraints.from_pairs(len(images), MUST_LINK, CANNOT_LINK)
@@ -64,7 +64,7 @@ def main(output: str | Path = "demo.png") -> None:
         models[name] = model
         print(f"{name:15}{model.cut_:8.4f}{f'{violated} of {constraints.n_pairs}':>12}{error:9.1%}{seconds:10.2f}")
     draw(images, digits, constraints, models, output)
-    print(f"\nError: share of digits that differ from the most frequent one of their cluster. Picture: {output}")
+    print(f"\nError: share of images that do not show the most frequent digit of their cluster. Picture: {output}")
 
 
 if __name__ == "__main__":

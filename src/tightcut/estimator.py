@@ -1,4 +1,4 @@
-"""`COSC`, a scikit-learn estimator: `fit`, `predict` and `update` with scikit-learn's checks and conventions."""
+"""`COSC`, a scikit-learn estimator: it adds scikit-learn's checks and conventions to the functions of `tightcut.fitted`."""
 
 from __future__ import annotations
 
@@ -27,98 +27,98 @@ if TYPE_CHECKING:
     from tightcut.report import Report
 
 OPTIONAL = ("history_", "hierarchy_", "neighbor_recall_", "feature_names_in_")
-OF_CERTIFICATES = ("bound_", "certificate_")  # a fit and an update take them away
+OF_CERTIFICATES = ("bound_", "certificate_")  # of the clustering before; removed by a fit and by an update
 
 
 class COSC(ClusterMixin, BaseEstimator):
     """Constrained 1-spectral clustering (Rangapuram and Hein, 2012): a small cut that respects what you know.
 
-    You know that some points belong together (must-links) and that some do not (cannot-links). Points become a
-    nearest-neighbour graph, and among all clusterings that agree with your pairs the one with the smallest normalized
-    cut is searched for: clusters that are well connected inside, hardly connected to each other, and not tiny.
+    You know of some points that they belong together (must-links) or apart (cannot-links). The points become a
+    nearest-neighbour graph. Among all clusterings that agree with your pairs, `fit` searches for the one with the smallest
+    normalized cut: clusters that are well connected inside, hardly connected to each other, and not tiny.
 
     Parameters
     ----------
     n_clusters : int or "auto", default=2
         Number of clusters; none is empty. "auto" chooses from the graph and the constraints, never fewer than the
-        cannot-links need: held-out pairs exclude numbers, and the eigenvalues of the graph rank the rest.
-        `n_clusters_reason_` says why, and how certain that is.
+        cannot-links need: held-out pairs exclude numbers, and the eigenvalues of the graph rank the others.
+        `n_clusters_reason_` gives the reason, and says how certain the choice is.
     criterion : {"ncut", "rcut"}, default="ncut"
         Normalized cut balances the clusters' total degree, ratio cut their number of points.
     affinity : {"knn", "precomputed"} or KnnAffinity, default="knn"
-        Build the graph of `tightcut.knn_affinity`, in detail as a `tightcut.KnnAffinity` says, or take X as a symmetric
-        matrix of similarities, sparse or dense, which is never changed.
+        "knn" builds the graph of `tightcut.knn_affinity`; a `tightcut.KnnAffinity` has its further settings.
+        "precomputed" takes X as a symmetric matrix of similarities, sparse or dense, which is never changed.
     metric : {"euclidean", "cosine", "precomputed"}, default="euclidean"
         Distance between points; "cosine" compares directions, which suits tf-idf and many embeddings. "precomputed"
-        takes X as a symmetric matrix of distances, from which the neighbours of each point are read; those that a
+        takes X as a symmetric matrix of distances, from which the neighbours of each point are read; distances that a
         sparse matrix does not store are unknown.
     scale : {"auto", "none", "standard", "quantile"}, default="auto"
         Columns as they are, divided by their standard deviation, or replaced by their quantiles. "auto" takes quantiles
-        where units differ so much that a few columns would dominate the distances, and "none" otherwise, unless the
-        pairs favour another scale; see Notes.
+        if units differ so much that a few columns would dominate the distances, "standard" if there are both categories and
+        numbers, and "none" otherwise, unless the pairs favour another scale; see Notes.
     n_neighbors : int or "auto", default="auto"
-        Neighbours per point; of `affinity="knn"`. "auto" is 10.
+        Neighbours per point, for `affinity="knn"`. "auto" is 10.
     max_violations : float or "fewest", default=0
-        How much belief may be violated (the number of pairs, where every belief is 1). 0 satisfies every constraint, or
+        How much belief may be violated (the number of pairs, if every belief is 1). 0 satisfies every constraint, or
         raises `InconsistentConstraintsError` with the contradiction. "fewest" violates as little as possible.
     method : {"search", "paper"}, default="search"
         "search" looks for the smallest cut into all clusters at once. "paper" is the paper's algorithm, for comparison:
         it is slower, finds larger cuts, and may violate cannot-links if there are more than two clusters.
     effort : float, default=1.0
-        How long to search; 0 is a single quick start, for which pairs choose no settings, 0.3 is quick, 5 is thorough.
+        How long to search; 0.3 is quick, 5 is thorough. 0 is a single quick start, and pairs choose no settings.
     influence : float or "auto", default="auto"
-        How strongly a cannot-link also counts for the neighbours of its two points. 0 returns the smallest cut, which
+        How strongly a cannot-link also counts for the neighbours of its two points. 0 minimises the cut alone, which
         may satisfy a few pairs by moving single points away from their neighbours, and leave two classes together.
         Every constraint is satisfied in either case. "auto" is 1 for five clusters or more, unless the pairs show
         that neighbours have little in common, and 0 otherwise.
     n_jobs : int, optional
-        Threads, as in joblib. The result does not depend on it.
+        Number of threads, as in joblib. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
         An int makes the result the same on every run.
     verbose : int, default=0
         1 shows progress: a bar in a notebook, otherwise text on the standard error stream.
     device : {"cpu", "cuda", "auto"}, default="cpu"
         "cuda" finds neighbours and searches large graphs on an NVIDIA GPU (extra `tightcut[gpu]`); "auto" uses
-        one if there is one.
+        a GPU if there is one.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample, 0, ..., n_clusters - 1, numbered by first appearance. An update may leave gaps.
     cut_ : float
-        Sum over clusters of cut(C, rest) / vol(C), what was minimised.
+        The objective: the sum over clusters of cut(C, rest) / vol(C).
     n_violations_, violated_belief_, violated_must_link_, violated_cannot_link_ : int, float, two ndarrays of pairs
-        What is violated; nothing unless `max_violations` or `method="paper"` allowed some.
+        What is violated; nothing unless `max_violations` or `method="paper"` allow it.
     violated_belief_bound_ : float or None
-        The least belief that must be violated, where it is known; see `ClusteringResult`.
+        A proven lower bound on the belief that must be violated, if one is known; see `ClusteringResult`.
     affinity_matrix_, vertex_weights_ : csr_array of shape (n_samples, n_samples), ndarray of shape (n_samples,)
-        The edge weights that were cut, and the weights that the clusters were balanced by.
+        The edge weights of the graph, and the weights by which the clusters were balanced.
     constraints_ : Constraints
         All constraints of the fit, from pairs, partial labels and groups together.
     history_, hierarchy_ : tuple of float, tuple of ndarray
-        For two clusters the penalised cut F after each step of the final RatioDCA; with `method="paper"` and more
-        clusters the labels for 2, 3, ... of them.
+        For two clusters, the penalised cut F after each step of the final RatioDCA; with `method="paper"` and more
+        clusters, the labels for 2, 3, ... clusters.
     neighbor_recall_ : float
-        With `affinity="knn"`: share of true neighbours found; measured on a sample where the search is approximate, else 1.
+        With `affinity="knn"`, the share of true neighbours found: 1, or measured on a sample if the search is approximate.
     choice_ : tightcut.selection.Choice
         What was chosen: `choice_.setting` has every setting, `choice_.reason` gives the reason in words, and
         `choice_.to_dataframe()` says how well each candidate agreed with the held-out pairs.
     n_clusters_, n_clusters_reason_ : int, str
-        Number of clusters, chosen or given, and why that many.
+        Number of clusters, chosen or given, and the reason.
     names_, changes_ : dict, Changes
         Names of clusters, by number, and what the last `update` changed.
     n_features_in_, feature_names_in_ : int, ndarray
-        Number of features, and their names where X has any.
+        Number of features, and their names if X has any.
 
     Notes
     -----
     *Promised.* With `max_violations=0` every constraint is satisfied, whatever its belief, or `fit` raises
-    `InconsistentConstraintsError`; for two clusters the error is a proof that nothing satisfies them. With a limit
+    `InconsistentConstraintsError`; for two clusters the error is a proof that no clustering satisfies them. With a limit
     above 0 at most that much belief is violated, or `fit` raises. If `influence` is 0, an `init` within the limit is
     improved or returned. An int as `random_state` fixes the result for every `n_jobs`.
 
-    *Not promised.* The problem is NP-hard: the cut need not be the smallest. Nor does the smallest cut have to be the
-    truth: constraints say what the graph does not show.
+    *Not promised.* The problem is NP-hard, and the cut need not be the smallest. Nor need the smallest cut be the
+    clustering you look for: constraints say what the graph does not show.
 
     *Choosing.* A setting that is "auto" has a default, which depends on the columns and the number of clusters. With at
     least fifteen must-links and fifteen cannot-links that other pairs do not imply, candidates for `scale` and
@@ -127,12 +127,13 @@ class COSC(ClusterMixin, BaseEstimator):
     never changed. `method="paper"` uses the paper's values in place of "auto": ``scale="none", n_neighbors=10, influence=0``
     and ``KnnAffinity(learn_distances=False, symmetrize="maximum", diffusion=0)``.
 
-    *Cross-validation.* A fold renumbers its rows, so that pairs of row numbers no longer fit: use what is sliced with
-    the samples instead, `partial_labels`, `cannot_link_groups`, `vertex_weights`.
+    *Cross-validation.* A fold has other row numbers, so that pairs would refer to other points. Use the arguments with one
+    entry per sample instead: `partial_labels`, `cannot_link_groups`, `vertex_weights`.
 
     Examples
     --------
-    Six points on a line, with the widest gap after the fourth. A cannot-link across the third moves the border:
+    Six points on a line, with the widest gap after the fourth. A cannot-link between the second and the fourth moves the
+    border:
 
     >>> import numpy as np
     >>> from tightcut import COSC
@@ -199,26 +200,27 @@ max_violations="fewest" to violate as little as possible.
         vertex_weights: Any = None,
         init: Any = None,
     ) -> Self:
-        """Cluster the samples. All constraints given add up.
+        """Cluster the samples. All constraints are combined, in whatever form they are given.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or matrix of shape (n_samples, n_samples)
             Points; with `affinity="precomputed"` similarities, sparse or dense, whose diagonal is ignored; with
-            `metric="precomputed"` distances. A graph of networkx or igraph, and an AnnData object with connectivities, are
-            similarities; labels are in the order of its vertices.
+            `metric="precomputed"` distances. A graph of networkx or igraph, or an AnnData object with connectivities, may
+            take the place of a matrix of similarities; labels are in the order of its vertices.
         y : ignored
-            Present for compatibility with scikit-learn; refused if it is not about the samples. For known classes see
+            Present for compatibility with scikit-learn; refused unless it has one entry per sample. For known classes see
             `partial_labels`.
         must_link, cannot_link : sequence of pairs, array of shape (m, 2), data frame or sparse matrix, optional
-            Pairs of row numbers of X that belong together, or apart; or of the labels of a data frame, the vertices of a
+            Pairs that belong together, or apart: row numbers of X, index labels if X is a data frame, or vertices if X is a
             graph object. A sparse matrix has shape (n_samples, n_samples).
         must_link_belief, cannot_link_belief : float or array-like of shape (m,), optional
             Belief in each pair, in (0, 1], default 1. It matters only where constraints may be violated.
         partial_labels : array-like of shape (n_samples,), optional
-            Known classes, -1 where unknown: equal ones are must-links, different ones cannot-links.
+            Known classes, -1 where unknown. Points with the same class are kept together, points with different ones apart.
         cannot_link_groups : array-like of shape (n_samples,), optional
-            Members of one group never share a cluster (faces of one photograph, records of one source); -1 for none.
+            Group of each point, -1 for none. Members of a group never share a cluster (faces in one photograph, records
+            from one source).
         constraints : Constraints, optional
             Pairs with their beliefs, as `tightcut.Constraints` reads them from labels, groups or data frames.
         vertex_weights : array-like of shape (n_samples,), optional
@@ -229,7 +231,7 @@ max_violations="fewest" to violate as little as possible.
         Raises
         ------
         InconsistentConstraintsError
-            If the constraints contradict each other, or leave a cluster empty; see `max_violations`.
+            If no clustering into non-empty clusters satisfies the constraints, or none was found; see `max_violations`.
         """
         names = row_names(X)
         if is_graph_object(X):
@@ -249,14 +251,14 @@ max_violations="fewest" to violate as little as possible.
         return self._publish(replace(state, feature_names=getattr(self, "feature_names_in_", None)))
 
     def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
-        """The labels of `fit`, whose keywords it takes."""
+        """Fit, and return the labels; the keywords are those of `fit`."""
         return self.fit(X, y, **fit_params).labels_
 
     def predict(self, X: Any) -> np.ndarray:
-        """Clusters of new points, by the weighted vote of their nearest training points.
+        """Clusters of new points, by a weighted vote of their nearest training points.
 
-        The training clustering does not change, and constraints do not apply to new points. New points are scaled like
-        the training points. Votes are weighted like the edges of the graph before diffusion.
+        The clustering of the training points does not change, and constraints do not apply to new points. New points are
+        scaled like the training points. Votes are weighted like the edges of the graph before diffusion.
 
         Parameters
         ----------
@@ -267,11 +269,11 @@ max_violations="fewest" to violate as little as possible.
         return predict(self._state_for(X), X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """The share of each cluster in the vote by which `predict` chooses, of shape (n_new, n_clusters).
+        """The share of each cluster in the vote of `predict`, an array of shape (n_new, n_clusters).
 
-        Columns are in the order of the clusters' numbers. A share of 0.9 says that nine tenths of the similarity of a point
-        to its neighbours are to members of that cluster. It is no calibrated probability, and only compares clusters: a
-        point far from all others may have a share of 1, so a warning names such points.
+        Columns are in the order of the clusters' numbers. A share of 0.9 says that nine tenths of the similarity between a
+        point and its neighbours belong to members of that cluster. It is not a calibrated probability, and only compares
+        clusters: a point far from all others may have a share of 1, so a warning names such points.
 
         Parameters
         ----------
@@ -309,10 +311,10 @@ max_violations="fewest" to violate as little as possible.
     ) -> Self:
         """Add new points and new constraints, and change the rest of the clustering as little as possible.
 
-        New points get the next row numbers and join the clusters of their neighbours. Old points change their cluster
-        only if a constraint forces them to, or if the cut falls clearly: if their edges to the other cluster outweigh
-        those to their own by a tenth of their total weight. Every constraint holds afterwards, old or new. `changes_`
-        lists what has changed, and why.
+        New points get the next row numbers and join the clusters of their neighbours. An old point changes its cluster only
+        if a constraint forces it to, or if the cut becomes clearly smaller: if its edges to the other cluster outweigh those
+        to its own by a tenth of their total weight. Every constraint holds afterwards, old or new. `changes_` lists what
+        has changed, and why.
 
         Parameters
         ----------
@@ -328,7 +330,7 @@ max_violations="fewest" to violate as little as possible.
             Those of the new points, if the model was fitted with weights of your own.
         keep : {"named", "all", "none"}, default="named"
             Which old points leave their cluster only if a constraint forces them to: those of clusters with a name, all,
-            or none. With "none" the others move for any gain of the cut, however small.
+            or none. With "none", points move whenever the cut becomes smaller, however little.
         full : bool, default=False
             Search among all points that need not be kept, as `fit` does, instead of only near new points and constraints.
 
@@ -343,9 +345,9 @@ max_violations="fewest" to violate as little as possible.
 
         Notes
         -----
-        *New clusters* are created where constraints exclude a point from every existing cluster, for example by a
-        cannot-link to a member of each. Such a cluster has a new id, and `n_clusters_` grows. A cluster ends when
-        must-links take all its points into others.
+        *New clusters* are created if constraints exclude a point from every existing cluster, for example by a cannot-link
+        to a member of each. Such a cluster has a new number, and `n_clusters_` grows. A cluster ends when must-links move
+        all its points to others.
 
         *Violated pairs.* Constraints that the fit was allowed to violate may still be violated; all others hold.
 
@@ -362,7 +364,7 @@ max_violations="fewest" to violate as little as possible.
         >>> model.update([[0.5], [6.5]]).labels_.tolist()
         [0, 0, 0, 1, 1, 1, 0, 1]
 
-        Point 7 must be in neither, so a new cluster is created:
+        If point 7 must be in neither cluster, a new one is created:
 
         >>> model.update(cannot_link=[(0, 7), (4, 7)], keep="all").labels_.tolist()
         [0, 0, 0, 1, 1, 1, 0, 2]
@@ -377,10 +379,10 @@ max_violations="fewest" to violate as little as possible.
         )
 
     def name(self, cluster: int, name: str) -> None:
-        """Give a cluster a name. By default the members of a cluster with a name are kept in updates.
+        """Give a cluster a name. By default an update keeps the members of named clusters where they are.
 
-        Names are in `names_`, a dict from ids to names, and stay with the model in `update`, `save` and `load`; `fit`
-        begins without any. ``del model.names_[cluster]`` takes a name away.
+        Names are in `names_`, a dict from numbers of clusters to names. `update`, `save` and `load` preserve them; `fit`
+        starts without any. ``del model.names_[cluster]`` removes a name.
 
         Parameters
         ----------
@@ -402,23 +404,23 @@ max_violations="fewest" to violate as little as possible.
     def audit(self, **settings: Any) -> Audit:
         """The price of each constraint: how much the cut would fall without it, most expensive first.
 
-        Takes the keywords of `tightcut.audit.audit`, such as `n_solved`; the result has `to_dataframe()`.
+        The keywords are those of `tightcut.audit.audit`, such as `n_solved`; the result has `to_dataframe()`.
         """
         return self._state_now().audit(**settings)
 
     def certify(self, seconds: float = 30, *, take: bool = True, **settings: Any) -> Certificate:
-        """Prove how good the cut is: a bound below which no clustering's cut is, in `bound_` and `certificate_`.
+        """Prove how good the cut is: sets `bound_`, which no clustering's cut is below, and `certificate_`, with the proof.
 
-        The bound is of this graph, this number of clusters and these pairs. Of a clustering that violates pairs it is one of
-        all clusterings, whatever the pairs.
+        The bound holds for this graph, this number of clusters and these pairs. If the clustering violates pairs, it holds
+        for all clusterings that violate at most as much belief, or as much as `max_violations` allows.
 
         Parameters
         ----------
         seconds : float, default=30
-            As in `tightcut.certificates.certify`, which takes the further keywords.
+            As in `tightcut.certificates.certify`, which also documents further keywords.
         take : bool, default=True
             Whether the model takes a better clustering if one is found, and warns; `changes_` lists what has changed. With
-            `influence` above 0 it never does: the fit did not look for the smallest cut.
+            `influence` above 0 it never does, because the fit did not minimise the cut alone.
 
         Examples
         --------
@@ -428,31 +430,33 @@ max_violations="fewest" to violate as little as possible.
         >>> model.bound_ > 0.99 * model.cut_
         True
         """
-        from tightcut.fitted.bound import certified
+        from tightcut.fitted.bound import certify_state
 
-        state, certificate = certified(self._state_now(), take=take, seconds=seconds, **settings)
+        state, certificate = certify_state(self._state_now(), take=take, seconds=seconds, **settings)
         self._publish(state)
         self.certificate_, self.bound_ = certificate, certificate.bound
         return certificate
 
     def report(self, path: Any = None, **settings: Any) -> Report:
-        """A page about the clustering, which a notebook shows; written to a file if there is a path.
+        """An HTML page about the clustering, which a notebook shows, and which is written to `path` if one is given.
 
-        Takes the keywords of `tightcut.report.write_report`, such as `ids`.
+        The keywords are those of `tightcut.report.write_report`, such as `ids`. After `certify` the page says what is proven.
         """
-        from tightcut.report import write_report
+        from tightcut.report import CRITERIA, write_report
 
         state = self._state_now()
-        names = () if state.feature_names is None else state.feature_names
-        own: dict[str, Any] = {"points": state.points, "columns": names}
+        own: dict[str, Any] = {"points": state.points, "names": state.names}
+        own["columns"] = () if state.feature_names is None else state.feature_names
+        own["criterion"] = CRITERIA[state.parameters.criterion]
+        own["certificate"] = getattr(self, "certificate_", None)
         return write_report(path, state.graph, state.labels, state.constraints, **(own | settings))
 
     def save(self, path: Any) -> None:
-        """Write the fitted model into a file, for `COSC.load`.
+        """Write the fitted model to a file, for `COSC.load`.
 
-        The file is a zip archive of arrays (NPY) and one JSON document; no pickle, so that loading a file runs no code. It
-        holds the parameters, the graph, the constraints, the points of `affinity="knn"`, labels and names. An existing file
-        is replaced, whole or not at all.
+        The file is a zip archive of arrays (NPY) and a JSON document, without pickles, so that loading it runs no code. It
+        holds the parameters, the graph, the constraints, the points (with `affinity="knn"`), labels and names. An existing
+        file is replaced completely or not at all.
 
         Parameters
         ----------
@@ -475,7 +479,7 @@ max_violations="fewest" to violate as little as possible.
 
     @classmethod
     def load(cls, path: Any) -> Self:
-        """The model that `save` has written.
+        """Read a model that `save` has written.
 
         Raises
         ------
@@ -489,17 +493,15 @@ max_violations="fewest" to violate as little as possible.
         return model
 
     def _publish(self, state: FittedState) -> Self:
-        """Show a state as attributes. Nothing touches the model before: what raises leaves it as it was."""
+        """Show a state as attributes. The model changes here only, so that an error before leaves it as it was."""
         self._state, result, built = state, state.result, state.built
         for name in OPTIONAL + OF_CERTIFICATES:
             self.__dict__.pop(name, None)
         self.n_features_in_ = state.n_features
         self.labels_, self.cut_ = result.labels, result.cut
         self.n_violations_, self.violated_belief_ = result.n_violations, result.violated_belief
-        self.violated_must_link_, self.violated_cannot_link_ = (
-            result.violations.must_link,
-            result.violations.cannot_link,
-        )
+        violated = result.violations
+        self.violated_must_link_, self.violated_cannot_link_ = violated.must_link, violated.cannot_link
         self.violated_belief_bound_ = result.violated_belief_bound
         self.affinity_matrix_, self.vertex_weights_ = built.graph.weights, built.graph.vertex_weights
         self.constraints_, self.choice_ = state.constraints, state.choice

@@ -1,4 +1,4 @@
-"""Errors, all of them a `TightcutError`, and warnings."""
+"""Errors and warnings. Every error derives from `TightcutError`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tightcut.utils.display import counted
 
 
 class TightcutError(Exception):
-    """Base of every error that tightcut defines; each also derives from the built-in error that comes closest.
+    """Base class of every error that tightcut defines; each also derives from the closest built-in error.
 
     Invalid parameters raise a plain ValueError or TypeError.
 
@@ -26,7 +26,7 @@ class TightcutError(Exception):
 
 
 class MissingPackageError(TightcutError, ImportError):
-    """A package that only some features need is not installed; the message says how to install it."""
+    """An optional package is not installed; the message says how to install it."""
 
 
 class InconsistentConstraintsError(TightcutError, ValueError):
@@ -35,23 +35,23 @@ class InconsistentConstraintsError(TightcutError, ValueError):
     Parameters
     ----------
     witness : iterable of (kind, i, j)
-        The contradiction as a closed walk i, j, ..., i over the caller's own points; kind is "must" or "cannot".
-        One cannot-link contradicts any number of clusters; three, five, ... contradict two clusters.
+        The contradiction as a closed walk i, j, ..., i over the caller's own points; kind is "must" or "cannot". A walk
+        with one cannot-link contradicts any number of clusters, one with three, five, ... contradicts two clusters.
     message : str, optional
-        Replaces the sentence made from all that follows.
+        Replaces the message that is otherwise composed from the other arguments.
     proven : bool, default=True
-        Whether it is certain that no clustering satisfies them; False where a search gave up. Not every proof has a
-        witness: an exhaustive search, a bound of the solver, and must-links that join too many points have no short
-        one.
+        Whether it is certain that no clustering satisfies the constraints; False if a search gave up. Not every proof
+        has a witness: an exhaustive search, a bound of the solver, and must-links that join too many points have no
+        short one.
     best_labels : ndarray, optional
         The labels with the fewest violations that the search found.
     n_clusters : int, optional
         The number of clusters that was asked for.
     reason : str, optional
-        "contradiction" (must-links against a cannot-link), "odd cycle", "clique" (more points that are all kept apart
+        "contradiction" (must-links against a cannot-link), "odd cycle", "clique" (more points that must all be apart
         than clusters), "empty cluster" (must-links leave too few sets of points), "exhausted" (an exhaustive search
         found nothing), "not found" (a search gave up), or "limit" (the best attempt violates more than is allowed).
-        By default it is derived from a proven witness, which tells the first three apart.
+        By default one of the first three, according to the witness.
     needed : float, optional
         The belief that the best attempt violates.
     limit : float, optional
@@ -98,7 +98,7 @@ cannot-link 9. Correct or remove one of these pairs, or pass max_violations="few
 
 
 class DisconnectedGraphWarning(UserWarning):
-    """A nearest-neighbour graph had `n_components` components, which `n_bridges` links now join."""
+    """A nearest-neighbour graph had `n_components` connected components, which `n_bridges` added edges now join."""
 
     def __init__(self, n_components: int, n_bridges: int) -> None:
         self.n_components, self.n_bridges = n_components, n_bridges
@@ -106,17 +106,18 @@ class DisconnectedGraphWarning(UserWarning):
 
     def __str__(self) -> str:
         left = self.n_components - self.n_bridges
-        rest = f" No known distance joins the {left} that are left." if left > 1 else ""
+        rest = f" No known distance joins the remaining {left}." if left > 1 else ""
+        edges = "the shortest edge" if self.n_bridges == 1 else "the shortest edges"
         return (
             f"The nearest-neighbour graph has {self.n_components} connected components; joined them by "
-            f"{counted(self.n_bridges, 'bridge')}, the shortest links between them.{rest} "
-            "Raise n_neighbors for a denser graph, or pass connect=False (to COSC affinity=KnnAffinity(connect=False)) to "
-            "keep the components apart."
+            f"{counted(self.n_bridges, 'bridge')}, {edges} between them.{rest} "
+            "Raise n_neighbors for a denser graph, or keep the components apart with connect=False (for COSC: "
+            "affinity=KnnAffinity(connect=False))."
         )
 
 
 class LopsidedClustersWarning(UserWarning):
-    """Cluster `cluster` has only `size` of `n_points` points, far fewer than the `largest`, and many edges to others.
+    """Cluster `cluster` has only `size` of `n_points` points, far fewer than the `largest`, and is well connected to others.
 
     Silence it with ``warnings.simplefilter("ignore", LopsidedClustersWarning)`` where such clusters are expected.
     """
@@ -133,8 +134,8 @@ class LopsidedClustersWarning(UserWarning):
     def finding(self) -> str:
         return (
             f"Cluster {self.cluster} has {self.size:,} of {self.n_points:,} points, the largest cluster {self.largest:,}, and "
-            f"{self.leaving:.1%} of its edge weight leaves it: the smallest cut may have taken a piece out of a cluster "
-            "and left others together."
+            f"{self.leaving:.1%} of its edge weight leaves it: the smallest cut may have split a small piece off a cluster "
+            "and left other clusters together."
         )
 
     def __str__(self) -> str:
@@ -142,4 +143,4 @@ class LopsidedClustersWarning(UserWarning):
 
 
 class NoGpuError(TightcutError, RuntimeError):
-    """`device="cuda"` was asked for and there is no GPU that PyTorch can use."""
+    """`device="cuda"` was given, and there is no GPU that PyTorch can use."""

@@ -1,7 +1,7 @@
-"""Quality of a clustering: compared with the truth, on the graph, and under the constraints.
+"""Quality of a clustering: agreement with known classes, cut, and violated constraints.
 
-Labels may be numbers or names, in any coding; no measure depends on the numbering of the clusters. The adjusted Rand
-index and normalized mutual information are in `sklearn.metrics`.
+Labels may be numbers or names; no measure depends on how clusters are numbered. The adjusted Rand index and normalized
+mutual information are in `sklearn.metrics`.
 """
 
 from __future__ import annotations
@@ -63,9 +63,10 @@ def violated_fractions(constraints: Constraints, labels: Any) -> ViolatedFractio
 
 
 def clustering_error(y_true: Any, labels: Any) -> float:
-    """Share of the points that are wrong when every cluster predicts its most frequent class.
+    """Share of the points that do not belong to the most frequent class of their cluster.
 
-    The measure of the paper's Section 6. It never rises when a cluster is split, so compare equal numbers of clusters.
+    The error of the paper's Section 6. Splitting a cluster never increases it, so only compare clusterings with the same
+    number of clusters.
 
     Examples
     --------
@@ -120,7 +121,7 @@ def ratio_cut(affinity: Any, labels: Any) -> float:
 
 
 def read_labels(labels: Any, name: str) -> np.ndarray:
-    """Labels of any coding as 0, ..., k - 1 in sorted order."""
+    """Labels of any kind as numbers 0, ..., k - 1, in sorted order."""
     values = to_array(labels)
     if values.ndim != 1 or len(values) == 0:
         raise ValueError(f"{name} must be a non-empty list with one label per point; got shape {values.shape}.")

@@ -1,4 +1,4 @@
-"""Pictures of clusterings and of the trade-off between cut and violations. Needs matplotlib.
+"""Plots of clusterings and of the trade-off between cut and violations. Needs matplotlib.
 
 Colours are those of Okabe and Ito, which people with any kind of colour vision can tell apart; markers repeat what
 colours say, for print in black and white. Vermilion is kept for violated constraints.
@@ -87,29 +87,28 @@ def plot_clusters(
     """
     ax = _axes(ax)
     titles: Mapping[Any, str] = {}
-    axis_names = None
+    names, scaled = getattr(points, "columns", None), ""
     if hasattr(points, "fit_predict"):
         if labels is not None or constraints is not None:
             raise ValueError("A model has labels and constraints of its own; give it alone, or its points with others.")
         state = points._state_now()  # noqa: SLF001 (an estimator has no public name for it)
-        points, axis_names = _of_model(state)
+        points, names, scaled = _of_model(state)
         labels, constraints, titles = state.labels, state.constraints, state.names
     elif labels is None:
         raise ValueError("labels are needed with points; a fitted COSC has its own: plot_clusters(model).")
     drawn, labels = embed_2d(points), to_array(labels)
-    points, axis_names = drawn, axis_names or _axis_names(points)
+    axis_names = _axis_names(np.asarray(points, dtype=np.float64), drawn, names, scaled)
+    points = drawn
     if labels.shape != (len(points),):
         raise ValueError(f"labels must have one entry per point, shape ({len(points)},); got shape {labels.shape}.")
     if constraints is not None and constraints.n_points != len(points):
         raise ValueError(f"constraints must be on the {len(points)} points; they are on {constraints.n_points}.")
-    names, sizes = np.unique(labels, return_counts=True)
-    texts = [
-        f"{titles.get(name, f'cluster {name}')} ({size})" for name, size in zip(names.tolist(), sizes, strict=True)
-    ]
-    if len(names) > CLUSTERS_IN_LEGEND:
-        texts = [f"{len(names)} clusters"] + [""] * (len(names) - 1)
-    for name, text, colour, marker in zip(names, texts, cycle(PALETTE), cycle(MARKERS), strict=False):
-        x, y = points[labels == name].T
+    ids, sizes = np.unique(labels, return_counts=True)
+    texts = [f"{titles.get(own, f'cluster {own}')} ({size})" for own, size in zip(ids.tolist(), sizes, strict=True)]
+    if len(ids) > CLUSTERS_IN_LEGEND:
+        texts = [f"{len(ids)} clusters"] + [""] * (len(ids) - 1)
+    for own, text, colour, marker in zip(ids, texts, cycle(PALETTE), cycle(MARKERS), strict=False):
+        x, y = points[labels == own].T
         ax.scatter(x, y, s=26, c=colour, marker=marker, alpha=0.9, linewidths=0.4, edgecolors="white", label=text)
     if constraints is not None:
         _draw_constraints(ax, points, labels, constraints)
@@ -119,31 +118,24 @@ def plot_clusters(
     return ax
 
 
-def _of_model(state: FittedState) -> tuple[np.ndarray, tuple[str, str]]:
-    """What to draw of a model, and what the axes are."""
+def _of_model(state: FittedState) -> tuple[np.ndarray, Any, str]:
+    """What to draw of a model, the names of its columns, and what to add to them."""
     if state.points is None or state.built.view is None:
-        return graph_layout(state.graph), ("layout of the graph", "")
+        return graph_layout(state.graph), ("layout of the graph", ""), ""
     points = state.built.view.transform(state.points)
     points = points.toarray() if sp.issparse(points) else points
-    scaled = "" if state.choice.setting.scale == "none" else ", scaled"
     names = state.feature_names if points.shape[1] == state.n_features else None
-    return points, _axis_names(points, names, scaled)
+    return points, names, "" if state.choice.setting.scale == "none" else ", scaled"
 
 
-def _axis_names(points: Any, names: Any = None, scaled: str = "") -> tuple[str, str]:
+def _axis_names(points: np.ndarray, drawn: np.ndarray, names: Any, scaled: str) -> list[str]:
     """The names of one or two columns, or how much of the variance two principal components have."""
-    values = np.asarray(points.toarray() if sp.issparse(points) else points, dtype=np.float64)
-    n_columns = values.shape[1] if values.ndim == 2 else 0
+    n_columns = points.shape[1]
     if n_columns > 2:
-        variances = np.linalg.svd(values - values.mean(axis=0), compute_uv=False)[:2] ** 2
-        shares = variances / max(float(np.square(values - values.mean(axis=0)).sum()), 1e-300)
-        first, second = (
-            f"principal component {i} ({share:.0%} of the variance{scaled})" for i, share in enumerate(shares, 1)
-        )
-        return first, second
-    names = getattr(points, "columns", None) if names is None else names
+        shares = drawn.var(axis=0) / max(float(points.var(axis=0).sum()), 1e-300)
+        return [f"principal component {i} ({share:.0%} of the variance{scaled})" for i, share in enumerate(shares, 1)]
     found = [f"column {i + 1}" if names is None else str(names[i]) for i in range(n_columns)] + [""] * (2 - n_columns)
-    return tuple(name and f"{name}{scaled}" for name in found)  # type: ignore[return-value]
+    return [name and f"{name}{scaled}" for name in found]
 
 
 def plot_partitions(X: Any, partitions: Mapping[str, Any], constraints: Mapping[str, Constraints]) -> Figure:

@@ -1,4 +1,4 @@
-"""Progress of long computations: a bar in a notebook, a line updated in place on a terminal, whole lines elsewhere."""
+"""Progress of long computations: a bar in a notebook, a line updated in place on a terminal, separate lines elsewhere."""
 
 from __future__ import annotations
 
@@ -15,9 +15,14 @@ SECONDS_BETWEEN_UPDATES = 0.2  # of a bar in a notebook
 
 
 class ProgressLine:
-    """Progress as a line that is updated in place; callable with (stage, done, total, best), for `cluster(progress=...)`.
+    """Progress as a line that is updated in place; called with (stage, done, total, best) by `cluster(progress=...)`.
 
     Without a terminal, a line is printed at most every two seconds. In a notebook it is a bar, unless a stream is given.
+
+    Parameters
+    ----------
+    stream : file object, optional
+        Where lines are written; the standard error stream by default.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -43,7 +48,7 @@ class ProgressLine:
         self.show(f"tightcut: {text}", finished=True)
 
     def show(self, text: str, *, finished: bool, share: float | None = None) -> None:
-        """Show a text, and the share of the work that is done; None if it is unknown."""
+        """Show a text, and the share of the work that is done, or None if that is unknown."""
         now = time.monotonic()
         wait = SECONDS_BETWEEN_UPDATES if self._in_notebook else SECONDS_BETWEEN_LINES
         in_place = not self._in_notebook and self.stream.isatty()

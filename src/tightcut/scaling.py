@@ -1,4 +1,4 @@
-"""Distances learned from must-links: a linear map to apply before the neighbour graph is built."""
+"""`MustLinkScaler`: distances learned from must-links, as a linear map applied before the neighbour graph is built."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tightcut.selection.whitening import relative_whitening
 class MustLinkScaler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Stretch the directions in which must-linked points agree, shrink those in which they differ.
 
-    A neighbour graph treats all directions alike. Must-links show which of them vary within a class, and so say less
-    about the classes than their share of the variance suggests.
+    A neighbour graph treats all directions alike. Must-links show which directions vary within classes, and therefore say
+    less about the classes than their share of the variance suggests.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class MustLinkScaler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     See Also
     --------
-    tightcut.COSC : Takes the points afterwards, and the same pairs again.
+    tightcut.COSC : Clusters the transformed points, with the same pairs.
 
     Notes
     -----
@@ -40,12 +40,12 @@ class MustLinkScaler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     .. math:: x \mapsto T^{1/2} \, (R / \bar r)^{-1/2} \, T^{-1/2} x
 
-    with :math:`\bar r` the mean eigenvalue of R. Where must-linked points differ like any two points, R is a multiple of
-    the identity and nothing changes; plain whitening by W (relevant component analysis) would blow up every direction
-    of little variance. R is estimated from m differences (linked points less their components) in r dimensions, and
-    shrunk towards :math:`\bar r I`, as if there were r further differences that favour no direction.
+    with :math:`\bar r` the mean eigenvalue of R. If must-linked points differ as any two points do, R is a multiple of the
+    identity and nothing changes, whereas plain whitening by W (relevant component analysis) would inflate every direction
+    of little variance. R is estimated from m differences (the number of linked points minus that of their components) in r
+    dimensions, and shrunk towards :math:`\bar r I`, as if there were r further differences that favour no direction.
 
-    Only must-links count, each in full. O(n d^2 + d^3) for n points of d features.
+    Only must-links are used, and beliefs are not. The time is O(n d^2 + d^3) for n points with d features.
 
     References
     ----------
@@ -82,7 +82,7 @@ class MustLinkScaler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         must_link : sequence of pairs, array of shape (m, 2), data frame or sparse matrix, optional
             Pairs of row numbers of X that belong together.
         partial_labels : array-like of shape (n_samples,), optional
-            Known classes, -1 where unknown: equal ones belong together. Or the labels of a first clustering.
+            Known classes, -1 where unknown; points with the same class belong together. May be the labels of a clustering.
 
         Returns
         -------
@@ -97,7 +97,7 @@ class MustLinkScaler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """Map points; float32 stays float32."""
+        """The points after the map, of shape (n_samples, n_features); float32 stays float32."""
         check_is_fitted(self)
         points = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
         return points @ self.components_.T.astype(points.dtype, copy=False)

@@ -1,4 +1,4 @@
-"""Compile everything now, so that nothing is compiled later: the first use of a new installation costs seconds."""
+"""`warmup`: compile all kernels ahead of time, which otherwise takes seconds on the first use of an installation."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ N_POINTS = 60  # enough to be coarsened, which reaches every kernel of the searc
 def warmup() -> None:
     """Compile all kernels, or load them from numba's cache, by clustering a tiny graph in every mode.
 
-    Half a minute or more the first time ever, a second or two afterwards. Call it before a clock runs, or from the shell
-    as ``tightcut warmup`` when an image is built.
+    This takes half a minute or more the first time, and a second or two afterwards. Call it before you measure times, or run
+    ``tightcut warmup`` when a container image is built.
 
     Warns
     -----
     UserWarning
-        If the compiled code cannot be kept where it should be.
+        If the compiled code cannot be kept in the folder where it should be.
 
     Notes
     -----
-    The code is kept in the folder that the environment variable NUMBA_CACHE_DIR names, otherwise in the installed
-    package, or, where that cannot be written, in the user's folder for caches.
+    The code is kept in the folder named by the environment variable NUMBA_CACHE_DIR, otherwise in the installed package or,
+    if that is not writable, in the user's cache folder.
     """
     from tightcut.clustering.cluster import cluster
     from tightcut.problem import Constraints
@@ -56,7 +56,7 @@ def warmup() -> None:
 
 
 def _say_nothing(*_report: object) -> None:
-    """Callers of the warm-up know that it compiles."""
+    """No notice that kernels are being compiled: that is what the caller asked for."""
 
 
 def _steps_of_large_graphs(graph: Graph, constraints: Constraints) -> None:

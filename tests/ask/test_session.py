@@ -339,3 +339,31 @@ def _accuracy(y, labels):
     """Share of points whose label's commonest class is theirs, each class taken by one label at most."""
     table = contingency_matrix(y, labels)
     return table[linear_sum_assignment(-table)].sum() / len(y)
+
+
+def test_how_points_are_compared():
+    """A class that only the second of two columns shows, in a unit that makes it small."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = np.column_stack([rng.normal(scale=1000, size=60), y + rng.normal(scale=0.1, size=60)])
+    plain, scaled = (Session(X, 2, scale=scale, random_state=0).labels_ for scale in ("none", "standard"))
+    assert len(set(zip(y.tolist(), scaled.tolist(), strict=True))) < len(
+        set(zip(y.tolist(), plain.tolist(), strict=True))
+    )
+    lengths = rng.uniform(1, 100, size=(60, 1))
+    directions = lengths * (np.where(y[:, None], [1, 0], [0, 1]) + rng.normal(scale=0.05, size=(60, 2)))
+    found = Session(directions, 2, metric="cosine", random_state=0).labels_
+    assert len(set(zip(y.tolist(), found.tolist(), strict=True))) == 2
+
+
+@pytest.mark.parametrize("setting", [{"scale": "none"}, {"metric": "cosine"}])
+def test_similarities_are_compared_as_they_are(setting):
+    with pytest.raises(ValueError, match="Similarities are taken as they are; leave out scale and metric"):
+        Session(np.ones((4, 4)), affinity="precomputed", **setting)
+
+
+def test_unknown_ways_to_compare():
+    with pytest.raises(ValueError, match="scale"):
+        Session(np.eye(4), scale="log")
+    with pytest.raises(ValueError, match="metric"):
+        Session(np.eye(4), metric="precomputed")

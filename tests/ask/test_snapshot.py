@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from tightcut.ask import Session, simulate, snapshot
-from tightcut.ask.page.controller import Desk
+from tightcut.ask.page.controller import Controller
 from tightcut.ask.page.items import Things
 
-COMPUTED = ("effective_answers", "named_groups", "believe", "labels_of", "judge", "measure", "Placing")
+COMPUTED = ("effective_answers", "named_groups", "believe", "labels_of", "judge", "measure", "PlacementProgress")
 
 
 @pytest.fixture
@@ -34,14 +34,14 @@ def test_an_answer_and_its_view_compute_everything_once(blobs, counts, true_choi
     X, y = blobs
     session = Session(X, random_state=0)
     simulate(session, y, 8, kind="pick")
-    desk = Desk(Things.numbered(len(X)))
-    desk.begin(session, X)
+    controller = Controller(Things.numbered(len(X)))
+    controller.begin(session, X)
     question = session.question("pick")
     counts.clear()
     session.answer(question, true_choice(question, y))
-    desk.perform("question", {"kind": "pick"})
+    controller.perform("question", {"kind": "pick"})
     for _ in range(2):
-        desk.perform("view", {})
+        controller.perform("view", {})
     assert counts == dict.fromkeys(COMPUTED, 1)
 
 

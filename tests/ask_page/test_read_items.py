@@ -84,6 +84,18 @@ def test_numbers_are_shown_with_the_digits_that_matter(folder):
     assert things.describe(1)["fields"] == [["x", "1.5"], ["code", "12345678901234"]]
 
 
+def test_edges_between_named_vertices(tmp_path):
+    (tmp_path / "friends.csv").write_text("source,target,weight\nann,bob,1\nbob,cy,2\n")
+    source = read_items(str(tmp_path / "friends.csv"))
+    assert (source.affinity, list(source.things.names)) == ("precomputed", ["ann", "bob", "cy"])
+
+
+def test_columns_that_are_clustered_by_their_words_are_shown_as_texts(tmp_path):
+    (tmp_path / "titles.csv").write_text("id,title\n1,red apples\n2,ripe apples\n3,late trains\n4,late buses\n")
+    source = read_items(str(tmp_path / "titles.csv"), DataOptions(text=("title",)))
+    assert list(source.things.texts) == ["red apples", "ripe apples", "late trains", "late buses"]
+
+
 def test_rows_without_identifiers(tmp_path):
     """A person sees that it is a row; tables to download have the numbers that other commands take."""
     np.save(tmp_path / "rows.npy", np.zeros((4, 48)))
@@ -158,26 +170,28 @@ def test_digits():
         ("pick", ["0", "99", "1", "bars", "q"], ["none", "the first", "none"]),
     ],
 )
-def test_in_the_terminal(desk, kind, lines, choices):
+def test_in_the_terminal(controller, kind, lines, choices):
     written, waiting = [], iter(lines)
-    converse(desk.session, desk.things, lambda _: next(waiting), written.append, kind)
-    given = ["the first" if (answer.choice,) == answer.shown[:1] else answer.choice for answer in desk.session.answers]
+    converse(controller.session, controller.things, lambda _: next(waiting), written.append, kind)
+    given = [
+        "the first" if (answer.choice,) == answer.shown[:1] else answer.choice for answer in controller.session.answers
+    ]
     assert given == choices
     assert any("is not an answer" in text or "There is no group 99" in text for text in written)
 
 
-def test_the_terminal_knows_groups_by_what_it_calls_them(desk):
+def test_the_terminal_knows_groups_by_what_it_calls_them(controller):
     """The label that is shown, in capitals or not, is that group and no new one; undo says what it has undone."""
     written, waiting = [], iter(["group a", "bars", "0", "BARS", "u", "q"])
-    converse(desk.session, desk.things, lambda _: next(waiting), written.append, "pick")
-    assert [(group.id, group.name) for group in desk.session.groups] == [(0, None), (1, "bars")]
+    converse(controller.session, controller.things, lambda _: next(waiting), written.append, "pick")
+    assert [(group.id, group.name) for group in controller.session.groups] == [(0, None), (1, "bars")]
     assert "Undone: the last answer." in written
 
 
-def test_a_name_in_digits_of_another_script_is_a_name(desk):
+def test_a_name_in_digits_of_another_script_is_a_name(controller):
     waiting = iter(["\N{ARABIC-INDIC DIGIT ONE}", "q"])
-    converse(desk.session, desk.things, lambda _: next(waiting), [].append, "pick")
-    assert [group.name for group in desk.session.groups][-1] == "\N{ARABIC-INDIC DIGIT ONE}"
+    converse(controller.session, controller.things, lambda _: next(waiting), [].append, "pick")
+    assert [group.name for group in controller.session.groups][-1] == "\N{ARABIC-INDIC DIGIT ONE}"
 
 
 def test_the_command_in_the_terminal(tmp_path, monkeypatch, capsys):
@@ -224,7 +238,7 @@ def test_the_command_leaves_no_answers_behind(tmp_path, monkeypatch, capsys):
     assert len(journal.read_text().splitlines()) == 2
 
 
-@pytest.mark.usefixtures("desk")
+@pytest.mark.usefixtures("controller")
 def test_a_journal_of_other_data_is_refused_before_a_page_opens(tmp_path, monkeypatch, capsys, answers):
     pytest.importorskip("click")
     from tightcut.cli import main
@@ -251,19 +265,19 @@ def test_a_missing_package_is_named(monkeypatch, capsys):
     assert "of the extra tightcut[ask]: pip install " in capsys.readouterr().err
 
 
-def test_the_terminal_renames_and_joins_groups(desk):
+def test_the_terminal_renames_and_joins_groups(controller):
     waiting, written = (
         iter(["apes", "A=monkeys", "2 = great apes", "8=apes", "zebras=apes", "monkeys=great apes", "q"]),
         [],
     )
-    converse(desk.session, desk.things, lambda _: next(waiting), written.append, "pick")
+    converse(controller.session, controller.things, lambda _: next(waiting), written.append, "pick")
     text = "\n".join(written)
     assert "That group is called monkeys now." in text
     assert "That group is called great apes now." in text
     assert "There is no group '8' to name" in text
     assert "There is no group 'zebras' to name; there are monkeys, great apes." in text
     assert "The two groups named great apes are one now." in text
-    assert [group.name for group in desk.session.groups] == ["great apes"]
+    assert [group.name for group in controller.session.groups] == ["great apes"]
 
 
 @pytest.fixture
@@ -317,11 +331,11 @@ def test_labels_are_written_when_the_page_stops(heaps, tmp_path, monkeypatch):
 
     del heaps
 
-    def stop(desk, *_):
+    def stop(controller, *_):
         preparing = next(thread for thread in threading.enumerate() if thread.name == "tightcut-ask")
         preparing.join()
-        assert desk.session is not None
-        assert (desk.who, desk.things.nouns) == ("Ann", ("person", "people"))
+        assert controller.session is not None
+        assert (controller.who, controller.things.nouns) == ("Ann", ("person", "people"))
         raise KeyboardInterrupt
 
     monkeypatch.setattr("tightcut.ask.page.server.serve", stop)

@@ -41,15 +41,15 @@ class Client:
         return self.request("POST", path, **details)
 
 
-def client_of(desk):
+def client_of(controller):
     from tightcut.ask.page.server import make_app
 
-    return Client(make_app(desk, TOKEN))
+    return Client(make_app(controller, TOKEN))
 
 
 @pytest.fixture
-def client(desk):
-    return client_of(desk)
+def client(controller):
+    return client_of(controller)
 
 
 def send(client, action, headers=None, **values):
@@ -113,10 +113,10 @@ def test_its_own_names_are_accepted(client, host, port):
     assert send(client, "hello", headers=headers).status_code == 200
 
 
-def test_at_another_address_any_host_may_be_named(desk):
+def test_at_another_address_any_host_may_be_named(controller):
     from tightcut.ask.page.server import make_app, reachable_at
 
-    client = Client(make_app(desk, TOKEN, "0.0.0.0"))
+    client = Client(make_app(controller, TOKEN, "0.0.0.0"))
     assert client.get(f"/{TOKEN}/", headers={"host": "server.example:9000"}).status_code == 200
     assert client.get("/another-token/", headers={"host": "server.example:9000"}).status_code == 404
     assert send(client, "look", headers={"host": "a.example", "origin": "http://b.example"}).status_code == 403
@@ -126,9 +126,9 @@ def test_at_another_address_any_host_may_be_named(desk):
 @pytest.mark.parametrize(
     "origin", ["http://evil.example", f"http://127.0.0.1:{PORT + 1}", f"https://127.0.0.1:{PORT}", "null"]
 )
-def test_a_foreign_origin_is_refused(client, desk, origin):
+def test_a_foreign_origin_is_refused(client, controller, origin):
     assert send(client, "undo", headers={"origin": origin}).status_code == 403
-    assert desk.session.n_actions_ == 0
+    assert controller.session.n_actions_ == 0
 
 
 def test_a_form_of_another_page_is_refused(client):
@@ -144,7 +144,7 @@ def test_a_form_of_another_page_is_refused(client):
         "..%2f..%2fsession.py",
         "%2e%2e/session.py",
         "server.py",
-        "desk.py",
+        "controller.py",
         "image/../server.py",
         "image/-1",
         "image/90",
@@ -190,11 +190,11 @@ def test_pictures(client):
         ("gallery", {"group": 10**30}),
     ],
 )
-def test_nonsense_is_refused_with_a_reason(client, desk, action, values):
+def test_nonsense_is_refused_with_a_reason(client, controller, action, values):
     response = send(client, action, **values)
     assert response.status_code == 422
     assert len(response.json()["error"]) > 10
-    assert desk.session.n_actions_ == 0
+    assert controller.session.n_actions_ == 0
 
 
 @pytest.mark.parametrize("body", [b"[1]", b"{", b"\xff", b"[" * 30_000])
@@ -203,13 +203,13 @@ def test_broken_bodies(client, body):
     assert client.post(f"/{TOKEN}/question", content=body, headers=headers).status_code == 422
 
 
-def test_half_a_character_is_no_name(client, desk):
+def test_half_a_character_is_no_name(client, controller):
     """JavaScript's strings may hold one, and JSON can spell it."""
     body, headers = b'{"group": 0, "name": "half \\ud800"}', {"content-type": "application/json"}
     response = client.post(f"/{TOKEN}/name", content=body, headers=headers)
     assert response.status_code == 422
     assert "half of a character" in response.json()["error"]
-    assert desk.session.n_actions_ == 0
+    assert controller.session.n_actions_ == 0
 
 
 def test_large_bodies_are_refused(client):
@@ -237,7 +237,7 @@ def test_an_answer_is_on_disk_before_the_reply(client, answers):
     assert reply.json()["question"]["number"] != question["number"]
 
 
-def test_an_answer_that_cannot_be_written_does_not_count(client, desk, monkeypatch):
+def test_an_answer_that_cannot_be_written_does_not_count(client, controller, monkeypatch):
     question = ask(client)
 
     def full(_):
@@ -247,13 +247,13 @@ def test_an_answer_that_cannot_be_written_does_not_count(client, desk, monkeypat
     reply = answer(client, "same", question)
     assert reply.status_code == 507
     assert "(No space left on device) and does not count. Free some space and repeat" in reply.json()["error"]
-    assert desk.session.n_answers_ == 0
+    assert controller.session.n_answers_ == 0
     monkeypatch.undo()
     assert answer(client, "same", question).json()["n_answers"] == 1
 
 
 @pytest.mark.parametrize("replaced", [False, True])
-def test_a_lost_journal_is_told_and_all_answers_are_written_to_another(client, desk, answers, kit, replaced):
+def test_a_lost_journal_is_told_and_all_answers_are_written_to_another(client, controller, answers, kit, replaced):
     answer(client, "same", ask(client))
     question = ask(client)
     if replaced:
@@ -265,23 +265,23 @@ def test_a_lost_journal_is_told_and_all_answers_are_written_to_another(client, d
         assert reply.json()["lost"]
         assert str(answers) in reply.json()["error"]
         assert "save_journal" not in reply.json()["error"]
-    assert desk.session.n_answers_ == 1
+    assert controller.session.n_answers_ == 1
     saved = send(client, "save").json()
     new = answers.with_name("answers-2.jsonl") if replaced else answers
-    assert saved["journal"] == desk.journal == send(client, "hello").json()["journal"] == str(new)
+    assert saved["journal"] == controller.journal == send(client, "hello").json()["journal"] == str(new)
     assert str(new) in saved["notice"]
     assert send(client, "look").status_code == 200
     assert answer(client, "same", question).json()["n_answers"] == 2
     assert "journal has all answers" in send(client, "save").json()["notice"]
     assert replaced == (answers.read_text() == "something else")
-    kit.close(desk)
-    again = kit.make_desk(new)
-    assert again.session.answers == desk.session.answers
+    kit.close(controller)
+    again = kit.make_controller(new)
+    assert again.session.answers == controller.session.answers
     kit.close(again)
 
 
-def test_servers_of_one_journal_are_like_windows_of_one(client, desk, answers, kit):
-    other_desk = kit.make_desk(answers)
+def test_servers_of_one_journal_are_like_windows_of_one(client, controller, answers, kit):
+    other_desk = kit.make_controller(answers)
     other = client_of(other_desk)
     question = ask(client)
     assert {**ask(other), "number": 0} == {**question, "number": 0}
@@ -293,19 +293,19 @@ def test_servers_of_one_journal_are_like_windows_of_one(client, desk, answers, k
     assert answer(other, "same", stale["question"]).json()["n_answers"] == 2
     send(other, "name", group=0, name="left")
     assert send(client, "view").json()["groups"][0]["name"] == "left"
-    assert desk.session.answers == other_desk.session.answers
+    assert controller.session.answers == other_desk.session.answers
     kit.close(other_desk)
 
 
-def test_resume(client, desk, answers, kit):
+def test_resume(client, controller, answers, kit):
     for _ in range(4):
         question = ask(client)
         same = kit.truth[question["first"]["row"]] == kit.truth[question["second"]["row"]]
         answer(client, "same" if same else "different", question)
     send(client, "name", group=0, name="left")
     before, question = send(client, "view").json(), ask(client)
-    kit.close(desk)
-    again = kit.make_desk(answers)
+    kit.close(controller)
+    again = kit.make_controller(answers)
     resumed = client_of(again)
     after = send(resumed, "view").json()
     # Numbers of questions that nobody answered are not kept.
@@ -315,66 +315,66 @@ def test_resume(client, desk, answers, kit):
     kit.close(again)
 
 
-def test_a_page_opened_before_a_restart_may_still_answer(client, desk, answers, kit):
+def test_a_page_opened_before_a_restart_may_still_answer(client, controller, answers, kit):
     question = ask(client)
-    kit.close(desk)
-    again = kit.make_desk(answers)
+    kit.close(controller)
+    again = kit.make_controller(answers)
     assert "notice" not in answer(client_of(again), "same", question).json()
     assert again.session.n_answers_ == 1
     kit.close(again)
 
 
-def test_the_same_question_is_answered_once(client, desk):
+def test_the_same_question_is_answered_once(client, controller):
     question = ask(client)
     answer(client, "same", question)
     second = answer(client, "different", question).json()
     assert "already" in second["notice"]
     assert second["question"]["number"] != question["number"]
-    assert [given.choice for given in desk.session.answers] == ["same"]
+    assert [given.choice for given in controller.session.answers] == ["same"]
 
 
-def test_picks_moves_names_and_revisions(client, desk):
+def test_picks_moves_names_and_revisions(client, controller):
     question = ask(client, "pick")
     answer(client, "uprights", question, "pick")
     group = next(group for group in send(client, "view").json()["groups"] if group["name"] == "uprights")
     assert send(client, "move", row=70, choice="UPRIGHTS").status_code == 200
-    assert desk.session.answers[-1].choice == group["id"]
+    assert controller.session.answers[-1].choice == group["id"]
     assert send(client, "revise", number=question["number"], choice="unsure").status_code == 200
-    assert desk.session.answers[0].choice == "unsure"
+    assert controller.session.answers[0].choice == "unsure"
     assert "a change" in send(client, "undo").json()["notice"]
-    assert desk.session.answers[0].choice == "none"
+    assert controller.session.answers[0].choice == "none"
     assert len(send(client, "gallery", group=0).json()["things"]) > 0
 
 
-def test_two_groups_of_one_name(client, desk):
+def test_two_groups_of_one_name(client, controller):
     answer(client, "uprights", ask(client, "pick"), "pick")
-    assert len(desk.session.groups) == 2
+    assert len(controller.session.groups) == 2
     reply = send(client, "name", group=0, name="uprights").json()
     assert reply["notice"] == "The two groups named 'uprights' are one now. Undo makes them two again."
-    assert [group.name for group in desk.session.groups] == ["uprights"]
+    assert [group.name for group in controller.session.groups] == ["uprights"]
     assert [past["words"] for past in send(client, "view").json()["answers"]] == ["a new group: uprights"]
     send(client, "undo")
-    assert [group.name for group in desk.session.groups] == [None, "uprights"]
+    assert [group.name for group in controller.session.groups] == [None, "uprights"]
 
 
-def test_a_correction_that_others_outweigh_is_not_passed_over(client, desk, monkeypatch):
-    monkeypatch.setattr(type(desk.session), "answers", [SimpleNamespace(believed=False, first=0, number=0)])
+def test_a_correction_that_others_outweigh_is_not_passed_over(client, controller, monkeypatch):
+    monkeypatch.setattr(type(controller.session), "answers", [SimpleNamespace(believed=False, first=0, number=0)])
     reply = send(client, "move", row=3, choice=0).json()
     assert "other answers outweigh it" in reply["notice"]
 
 
-def test_the_curve_is_what_is_expected_to_be_right(client, desk):
+def test_the_curve_is_what_is_expected_to_be_right(client, controller):
     assert send(client, "view").json()["curve"] == []
     for choice in ("same", "different"):
         answer(client, choice, ask(client))
         send(client, "view")
     send(client, "undo")
     (step,) = send(client, "view").json()["curve"]
-    progress = desk.session.progress()
+    progress = controller.session.progress()
     assert step == pytest.approx([1, progress.expected_accuracy, progress.low, progress.high], abs=1e-4)
 
 
-def test_downloads(client, desk, kit, tmp_path):
+def test_downloads(client, controller, kit, tmp_path):
     for _ in range(3):
         question = ask(client)
         same = kit.truth[question["first"]["row"]] == kit.truth[question["second"]["row"]]
@@ -384,7 +384,7 @@ def test_downloads(client, desk, kit, tmp_path):
     assert len(labels) == 91
     pairs = send(client, "pairs").json()["text"].splitlines()
     assert pairs[0] == "a,b,type"
-    assert len(pairs) == 1 + desk.session.constraints_.n_pairs
+    assert len(pairs) == 1 + controller.session.constraints_.n_pairs
     from tightcut.files import read_pairs
 
     (tmp_path / "pairs.csv").write_text("\n".join(pairs), encoding="utf-8")
@@ -399,15 +399,15 @@ def test_a_pair_says_nothing_about_what_the_program_thinks(client):
 
 
 def test_a_session_that_cannot_be_made_says_why(kit):
-    from tightcut.ask.page.controller import Desk
+    from tightcut.ask.page.controller import Controller
     from tightcut.ask.page.items import Things
 
     def prepare():
         raise ValueError("these data are odd")
 
-    desk = Desk(Things(kit.names()))
-    desk.start(prepare, np.zeros((90, 2))).join()
-    client = client_of(desk)
+    controller = Controller(Things(kit.names()))
+    controller.start(prepare, np.zeros((90, 2))).join()
+    client = client_of(controller)
     assert send(client, "hello").json()["failure"] == "these data are odd"
     assert send(client, "question").json()["error"] == "these data are odd"
 
@@ -464,8 +464,8 @@ def test_a_window_that_is_closed_holds_no_question(client, monkeypatch):
     assert ask_in(client, "other")["number"] == first["number"]
 
 
-def test_who_answered_is_in_the_journal(desk, client, answers):
-    desk.who = "Bea"
+def test_who_answered_is_in_the_journal(controller, client, answers):
+    controller.who = "Bea"
     for who in ("Ann", "", None):
         question = ask_in(client, "one")
         place = {"first": question["first"]["row"], "second": question["second"]["row"], "number": question["number"]}
@@ -477,23 +477,48 @@ def test_who_answered_is_in_the_journal(desk, client, answers):
     assert send(client, "move", row=1, choice="none", who=["x"]).status_code == 422
 
 
-def test_groups_keep_their_places(desk, client):
+def test_who_agrees_with_the_others(controller, client):
+    for row, who in (0, "Ann"), (1, "Ann"), (2, "Bea"), (3, ""):
+        send(client, "move", row=row, choice=0, who=who)
+    people = send(client, "view").json()["people"]
+    assert people == [{"who": "Ann", "given": 2, "believed": 2}, {"who": "Bea", "given": 1, "believed": 1}]
+    send(client, "move", row=0, choice="none", who="Ann")  # and what she said of it before is outweighed
+    believed = [answer.believed for answer in controller.session.answers if answer.who == "Ann"]
+    assert send(client, "view").json()["people"][0] == {"who": "Ann", "given": 3, "believed": sum(believed)}
+    assert not all(believed)
+
+
+def test_groups_of_texts_have_words(kit):
+    from tightcut.ask.page.items import Things
+
+    kinds = ("red apples", "ripe apples"), ("a late train", "the train was late"), ("an old boat", "a white boat")
+    texts = [kinds[group][row % 2] for row, group in enumerate(kit.truth)]
+    controller = kit.make_controller(things=Things(kit.names(), texts=texts))
+    for row in (0, 1, 40, 41):
+        controller.session.move(row, "fruit" if kit.truth[row] == 0 else "trains")
+    words = {group["name"]: group["words"].split(", ") for group in controller.perform("view", {})["groups"]}
+    assert words["fruit"][0] == "apples"
+    assert set(words["trains"]) == {"late", "train"}
+    assert kit.make_controller().perform("view", {})["groups"][0]["words"] == ""  # pictures
+
+
+def test_groups_keep_their_places(controller, client):
     for row in (0, 30, 60):
-        desk.session.move(row, "none")
+        controller.session.move(row, "none")
     for _ in range(3):
         question = send(client, "question", kind="pick").json()["question"]
         assert [group["id"] for group in question["groups"]] == sorted(group["id"] for group in question["groups"])
-        desk.session.move(question["first"]["row"], "none")
+        controller.session.move(question["first"]["row"], "none")
 
 
 def test_the_curve_of_a_journal_that_is_continued(kit, answers):
-    desk = kit.make_desk(answers)
+    controller = kit.make_controller(answers)
     for _ in range(6):
-        question = desk.session.question()
+        question = controller.session.question()
         same = kit.truth[question.first] == kit.truth[question.second]
-        desk.session.answer(question, "same" if same else "different")
-    kit.close(desk)
-    again = kit.make_desk(answers)
+        controller.session.answer(question, "same" if same else "different")
+    kit.close(controller)
+    again = kit.make_controller(answers)
     again.recall(again.session)
     steps = again.perform("view", {})["curve"]
     assert [step[0] for step in steps] == [1, 2, 3, 4, 5, 6]
@@ -515,17 +540,17 @@ def test_the_curve_of_a_journal_that_is_continued(kit, answers):
 def test_what_a_row_is_called(kit, things, nouns):
     from tightcut.ask.page.items import Things
 
-    desk = kit.make_desk(things=Things(kit.names(), **things))
-    assert desk.perform("hello", {})["nouns"] == nouns
+    controller = kit.make_controller(things=Things(kit.names(), **things))
+    assert controller.perform("hello", {})["nouns"] == nouns
 
 
-def test_what_later_answers_need_is_compiled_before(desk, monkeypatch):
+def test_what_later_answers_need_is_compiled_before(controller, monkeypatch):
     from tightcut.ask.beliefs import feature_models
 
     trained = []
     real = feature_models.Forest
     monkeypatch.setattr(feature_models, "Forest", lambda *given: trained.append(given) or real(*given))
-    before = desk.session.labels_
-    desk.session.prepare()
+    before = controller.session.labels_
+    controller.session.prepare()
     assert len(trained) == 1
-    assert (desk.session.labels_ == before).all()
+    assert (controller.session.labels_ == before).all()

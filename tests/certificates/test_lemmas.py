@@ -14,7 +14,7 @@ from tightcut.certificates.spectral import spectral_bound
 from tightcut.certificates.units import Problem
 from tightcut.certificates.verify import EPS, SIGNS, check_p, covers, demand_semidefinite
 from tightcut.certificates.z_form import _repair
-from tightcut.certificates.z_proof import z_matrix
+from tightcut.certificates.z_proof import SpinMultipliers, z_matrix
 from tightcut.problem.objective import normalized_cut
 
 SEEDS = range(8)
@@ -56,11 +56,12 @@ def test_lemma_2_a_factorisation_that_ends_is_a_proof(seed):
     n = 6
     columns = rng.integers(-9, 10, (n, n - 2)).astype(float)
     singular, size = columns @ columns.T, np.abs(columns @ columns.T).sum(1)
-    nothing = sp.csr_array((n, n))
+    zeros, none = np.zeros(n), np.zeros(0, int)
+    nothing = sp.csr_array((n, n)), zeros, (none, none), np.zeros(0), size, 16
     for shift in (0.0, -EPS, -1e-10):
         with pytest.raises(ValueError, match="not positive semidefinite"):
-            demand_semidefinite(singular + shift * np.eye(n), nothing, size, 16)
-    demand_semidefinite(singular + 1e-10 * np.diag(size), nothing, size, 16)
+            demand_semidefinite(singular + shift * np.eye(n), *nothing)
+    demand_semidefinite(singular + 1e-10 * np.diag(size), *nothing)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -82,8 +83,28 @@ def test_lemma_3_the_z_form(seed):
         i, j, h, kind = triples.T
         left = SIGNS[kind] * np.column_stack([z[i] * z[j], z[i] * z[h], z[j] * z[h]])
         assert (left.sum(1) >= -1).all()
-        value = z @ (z_matrix(units, y, triples, mu) @ z)
-        assert value <= z @ (units.laplacian @ z) - y.sum() + mu.sum() + 1e-9
+        found = SpinMultipliers(y, triples, mu)
+        assert z @ (z_matrix(scaled, found) @ z) <= z @ (units.laplacian @ z) - found.total(scaled) + 1e-9
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_lemma_3_with_violations(seed):
+    """The price of violated belief: its inequality holds for all clusterings within the limit, and is tight at the limit."""
+    rng, graph, constraints, _ = problem(seed)
+    beliefs = rng.uniform(0.1, 1, constraints.n_must_link), rng.uniform(0.1, 1, constraints.n_cannot_link)
+    constraints = Constraints.from_pairs(graph.n_vertices, constraints.must_link, constraints.cannot_link, *beliefs)
+    limit = float(np.concatenate(beliefs).min() + 0.2 * rng.random())
+    scaled = Problem.of(graph, constraints, 2, limit)
+    units, n = scaled.signed, scaled.signed.n_units
+    found = SpinMultipliers(rng.normal(size=n), np.zeros((0, 4), np.int64), np.zeros(0), float(rng.exponential()))
+    matrix, counted = z_matrix(scaled, found), 0
+    for z in np.array(list(product([-1, 1], repeat=n))):
+        violated = constraints.violations((z[units.unit] * units.sign > 0).astype(int)).belief
+        excess = z @ (matrix @ z) - (z @ (units.laplacian @ z) - found.total(scaled))
+        assert excess == pytest.approx(found.price * (violated - limit), abs=1e-9)
+        counted += violated <= limit
+    assert counted > 1
+    assert len(scaled.soft) + len(scaled.hard) == constraints.n_pairs
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -164,7 +185,7 @@ def test_lemma_7_the_value_of_a_proof_is_that_of_fan(seed):
     assert bound == pytest.approx(spectrum[:k].sum(), abs=1e-7)
     n = units.n_units
     if bound > 0:
-        check_p(scaled.weights, scaled.vertex_weights, scaled.must_link, scaled.cannot_link, k, bound, proof)
+        check_p(scaled.weights, scaled.vertex_weights, scaled.hard, k, bound, proof)
     triangles = np.array([rng.choice(n, 3, replace=False) for _ in range(5)])
     pairs = np.concatenate([units.apart, np.array([rng.choice(n, 2, replace=False) for _ in range(3)])])
     nu = np.concatenate([0.01 * rng.normal(size=len(units.apart)), 0.01 * rng.random(3)])

@@ -58,8 +58,8 @@ def test_help_shows_options_in_sections(run):
         "--encode",
         "--missing",
     ]
-    assert options[-1] == ["-o", "--report", "--save", "--map", "--images", "--no-prices", "--spreadsheet", "--json",
-                           "--force", "-q", "-h"]  # fmt: skip
+    assert options[-1] == ["-o", "--report", "--certify", "--save", "--map", "--images", "--no-prices", "--spreadsheet",
+                           "--json", "--force", "-q", "-h"]  # fmt: skip
     assert re.search(r"--seed NUMBER +The same seed", out)
     assert "RANGE" not in out
 
@@ -110,6 +110,11 @@ def test_python_dash_m(folder, child_environment):
     assert done.returncode == 1
     assert done.stderr.startswith("Error: no.csv does not exist.")
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize("command", ["cluster", "cluster-graph", "ask", "certify"])
+def test_help_shows_no_value_that_is_none(works, command):
+    assert "None" not in works(f"{command} --help")[0]
 
 
 @pytest.mark.parametrize("line", [("cluster", ""), ("cluster", "moons.csv", "-o", ""), ("predict", "", "moons.csv")])

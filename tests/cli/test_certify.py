@@ -55,3 +55,25 @@ def test_cluster_proves_its_cut_and_the_report_shows_it(run, folder):
     code, out, err = run(f"{command} --certify -1 -q")
     assert code == 2
     assert "--certify" in err
+
+
+@pytest.mark.slow
+def test_prices_are_proven_and_violations_are_allowed(run, folder):
+    data = "moons.csv -k 2 --id name --drop class --constraints pairs.csv"
+    with (folder / "pairs.csv").open("a", encoding="utf-8") as file:
+        file.write("m00,m45,must\n")  # wrong, and so expensive
+    code, out, err = run(f"audit {data} --certify 30 -o prices.csv --json")
+    assert code == 0, err
+    found = json.loads(out)
+    assert 0 < found["bound"] <= found["cut"] * (1 + 1e-9)
+    assert all(0 <= row["proven"] <= row["price"] + 1e-12 for row in found["constraints"])
+    assert any(row["proven"] > 0 for row in found["constraints"])
+    assert (folder / "prices.csv").read_text("utf-8").splitlines()[0].endswith(",proven")
+    code, out, err = run(f"audit {data} --certify 30")
+    assert " proven" in out
+    code, out, err = run(f"cluster {data} --influence 0 --max-violations 1 --certify 30 --save soft.tcut")
+    assert code == 0, err
+    assert "no two clusters that violate at most 1 of belief have a cut below" in out + err
+    code, out, err = run("certify soft.tcut -o soft.npz")
+    assert code == 0, err
+    assert run("verify soft.npz soft.tcut")[0] == 0

@@ -66,7 +66,7 @@ def test_files_that_do_not(fails, folder, content, options, message):
 @pytest.mark.parametrize(
     ("line", "message", "code"),
     [
-        ("cluster . -k 2", ". is a directory, not a file. Name one of the files in it.", 1),
+        ("cluster . -k 2", ". is a folder without pictures. Name a file, or a folder of JPEG", 1),
         ("cluster mons.csv -k 2", "mons.csv does not exist. Did you mean 'moons.csv'?", 1),
         ("cluster moons.csv -k 2 --decimal=", "'' is not one character", 2),
         (
@@ -96,7 +96,7 @@ def test_questions_about_a_folder_of_pictures(fails, folder):
     (folder / "pictures").mkdir()
     fails(
         "ask pictures --console",
-        "pictures is a directory without pictures. DATA holds numbers or texts in a file, or is a folder of pictures",
+        "pictures is a folder without pictures. Name a file, or a folder of JPEG, PNG, WebP or TIFF files.",
     )
 
 
@@ -111,12 +111,43 @@ def test_questions_about_texts_alone(fails, folder):
 
 def test_questions_about_a_table_with_a_hole(works, fails, folder, monkeypatch):
     (folder / "data.csv").write_text(GOOD.replace("3.5,9", "3.5,"))
-    err = fails("ask data.csv --console", "--missing mean")
-    assert "--missing drop" not in err
+    fails("ask data.csv --console", "--missing mean", "--missing drop")
     monkeypatch.setattr("builtins.input", lambda _: "q")
     out, err = works("ask data.csv --console --missing mean")
     assert "Filled in the mean of the column for 1 missing value in 1 row." in err
     assert "Question 1." in out
+
+
+def test_rows_without_values_are_not_asked_about(run, works, fails, folder, monkeypatch):
+    lines = (folder / "moons.csv").read_text().splitlines()
+    lines[5] = "m04,,0.5,0"
+    (folder / "holes.csv").write_text("\n".join(lines) + "\n")
+    given = iter("1212qqqq")
+    monkeypatch.setattr("builtins.input", lambda _: next(given))
+    works("ask holes.csv --id name --drop class --console --missing drop -o asked.csv --answers journal.jsonl")
+    rows = [line.split(",") for line in (folder / "asked.csv").read_text().splitlines()[1:]]
+    assert [row[0] for row in rows] == [line.split(",")[0] for line in lines[1:]]
+    assert rows[4] == ["m04", "", "", ""]
+    assert all(row[1] for row in rows if row[0] != "m04")
+    line = "cluster holes.csv -k 2 --id name --constraints journal.jsonl"
+    assert run(f"{line} --drop class --missing drop")[0] == 0
+    fails(f"{line} --drop class --missing mean", "journal.jsonl")  # other rows
+
+
+@pytest.mark.parametrize(
+    "options", ["--scale quantile", "--scale none --metric cosine", "--encode kind", "--encode kind --scale standard"]
+)
+def test_questions_take_the_options_of_cluster(works, folder, monkeypatch, options):
+    kinds = "".join(f"r{i},{i % 7 + 1},{1000 * (i % 3) + i},{'red' if i % 2 else 'blue'}\n" for i in range(40))
+    (folder / "kinds.csv").write_text(f"id,x,size,kind\n{kinds}")
+    given = iter("1212qqqq")
+    monkeypatch.setattr("builtins.input", lambda _: next(given))
+    _, err = works(f"ask kinds.csv --console {options} --answers journal.jsonl -o asked.csv")
+    assert ("became 2 columns" in err) == ("--encode" in options)
+    encoded = "--encode kind" if "--encode" in options else "--drop kind"
+    works(
+        f"cluster kinds.csv -k 2 {encoded} --constraints journal.jsonl"
+    )  # the journal is about the points as they are
 
 
 def test_a_folder_without_parquet_files(fails, folder):
@@ -204,6 +235,14 @@ def test_categories(run, works, folder):
     _, err = works("cluster mixed.csv -k 2 --encode kind --effort 0.1")
     assert "Column 'kind' became 2 columns of 0 and 1" in err
     assert "20 rows and 4 columns" in err
+
+
+def test_what_a_cluster_is_like_is_said_in_the_units_of_the_file(works, folder):
+    lines = "".join(f"r{i},{(i % 2) * 30 + i % 5 + 18},{i % 3}\n" for i in range(40))
+    (folder / "people.csv").write_text(f"id,age,children\n{lines}")
+    out, _ = works("cluster people.csv -k 2 --scale standard")
+    said = out.partition("means that distinguish each cluster:\n")[2].splitlines()
+    assert {line.split(maxsplit=1)[1] for line in said} == {"age = 20", "age = 50"}
 
 
 def test_standard_input(folder, child_environment):

@@ -51,19 +51,30 @@ def test_texts(works, mails):
         "cluster mails.csv -k 2 --text subject,body --missing drop -o labels.csv --report page.html --json"
     )
     assert "Read 40 rows of mails.csv: texts of 'subject', 'body', by their words." in err
-    assert "2 rows have no text: 'mail8', 'mail21'. They get no label." in err
+    assert "2 rows have no text, or no word that another has: 'mail8', 'mail21'. They get no label." in err
     assert json.loads(out)["n_left_out"] == 2
     rows = rows_of(mails / "labels.csv")
     assert [row["cluster"] for row in rows if row["id"] in {"mail8", "mail21"}] == ["", ""]
     clusters = [{row["cluster"] for row in rows[start::2]} - {""} for start in (0, 1)]
     assert [len(found) for found in clusters] == [1, 1]
     assert clusters[0] != clusters[1]
-    assert "texts of &#x27;subject&#x27;, &#x27;body&#x27;, by their words" in (mails / "page.html").read_text()
+    page = (mails / "page.html").read_text()
+    assert "texts of &#x27;subject&#x27;, &#x27;body&#x27;, by their words" in page
+    assert '<span class="told">bread</span>' in page
+    out, _ = works("cluster mails.csv -k 2 --text body --missing drop")
+    lines = out.partition("words that distinguish each cluster:\n")[2].splitlines()
+    assert [
+        sum(set(line.replace(",", "").split()[1:]) <= set(SUBJECTS[kind].split()) for line in lines)
+        for kind in SUBJECTS
+    ] == [1, 1]
 
 
 def test_empty_texts_are_kept_and_named(works, mails):
     _, err = works("cluster mails.csv -k 2 --text body -o labels.csv")
-    assert "2 rows have no text: 'mail8', 'mail21'. They are near each other and far from all others;" in err
+    assert (
+        "2 rows have no text, or no word that another has: 'mail8', 'mail21'. They are near each other and far from all others;"
+        in err
+    )
     assert all(row["cluster"] for row in rows_of(mails / "labels.csv"))
 
 
@@ -155,3 +166,15 @@ def test_what_is_shown_of_pictures(photos):
     found = read_items(str(photos / "photos"))
     assert found.things.pictures.read(3).content == (photos / "photos" / "blue" / "03.png").read_bytes()
     assert found.things.describe(3, "image/{}".format)["name"] == "blue/03.png"
+
+
+def test_documents_and_odd_texts(works, folder):
+    """A cell of a CSV file may be longer than the csv module allows by default; NUL, emoji and one word are texts."""
+    odd = ["train " * 34_000, "a\0b", "\N{GRINNING FACE}\N{RED APPLE}", "word", "", " "]
+    texts = [f"{kind} {word}" for kind in SUBJECTS for word in SUBJECTS[kind].split()]
+    with (folder / "odd.csv").open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([["text"], *([text] for text in texts + odd)])
+    _, err = works("cluster odd.csv -k 2 --text text -o labels.csv")
+    assert "1 row has a text of more than 20,000 characters, of which the beginning counts: '20'." in err
+    assert "rows have no text" in err
+    assert len(rows_of(folder / "labels.csv")) == len(texts + odd) - 2  # blank lines are no rows

@@ -74,7 +74,9 @@ def test_names_travel_through_files(days, run, works):
     assert sum(again[name] == labels[name] for name in labels) > 50
     assert "=Anna, &lt;b&gt;" in (days / "two.html").read_text()
     out, _ = works("predict model.tcut tuesday.csv -q")
-    assert rows_of_text(out) == {name: labels[name] for name in rows_of_text(out)}
+    assert {name: row[:2] for name, row in rows_of_text(out).items()} == {
+        name: labels[name] for name in rows_of_text(out)
+    }
 
 
 def rows_of_text(text):
@@ -85,11 +87,30 @@ def test_predict_leaves_the_model_as_it_is(days, run, works):
     run(CLUSTER)
     before = (days / "model.tcut").read_bytes()
     out, _ = works("predict model.tcut tuesday.csv")
-    assert out.splitlines()[0] == "name,cluster"
+    assert out.splitlines()[0] == "name,cluster,confidence,far"
     assert len(out.splitlines()) == 13
     assert run("predict model.tcut tuesday.csv -o predicted.csv -q")[0] == 0
     assert (days / "predicted.csv").read_text() == out
     assert (days / "model.tcut").read_bytes() == before
+
+
+def test_how_sure_a_prediction_is(days, run, works):
+    """A row between the moons is shared by both; one far from them is marked, whatever its share."""
+    run(CLUSTER)
+    points, label = (
+        np.loadtxt(days / name, delimiter=",", skiprows=1, usecols=columns, ndmin=2)
+        for name, columns in (("monday.csv", (1, 2)), ("monday_labels.csv", 1))
+    )
+    one, other = (points[label[:, 0] == cluster] for cluster in (0, 1))
+    apart = np.square(one[:, None] - other).sum(axis=2)
+    i, j = np.unravel_index(apart.argmin(), apart.shape)
+    x, y = (one[i] + other[j]) / 2
+    (days / "new.csv").write_text(f"name,x,y\nbetween,{x},{y}\nfar,40,40\n")
+    out, err = works("predict model.tcut new.csv")
+    between, far = list(csv.DictReader(out.splitlines()))
+    assert 0.4 < float(between["confidence"]) < 0.95
+    assert (between["far"], far["far"]) == ("", "yes")
+    assert "Note: 1 row is far from all rows of the model: 'far'." in err
 
 
 def test_json_and_a_contradiction_in_the_users_names(days, run, works, fails):
@@ -230,7 +251,7 @@ def test_categories_of_new_rows_are_encoded_as_those_of_the_model(run, works, fa
     cluster = dict(line.split(",") for line in (folder / "labels.csv").read_text().split()[1:])
     (folder / "new.csv").write_text("name,colour,x\nq,light=green,8\nr,red,0\n")
     code, out, err = run("predict old.tcut new.csv")
-    assert (code, out) == (0, f"name,cluster\nq,{cluster['p2']}\nr,{cluster['p0']}\n"), err
+    assert (code, out) == (0, f"name,cluster,confidence,far\nq,{cluster['p2']},1.0,\nr,{cluster['p0']},1.0,\n"), err
     (folder / "new.csv").write_text("name,x,colour\nq,0,pink\n")
     out, err = works("update old.tcut new.csv -o -")
     assert out.endswith(f"q,{cluster['p0']}\n")

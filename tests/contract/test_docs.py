@@ -1,10 +1,13 @@
 """The documentation tells the truth: its code runs, its commands work, its names exist, and its gallery can be drawn."""
 
+import ast
+import inspect
 import os
 import re
 import shlex
 import subprocess
 import sys
+import tomllib
 import warnings
 from collections import Counter
 from importlib import import_module
@@ -103,6 +106,24 @@ def run_commands(text, capsys):
         assert status == 0, f"tightcut {command}\n{capsys.readouterr().err}"
 
 
+def test_the_page_of_internals_names_files_that_exist_and_all_users_of_the_penalty_bound():
+    text, package = (DOCS / "internals.md").read_text(encoding="utf-8"), ROOT / "src" / "tightcut"
+    for file in re.findall(r"`([a-z_]+/[\w/]+\.py)`", text):
+        assert (package / file).exists(), file
+    drawn = (DOCS / "pictures" / "way.py").read_text(encoding="utf-8")
+    for room in re.findall(r"`([a-z_]+/)`", text) + re.findall(r"([a-z_]+/)[,\"]", drawn):
+        assert (package / room).is_dir(), room
+    row = re.search(r"^\| the penalty bound.*$", text, flags=re.MULTILINE)[0]
+    home, *users = re.findall(r"`([\w/]+\.py)`", row)
+    naming = {
+        file.relative_to(package).as_posix()
+        for file in package.rglob("*.py")
+        if re.search(r"import .*\bpenalty_bound\b", file.read_text(encoding="utf-8"))
+    }
+    assert set(users) == naming
+    assert "def penalty_bound" in (package / home).read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_what_a_page_refers_to_exists(page):
     text = page.read_text(encoding="utf-8")
@@ -139,6 +160,12 @@ def test_the_readme_begins_with_little_code_and_commands_that_exist():
     pictures = re.findall(r"!\[[^\]]*\]\((.*?)\)", text)
     assert len(pictures) == 2
     assert all((ROOT / picture).stat().st_size < 200_000 for picture in pictures)
+
+
+def test_the_first_page_names_every_extra():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    first = (DOCS / "start.md").read_text(encoding="utf-8").split("\n## ")[1]
+    assert set(re.findall(r"`(\w+)`", first)) >= set(extras) - {"test", "docs", "dev"}
 
 
 def test_every_lemma_is_tested_on_the_page_of_tests():
@@ -197,6 +224,23 @@ def test_the_gallery_is_large_enough_and_each_script_leads_with_a_sentence():
         assert len(underline) == len(title), script.name
         assert not gap, script.name
         assert lead, script.name
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=name)
+def test_a_script_passes_arguments_that_exist(script):
+    """The scripts that take long do not run here."""
+    tree = ast.parse(script.read_text(encoding="utf-8"))
+    homes = {
+        alias.asname or alias.name: node.module
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("tightcut")
+        for alias in node.names
+    }
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in homes:
+            parameters = inspect.signature(getattr(import_module(homes[call.func.id]), call.func.id)).parameters
+            # Those of a dict cannot be checked here: name them.
+            assert {keyword.arg for keyword in call.keywords} <= set(parameters), ast.unparse(call)
 
 
 @pytest.mark.slow

@@ -130,12 +130,16 @@ def test_a_setting_that_would_be_ignored_is_refused(X, settings, given, complain
         quick(**settings).fit(X, **given)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_nan_and_infinity_are_refused(X, bad):
+@pytest.mark.parametrize(("bad", "word"), [(np.nan, "NaN"), (-np.inf, "infinity")])
+@pytest.mark.parametrize(
+    ("form", "column"),
+    [(np.asarray, "1"), (sp.csr_array, "1"), (lambda X: pd.DataFrame(X).add_prefix("width "), "'width 1'")],
+)
+def test_nan_and_infinity_are_refused_with_their_place(X, bad, word, form, column):
     broken = X.copy()
     broken[4, 1] = bad
-    with pytest.raises(ValueError, match="NaN|infinity"):
-        quick().fit(broken)
+    with pytest.raises(ValueError, match=f"contains {word}, first in row 4, column {column}"):
+        quick().fit(form(broken))
 
 
 def test_points_where_similarities_should_be(X):
@@ -248,12 +252,33 @@ def test_duplicate_points(X):
     twice = np.repeat(X[:30], 2, axis=0)
     model = quick(n_neighbors=5).fit(twice, must_link=[(0, 7)], cannot_link=[(0, 1)])
     assert model.labels_[0] == model.labels_[7] != model.labels_[1]
-    assert set(quick().fit(np.zeros((25, 2))).labels_) == {0, 1}
+    with pytest.warns(UserWarning, match="All rows of X are equal"):
+        assert set(quick().fit(np.zeros((25, 2))).labels_) == {0, 1}
 
 
 def test_more_clusters_than_points():
     with pytest.raises(ValueError, match="3 non-empty clusters .* there are 2"):
         quick(n_clusters=3).fit([[0.0], [1.0]])
+
+
+def test_fewer_points_than_neighbors_are_said():
+    with pytest.warns(UserWarning, match="n_neighbors=7, and there are 3 other points: all are neighbors"):
+        quick(n_neighbors=7).fit([[0.0], [1.0], [5.0], [6.0]])
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"init": [0, 1]}, r"init must have one entry per point, shape \(60,\); got shape \(2,\)"),
+        ({"vertex_weights": [1, 2]}, r"vertex_weights must have one entry per point, shape \(60,\)"),
+        ({"must_link": Constraints.from_pairs(60, [(0, 1)])}, "pass it as constraints="),
+        ({"cannot_link_belief": [1, 1]}, "cannot_link_belief has 2 entries, but no pairs are given"),
+    ],
+)
+def test_what_does_not_fit_the_points_is_refused_before_a_graph_is_made(X, given, complaint, monkeypatch):
+    monkeypatch.setattr("tightcut.fitted.fit.select", None)
+    with pytest.raises((TypeError, ValueError), match=complaint):
+        quick().fit(X, **given)
 
 
 def test_one_cluster(X):
@@ -282,7 +307,7 @@ def test_one_cluster(X):
         ("effort", "high", "effort must be a number >= 0; got 'high'"),
         ("n_jobs", "all", "n_jobs must be None, a number of threads, or -1 for all cores; got 'all'"),
         ("n_jobs", 0, "n_jobs must be None, a number of threads, or -1 for all cores; got 0"),
-        ("random_state", "seed", "'seed' cannot be used to seed"),
+        ("random_state", "seed", "random_state must be a whole number >= 0, a generator or None; got 'seed'"),
         ("random_state", -1, "random_state must be a whole number >= 0, a generator or None; got -1"),
         ("device", "gpu", "device must be one of 'cpu', 'cuda', 'auto'; got 'gpu'. Did you mean 'cuda'"),
     ],

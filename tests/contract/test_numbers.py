@@ -73,7 +73,51 @@ def digits():
     )
 
 
-@pytest.mark.parametrize("line", [two_clusters, ten_clusters, digits])
+def large_row(name, pairs):
+    return next(row for row in rows("large") if (row["set"], row["pairs"]) == (name, str(pairs)))
+
+
+def mnist():
+    row = large_row("mnist", 10_000)
+    two_threads = np.median([float(own["two threads s"]) for own in rows("threads") if own["set"] == "mnist"])
+    return (
+        f"| [MNIST](benchmarks/results/large.md), {int(row['n']):,} images, 10,000 pairs | {100 * float(row['error']):.1f} % "
+        f"error; {row['neighbours s']} s for the graph, {row['cluster s']} s for ten clusters; "
+        f"[two threads](benchmarks/results/threads.md) take {two_threads:.1f} s | |"
+    )
+
+
+def extended_mnist():
+    row = large_row("extended_mnist", 10_000)
+    return (
+        f"| [extended MNIST](benchmarks/results/large.md), {int(row['n']):,} images, `influence=1` | "
+        f"{100 * float(row['influence=1: error']):.1f} % error; {float(row['influence=1: s']):.0f} s and "
+        f"{row['peak GiB']} GiB, given the graph | |"
+    )
+
+
+def on_a_gpu():
+    own = [row for row in rows("gpu") if row["data"] == "extended_mnist" and row["measured"].endswith(", s")]
+    seconds = {row["measured"]: float(row["result"]) for row in own}
+    return (
+        f"| the same [on one GPU](benchmarks/results/gpu.md) (H200), `influence=0` | {seconds['neighbour graph, s']:.1f} s for "
+        f"the graph, {seconds['cluster, cuda, s']:.1f} s for ten clusters, at the same cut | 16 CPU cores: "
+        f"{seconds['cluster, cpu, s']:.1f} s for the clusters |"
+    )
+
+
+def asking():
+    index = {(row["method"], row["answers"]): float(row["ARI"]) for row in rows("asking") if row["set"] == "digits"}
+    return (
+        f"25 such\nanswers give an adjusted Rand index of {index['picks', '25']:.2f} and 100 give "
+        f"{index['picks', '100']:.2f}, whereas 200 random pairs give {index['random pairs', '200']:.2f}."
+    )
+
+
+LINES = [two_clusters, ten_clusters, digits, mnist, extended_mnist, on_a_gpu, asking]
+
+
+@pytest.mark.parametrize("line", LINES)
 def test_a_row_of_the_readme_is_what_its_table_says(line):
     assert line() in README.read_text(encoding="utf-8")
 

@@ -36,10 +36,10 @@ metrics
 datasets
 rivals
 drawing
+features
 plots
 report
 scaling estimator
-features
 files
 ask
 resolution

@@ -79,13 +79,14 @@ def agglomerate(rng):
     assert len(np.unique(found)) == k, (found, k)
 
 
-@checks("refine_partition", "measure_partition", "relation_inside", "near_boundary")
+@checks("refine_partition", "measure_partition", "relation_inside", "near_boundary", "add_up_between")
 def partition(rng):
     arrays, k, found = constrained(rng)
     kernels.refine_partition(*arrays, number(rng), found, k, 50, 10)
     assert_labels(found, k, all_used=True)
     kernels.measure_partition(*arrays[:4], found, np.empty(k), np.empty(k), np.empty(k, np.int64))
     kernels.relation_inside(*arrays[5:], found)
+    kernels.add_up_between(*arrays[:3], found, np.zeros((k, k)))
     near = kernels.near_boundary(*arrays[:2], found, 0, k - 1, arrays[5], int(rng.integers(1, 30)))
     assert_labels(near, len(found))
 
@@ -282,16 +283,16 @@ def semidefinite(rng):
     gradient, inner, slope = np.empty_like(X), np.empty(m), np.empty(m)
     pairs = X, head, tail, any_numbers(rng, m)
     pull = any_numbers(rng, n), number(rng)
-    kernels.spin_lagrangian(
-        *pairs, sides, rng.choice([-1.0, 1.0], (t, 3)), any_numbers(rng, t), number(rng), *pull, gradient, inner, slope
-    )
+    duals = sides, rng.choice([-1.0, 1.0], (t, 3)), any_numbers(rng, t), number(rng)
+    belief = any_numbers(rng, m), number(rng), number(rng)
+    kernels.spin_lagrangian(*pairs, *duals, *belief, *pull, gradient, inner, slope)
     corners = np.column_stack([rng.integers(n, size=t), sides]).astype(np.int32)
     places, free = rng.permutation(m)[:some].astype(np.int32), rng.random(some) < 0.5
     duals = any_numbers(rng, t), positive(rng, t), places, free, any_numbers(rng, some), positive(rng, some)
     own, own_slope = np.empty(n), np.empty(n)
     filled = gradient, inner, own, slope, own_slope
-    constant, augmented = number(rng), bool(rng.random() < 0.5)
-    kernels.partition_lagrangian(X, constant, *pairs[1:], any_numbers(rng, n), corners, *duals, augmented, *filled)
+    constant = number(rng)
+    kernels.partition_lagrangian(X, constant, *pairs[1:], any_numbers(rng, n), corners, *duals, *filled)
     third, corner = np.full(m, -1, np.int32), np.full(m, -1, np.int32)
     first, last = np.sort(rng.integers(m + 1, size=2)).tolist()
     with np.errstate(all="ignore"):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tightcut import COSC, Constraints, Graph, cluster, knn_affinity, tradeoff_path
-from tightcut.clustering import cluster as clustering
+from tightcut.clustering import arguments
 from tightcut.exceptions import NoGpuError
 from tightcut.gpu import device as module
 from tightcut.gpu.device import resolve_device
@@ -153,7 +153,7 @@ def test_large_problems_go_to_the_back_end(k, settings, asked, limit, monkeypatc
     graph = Graph.from_affinity(knn_affinity(POINTS))
     settings = {**settings, "effort": 0.1, "random_state": 0}
     expected = cluster(graph, PAIRS, k, **settings)
-    monkeypatch.setattr(clustering, "backend_of", lambda _: recorder)
+    monkeypatch.setattr(arguments, "backend_of", lambda _: recorder)
     found = cluster(graph, PAIRS, k, **settings)
     # FISTA is the back end's at every size: a descent takes many steps in one graph.
     assert set(recorder.asked) == (asked if limit < 30 or "inner" in asked else set())

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_moons
 
 from tightcut import Constraints, Graph, cluster, knn_affinity
-from tightcut.clustering import cluster as module
+from tightcut.clustering import arguments
 from tightcut.search import evolve as search
 from tightcut.search.constrained_graph import ConstrainedGraph
 from tightcut.search.k_way import ManyClusters, random_labels
@@ -130,7 +130,7 @@ def test_a_cycle_is_never_worse(kind, small):
     here, there = both(kind, small)
     (state,) = states(here, 1)
     before = here.judge(state)[0]
-    score, found = search.cycle(there.at_full_price(), state, np.random.default_rng(0))
+    score, found = search.v_cycle(there.at_full_price(), state, np.random.default_rng(0))
     assert score == pytest.approx(here.judge(found)[0], rel=1e-9)
     assert score < before
 
@@ -153,8 +153,8 @@ def test_clusterings_on_the_device(k, small, monkeypatch):
     graph, _ = moons(160)
     pairs = Constraints.from_pairs(160, [(0, 1), (5, 9)], [(2, 3), (4, 7), (3, 12)])
     expected = cluster(graph, pairs, k, random_state=0)
-    monkeypatch.setattr(module, "resolve_device", lambda device: device)
-    monkeypatch.setattr(module, "backend_of", lambda _: DeviceBackend(small, limit=80))
+    monkeypatch.setattr(arguments, "resolve_device", lambda device: device)
+    monkeypatch.setattr(arguments, "backend_of", lambda _: DeviceBackend(small, limit=80))
     stages = []
     settings = {"random_state": 0, "device": "cuda", "effort": 0.25}
     found = cluster(graph, pairs, k, progress=lambda stage, *_: stages.append(stage), **settings)

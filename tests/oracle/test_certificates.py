@@ -2,11 +2,13 @@
 
     PYTHONPATH=src:tests python tests/oracle/test_certificates.py FIRST COUNT
 
-does the same for problems of up to twelve vertices, one for each number from FIRST on.
+does the same for problems of up to twelve vertices, one for each number from FIRST on. In a third of them pairs may be
+violated.
 """
 
 import sys
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
@@ -14,11 +16,12 @@ import numpy as np
 import pytest
 from strategies import random_graph
 
-from tightcut import Constraints
+from tightcut import Constraints, Graph
 from tightcut.audit import audit
 from tightcut.certificates import certify
-from tightcut.certificates.units import Problem
-from tightcut.certificates.verify import SIGNS, linked_units, signed_units, verify
+from tightcut.certificates.certificate import allowance
+from tightcut.certificates.units import Problem, believed_pairs
+from tightcut.certificates.verify import SIGNS, signed_units, verify
 from tightcut.problem.objective import normalized_cut
 
 QUICK, MANY = 6, 30
@@ -38,7 +41,7 @@ def clusterings(n, k):
 
 
 def problem(seed, most=MOST):
-    """A connected or disconnected graph, any vertex weights, pairs that some clustering respects, and that clustering."""
+    """A graph, connected or not, with any vertex weights; pairs; a clustering; k; and how much belief may be violated."""
     rng = np.random.default_rng(seed)
     k = int(rng.choice([2, 2, 3, 4]))
     n = int(rng.integers(max(k, 4), most[k]))
@@ -48,13 +51,20 @@ def problem(seed, most=MOST):
     pairs = rng.integers(0, n, (int(rng.integers(0, 6)), 2))
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     same = labels[pairs[:, 0]] == labels[pairs[:, 1]]
-    return graph, Constraints.from_pairs(n, pairs[same], pairs[~same]), labels, k
+    if seed % 3:
+        return graph, Constraints.from_pairs(n, pairs[same], pairs[~same]), labels, k, 0.0
+    same ^= rng.random(len(same)) < 0.3
+    beliefs = rng.choice([0.25, 0.5, 1.0, 0.1, rng.uniform(0.01, 1)], len(same))
+    soft = Constraints.from_pairs(n, pairs[same], pairs[~same], beliefs[same], beliefs[~same])
+    return graph, soft, labels, k, soft.violations(labels).belief + float(rng.choice([0, 0, 0.5]))
 
 
-def smallest_cut(graph, constraints, k):
+def smallest_cut(graph, constraints, k, max_violations=0.0):
     labels = clusterings(graph.n_vertices, k)
-    for pairs, same in ((constraints.must_link, True), (constraints.cannot_link, False)):
-        labels = labels[((labels[:, pairs[:, 0]] == labels[:, pairs[:, 1]]) == same).all(axis=1)]
+    violated = np.zeros(len(labels))
+    for i, j, belief in believed_pairs(constraints):
+        violated += abs(belief) * ((labels[:, int(i)] == labels[:, int(j)]) != (belief > 0))
+    labels = labels[violated <= allowance(max_violations)]
     cuts = np.zeros(len(labels))
     for c in range(k):
         inside = (labels == c).astype(float)
@@ -63,19 +73,49 @@ def smallest_cut(graph, constraints, k):
 
 
 def check_seed(seed, most=MOST):
-    graph, constraints, labels, k = problem(seed, most)
-    optimum = smallest_cut(graph, constraints, k)
-    certificate = certify(graph, constraints, labels, random_state=seed, seconds=1e6, gap=1e-4)
+    graph, constraints, labels, k, soft = problem(seed, most)
+    optimum = smallest_cut(graph, constraints, k, soft)
+    settings = {"max_violations": soft, "random_state": seed, "seconds": 1e6, "gap": 1e-4}
+    certificate = certify(graph, constraints, labels, **settings)
     assert certificate.bound <= optimum * (1 + ROUNDING), f"seed {seed}: a bound above the smallest cut"
     assert certificate.cut >= optimum * (1 - 1e-9), f"seed {seed}"
     certificate.check(graph, constraints)
+    arrays = graph.weights, graph.vertex_weights, believed_pairs(constraints), k
     for proof in certificate.proofs if graph.n_vertices <= EXACT_UNITS else ():
-        assert exact(graph, constraints, k, certificate.bound, proof), f"seed {seed}: false in rational numbers"
-    arrays = graph.weights, graph.vertex_weights, constraints.must_link, constraints.cannot_link, k
+        assert exact(*arrays, certificate.bound, proof, allowance(soft)), f"seed {seed}: false in rational numbers"
     if certificate.bound > 0:
-        with pytest.raises(ValueError, match="refused"):
-            verify(*arrays, max(certificate.bound, optimum) * 1.001, certificate.proofs)
+        check_forgeries(certificate, arrays, max(certificate.bound, optimum), seed)
     return certificate.bound / optimum if optimum > 0 else 1.0
+
+
+def check_forgeries(certificate, arrays, optimum, seed):
+    """Whatever a proof says, a bound above the smallest cut is refused; so is a certificate of another problem."""
+    rng, limit = np.random.default_rng(seed), allowance(certificate.max_violations)
+    for case in range(6):
+        proofs = [dict(proof) for proof in certificate.proofs]
+        proof = proofs[int(rng.integers(len(proofs)))]
+        names = [name for name, array in proof.items() if array.size and array.dtype.kind == "f"]
+        if case:
+            name = names[int(rng.integers(len(names)))]
+            changed = np.array(proof[name], float)
+            changed.flat[int(rng.integers(changed.size))] *= rng.choice([0, -1, 0.5, 1 + 1e-6, 2, 1e6])
+            proof[name] = changed
+        with pytest.raises(ValueError, match="refused"):
+            verify(*arrays, optimum * (1 + rng.choice([1e-9, 1e-6, 1e-3])), proofs, limit)
+    weights, vertex_weights, pairs = arrays[:3]
+    graph, n = Graph(weights, vertex_weights), len(vertex_weights)
+    another = Graph(weights, vertex_weights * (1 + 1e-15 * (np.arange(n) == rng.integers(n)) * 3))
+    must, cannot = pairs[pairs[:, 2] > 0], pairs[pairs[:, 2] < 0]
+    links = must[:, :2].astype(int), cannot[:, :2].astype(int), must[:, 2], -cannot[:, 2]
+    constraints = Constraints.from_pairs(n, *links)
+    assert certificate.verify(graph, constraints)
+    assert not certificate.verify(another, constraints)
+    assert not replace(certificate, bound=certificate.bound * (1 + 1e-3)).verify(graph, constraints) or (
+        certificate.bound * (1 + 1e-3) <= optimum
+    )
+    assert not replace(certificate, max_violations=certificate.max_violations + 0.1).verify(graph, constraints)
+    if len(certificate.proofs) > 1:
+        assert not replace(certificate, proofs=certificate.proofs[1:]).verify(graph, constraints)
 
 
 def test_no_bound_is_above_the_smallest_cut():
@@ -98,8 +138,8 @@ def test_proven_prices_are_below_the_true_ones():
     """The true price of a pair: how much the smallest cut falls without it, by enumeration."""
     some = 0
     for seed in range(10):
-        graph, constraints, labels, k = problem(seed)
-        if constraints.is_empty or smallest_cut(graph, constraints, k) == 0:
+        graph, constraints, labels, k, soft = problem(seed)
+        if soft or constraints.is_empty or smallest_cut(graph, constraints, k) == 0:
             continue
         certificate = certify(graph, constraints, labels, random_state=seed, seconds=1e6, gap=1e-4)
         for row in audit(graph, constraints, certificate.labels, random_state=0):
@@ -112,22 +152,40 @@ def test_proven_prices_are_below_the_true_ones():
     assert some > 3
 
 
-def exact(graph, constraints, k, bound, proof):
+def exact(weights, vertex_weights, pairs, k, bound, proof, limit):
     """Lemmas 3 and 4 in rational numbers, with nothing of the verifier but its units."""
-    W = [[Fraction(float(x)) for x in row] for row in graph.weights.toarray()]
-    b = [Fraction(float(x)) for x in graph.vertex_weights]
+    W = [[Fraction(float(x)) for x in row] for row in weights.toarray()]
+    b = [Fraction(float(x)) for x in vertex_weights]
     n, lam = len(b), Fraction(max(bound, float(proof.get("bound", 0))))
-    together, apart = (proof["assumed"][proof["assumed"][:, 2] == kind, :2] for kind in (1, -1))
-    must, cannot = np.vstack([constraints.must_link, together]), np.vstack([constraints.cannot_link, apart])
-    unit, sign = signed_units(n, must, cannot) if "y" in proof else (linked_units(n, must), np.ones(n, int))
+    is_soft = np.abs(pairs[:, 2]) <= limit
+    hard = np.vstack([np.column_stack([pairs[:, :2], np.sign(pairs[:, 2])])[~is_soft], proof["assumed"]]).astype(int)
+    if "y" in proof:
+        unit, sign = signed_units(n, hard)
+    else:
+        unit, sign = signed_units(n, hard[hard[:, 2] == 1])[0], np.ones(n, int)
+    if not sign.all():
+        return True  # a case without clusterings
     U, V = int(unit.max()) + 1, sum(b)
     M = [[Fraction(0)] * U for _ in range(U)]
     for i in range(n):
         M[unit[i]][unit[i]] += sum(W[i])
         for j in range(n):
             M[unit[i]][unit[j]] -= int(sign[i]) * int(sign[j]) * W[i][j]
-    total = exact_z if "y" in proof else exact_p
-    return total(M, unit, sign, b, V, k, lam, proof) >= (lam * V if "y" in proof else lam) and semidefinite(M)
+    if "y" in proof:
+        total = exact_z(M, unit, sign, b, V, k, lam, proof) + violated(M, unit, sign, proof, pairs[is_soft], limit)
+        return total >= lam * V and semidefinite(M)
+    return exact_p(M, unit, sign, b, V, k, lam, proof) >= lam and semidefinite(M)
+
+
+def violated(M, unit, sign, proof, soft, limit):
+    """Into M and into the sum: what the price of violated belief adds to Lemma 3."""
+    price, total = Fraction(float(proof["price"])), Fraction(0)
+    assert price >= 0
+    for (i, j), belief in zip(soft[:, :2].astype(int).tolist(), map(Fraction, soft[:, 2].tolist()), strict=True):
+        for p, q in ((i, j), (j, i)):
+            M[unit[p]][unit[q]] -= price / 4 * belief * int(sign[i]) * int(sign[j])
+        total += abs(belief) / 2
+    return price * (total - Fraction(limit)) if len(soft) else Fraction(0)
 
 
 def exact_z(M, unit, sign, b, V, k, lam, proof):
@@ -184,19 +242,24 @@ def semidefinite(M):
 
 def test_the_units_are_those_of_the_search():
     for seed in range(20):
-        graph, constraints, _, _ = problem(seed)
-        unit, sign = signed_units(graph.n_vertices, constraints.must_link, constraints.cannot_link)
+        graph, constraints = problem(seed)[:2]
+        hard = np.sign(believed_pairs(constraints)) * [1, 1, 1]
+        hard[:, :2] = believed_pairs(constraints)[:, :2]
+        unit, sign = signed_units(graph.n_vertices, hard.astype(int))
         colouring = constraints.two_colouring()
         assert unit.tolist() == colouring.component.tolist()
         assert sign.all() == colouring.consistent
         if colouring.consistent:
             assert sign.tolist() == (1 - 2 * colouring.colour.astype(int)).tolist()
-        assert linked_units(graph.n_vertices, constraints.must_link).tolist() == constraints.components()[1].tolist()
+        together = hard[hard[:, 2] > 0].astype(int)
+        assert signed_units(graph.n_vertices, together)[0].tolist() == constraints.components()[1].tolist()
 
 
 def test_cuts_of_units_are_cuts():
     for seed in range(10):
-        graph, constraints, labels, k = problem(seed)
+        graph, constraints, labels, k, soft = problem(seed)
+        if soft:
+            continue
         scaled = Problem.of(graph, constraints, k)
         if k == 2:
             spins = np.zeros(scaled.signed.n_units)

@@ -7,6 +7,7 @@ Such a flow proves f optimal, whatever the weights.
 import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import random_graph
@@ -165,3 +166,13 @@ def test_shift_and_scale(seed, n, shift, scale):
     assert prox(graph.weights, target + shift * norm) == pytest.approx(f + shift, abs=1e-9)
     assert prox(scale * graph.weights, scale * target) == pytest.approx(scale * f, abs=1e-9)
     assert norm @ f == pytest.approx(target.sum(), abs=1e-9)
+
+
+@pytest.mark.filterwarnings("error:overflow", "ignore:FISTA stopped")
+def test_the_gap_of_a_target_near_zero_after_a_large_one_is_infinite():
+    """The flow is kept between calls: for a target of 1e12 its gap is out of range next to the smallest normal number."""
+    weights = sp.csr_array(1e12 * (np.ones((3, 3)) - np.eye(3)))
+    solver = FistaProx(weights, np.ones(3), max_iterations=25)
+    solver.prox(np.array([-1e12, 0.0, 1e12]))
+    solver.prox(np.full(3, 1e-160))
+    assert solver.gap == np.inf

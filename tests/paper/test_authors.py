@@ -13,6 +13,7 @@ import pytest
 
 from tightcut import Constraints, Graph, cluster, datasets, knn_affinity
 from tightcut.datasets._loaders import data_file
+from tightcut.exceptions import InconsistentConstraintsError
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 REFERENCE, TABLE = BENCHMARKS / "reference" / "authors.csv", BENCHMARKS / "results" / "paper_method.csv"
@@ -57,6 +58,18 @@ def test_ten_clusters_by_recursion():
     found = cluster(graph, constraints, 10, method="paper", effort=0, random_state=0)
     assert found.cut <= 1.1 * float(theirs("digits", 1000)["cut"])
     assert found.n_violations <= 20, "theirs violates 2, an unconstrained clustering 66"
+
+
+def test_a_limit_that_no_path_meets_is_told_with_what_the_best_one_violates():
+    """Three points that are all apart: two clusters violate one of the cannot-links."""
+    graph = Graph.from_affinity(np.ones((4, 4)))
+    constraints = Constraints.from_pairs(4, cannot_link=[(0, 1), (1, 2), (0, 2)])
+    with pytest.raises(
+        InconsistentConstraintsError, match=r"violate at most 0\.5 were found; the best violate 1"
+    ) as raised:
+        cluster(graph, constraints, method="paper", max_violations=0.5, effort=0, random_state=0)
+    assert len(raised.value.witness) == 3
+    assert constraints.violations(raised.value.best_labels).belief == raised.value.needed == 1
 
 
 @pytest.mark.skipif(not TABLE.exists(), reason="the table is not here")

@@ -43,10 +43,35 @@ class TestModel:
         assert first.tolist() == [[3, ord("o")], [3, ord("t")], [5, ord("t")], [3, ord("t")]]
         assert model.seen == ["one", "two", "three"]
         assert notes[0].startswith("3 texts for letters; 0 are known from ")
+        assert str(Embedder(SentenceModel("letters", model))) == "letters"
         assert notes[1] == "letters reads the first 128 tokens of each text, some words fewer."
         again = Embedder(SentenceModel("letters", model))([*TEXTS, "four"])
         assert model.seen == ["one", "two", "three", "four"]
         assert np.array_equal(again[:4], first)
+
+    def test_pictures_are_known_by_their_pixels(self):
+        """Objects of Pillow print as an address in memory, which the next picture may have."""
+        image = pytest.importorskip("PIL.Image")
+        colours = [(9, 0, 0), (0, 9, 0), (9, 0, 0)]
+
+        class Reds(Letters):
+            def encode(self, items, **_):
+                self.seen += items
+                return np.array([[item.getpixel((0, 0))[0], 1] for item in items], dtype=np.float32)
+
+        model, notes = Reds(), []
+        for _ in range(2):
+            vectors = Embedder(SentenceModel("clip", model), notes.append)(
+                [image.new("RGB", (2, 2), c) for c in colours]
+            )
+            assert vectors[:, 0].tolist() == [9, 0, 9]
+        assert len(model.seen) == 2
+        assert notes[0].startswith("2 pictures for clip; 0 are known from ")
+
+    def test_an_endpoint_takes_no_pictures(self):
+        image = pytest.importorskip("PIL.Image")
+        with pytest.raises(EmbeddingError, match="takes texts; for pictures --embed names a model on this machine"):
+            embedder("m", "http://127.0.0.1:9/v1/embeddings")([image.new("RGB", (2, 2))])
 
     def test_models_do_not_share_vectors(self):
         one, other = Letters(), Letters()
@@ -80,7 +105,7 @@ class TestModel:
             def encode(self, items, **_):
                 return np.ones((len(items) + 1, 2))
 
-        with pytest.raises(EmbeddingError, match=r"wrong gave an array of shape \(2, 2\) for 1 text"):
+        with pytest.raises(EmbeddingError, match=r"wrong gave an array of shape \(2, 2\) where 1 rows"):
             Embedder(SentenceModel("wrong", Wrong()))(["a"])
 
     def test_a_model_that_has_changed(self):
@@ -217,7 +242,7 @@ class TestEndpoint:
         ("content", "message"),
         [
             (b"<html>", "does not answer in JSON"),
-            (b'{"data": []}', r"gave an array of shape \(0,\) for 1 text"),
+            (b'{"data": []}', r"gave an array of shape \(0,\) where 1 rows"),
             (b'{"object": "list"}', "does not answer as an endpoint of embeddings does, but"),
             (b'{"data": [{"index": 0, "embedding": ["x"]}]}', "does not answer as an endpoint of embeddings does"),
             (b'{"data": [{"index": 0, "embedding": [NaN]}]}', "not finite"),

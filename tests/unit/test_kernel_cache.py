@@ -376,7 +376,7 @@ def test_a_first_fit_compiles_only_what_a_small_problem_needs(tmp_path):
     }
     report = subprocess.run([sys.executable, "-c", FIRST_FIT], env=environment, capture_output=True, text=True)
     count, *kernels = report.stdout.split()
-    assert 0 < int(count) <= 60, "see which are new, and whether a first fit needs them"
+    assert 0 < int(count) <= 61, "see which are new, and whether a first fit needs them"
     assert "refine_partition" in kernels
     assert not {"peel", "complete_labels", "full", "array_sum_impl"} & set(kernels)
 

@@ -91,7 +91,7 @@ def test_a_stored_zero_is_a_distance_and_what_is_not_stored_is_unknown():
 
 def test_components_that_no_known_distance_joins_are_said():
     known = sp.block_diag([DISTANCES[:20, :20], DISTANCES[20:40, 20:40]], format="csr")
-    with pytest.warns(DisconnectedGraphWarning, match="No known distance joins the 2 that are left"):
+    with pytest.warns(DisconnectedGraphWarning, match="No known distance joins the remaining 2"):
         by_distances(known, 5)
 
 
@@ -207,7 +207,7 @@ def test_from_the_command_line(tmp_path, capsys, monkeypatch):
     np.save("new.npy", DISTANCES[:5])
     capsys.readouterr()
     assert run("predict", "model.tcut", "new.npy", "-q") == 0
-    assert [line.split(",")[-1] for line in capsys.readouterr().out.split()[1:]] == [str(c) for c in expected[:5]]
+    assert [line.split(",")[1] for line in capsys.readouterr().out.split()[1:]] == [str(c) for c in expected[:5]]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tightcut import Constraints, Graph, cluster, datasets, knn_affinity
+from tightcut import COSC, Constraints, Graph, cluster, datasets, knn_affinity
 from tightcut.audit import audit
 from tightcut.drawing.layout import graph_layout, principal_components, spectral_layout
 from tightcut.report import render
@@ -235,22 +235,48 @@ def test_what_distinguishes_a_cluster():
     y = np.repeat([0, 1], 30)
     X = np.random.default_rng(0).normal(size=(60, 3)) + y[:, None] * [0, 8, 0]
     text = render(Graph.from_affinity(knn_affinity(X, connect=False)), y, points=X, columns=["a<b", "height", "flat"])
-    assert re.findall(r'class="told">height <b>([+-]\d.\d)', text) == ["-1.0", "+1.0"]
+    told = re.findall(r'class="told">height <b>(.*?)</b> <small>(.*?)</small>', text)
+    assert [(float(mean), difference) for mean, difference in told] == [
+        (pytest.approx(X[y == cluster, 1].mean(), abs=1e-3), difference)
+        for cluster, difference in ((0, "-1.0"), (1, "+1.0"))
+    ]
     assert "a<b" not in text
 
 
+def test_what_distinguishes_texts():
+    y = np.repeat([0, 1], 4)
+    documents = [*(f"the <b>train</b> number {i}" for i in range(4)), *(f"the bread of day {i}" for i in range(4))]
+    graph = Graph.from_affinity(np.ones((8, 8)) - np.eye(8))
+    text = render(graph, y, texts=documents, ids=[f"mail{i}" for i in range(8)])
+    assert '<span class="told">train</span>' in text
+    assert '<span class="told">the</span>' not in text
+    assert "&lt;b&gt;train&lt;/b&gt; number" in text  # typical members begin so
+    with pytest.raises(ValueError, match=r"texts must have one entry per vertex, 8; got 2"):
+        render(graph, y, texts=["one", "two"])
+
+
+def test_a_report_of_a_model_has_its_names_and_its_objective():
+    model = COSC(2, criterion="rcut", random_state=0).fit(np.random.default_rng(0).normal(size=(40, 2)))
+    model.name(0, "Anna")
+    page = model.report(prices=False).html
+    assert "Anna" in page
+    assert "Ratio cut" in page
+
+
 def test_thumbnails(subject):
+    """Pictures are as bright beside each other as in the data."""
     _, graph, _, found, _ = subject
-    pictures = np.random.default_rng(0).random((120, 4, 4))
+    pictures = np.random.default_rng(0).integers(0, 100, (120, 4, 4)).astype(np.uint8)
     text = render(graph, found.labels, images=pictures)
-    encoded = re.findall(r'src="data:image/png;base64,([^"]+)"', text)
+    encoded = re.findall(r'data-point="(\d+)" src="data:image/png;base64,([^"]+)"', text)
     assert 10 <= len(encoded) <= 16
-    image = pytest.importorskip("matplotlib.image").imread(io.BytesIO(base64.b64decode(encoded[0])))
-    assert image.shape[:2] == (4, 4)
-    assert image.min() == 0
-    assert image.max() == 1
-    with pytest.raises(ValueError, match=r"images must have shape \(120, height, width\)"):
+    image = pytest.importorskip("matplotlib.image").imread(io.BytesIO(base64.b64decode(encoded[0][1])))
+    np.testing.assert_allclose(255 * image, pictures[int(encoded[0][0])], atol=0.5)
+    with pytest.raises(ValueError, match=r"images must have one entry per vertex, 120; got 5"):
         render(graph, found.labels, images=pictures[:5])
+    with pytest.raises(ValueError, match=r"An array of shape \(120, 4\) holds no pictures"):
+        render(graph, found.labels, images=np.ones((120, 4)))
+    assert "<img" in render(graph, found.labels, images=np.where(np.eye(4), np.nan, pictures))
 
 
 def test_places_and_the_cut_without_constraints(subject):

@@ -10,13 +10,14 @@ from scipy.stats import rankdata
 from sklearn.datasets import make_blobs
 
 from tightcut import COSC, Constraints, Graph, InconsistentConstraintsError, KnnAffinity, knn_affinity
+from tightcut.clustering.cluster import solve
 from tightcut.datasets import sample_constraints
 from tightcut.neighbors import KnnSettings, check_points, find_neighbors
 from tightcut.neighbors.diffusion import diffused
 from tightcut.selection import Setting, Similarities, TuningProblem, fit_scale, judge_columns, probe, select
 from tightcut.selection.graph_config import PAPER
 from tightcut.selection.held_out import Fold, HeldOut, hold_out
-from tightcut.selection.probe import Trials, short_search
+from tightcut.selection.probe import Trials, trial_options
 from tightcut.selection.select import compare_candidates
 from tightcut.selection.sources import PointSource
 
@@ -295,7 +296,7 @@ def test_candidates_that_are_not_ahead_drop_out_and_those_ahead_are_compared_aga
 
 def test_no_trial_is_made_twice(monkeypatch):
     searched = []
-    monkeypatch.setattr(probe, "short_search", lambda *problem: searched.append(problem) or np.zeros(240))
+    monkeypatch.setattr(probe, "_labels", lambda *problem, **_: searched.append(problem) or np.zeros(240))
     X, y = mixed_units()
     source = PointSource(check_points(X), KnnSettings())
     known = sample_constraints(y, 90, random_state=0)
@@ -417,11 +418,12 @@ def test_many_points_are_compared_on_a_sample(monkeypatch):
 
 
 @pytest.mark.parametrize(("k", "influence"), [(2, 0.0), (2, 1.0), (3, 0.0), (5, 1.0)])
-def test_short_searches_satisfy_what_is_known(k, influence):
+def test_trials_satisfy_what_is_known(k, influence):
     y = np.arange(120) % k
     X = np.random.default_rng(0).normal(size=(120, 3)) + y[:, None]
     known = sample_constraints(y, 60, random_state=0)
-    labels = short_search(Graph.from_affinity(knn_affinity(X)), known, k, influence, 0, 0)
+    graph, options, rng = Graph.from_affinity(knn_affinity(X)), trial_options(0, influence), np.random.default_rng(0)
+    labels = solve(graph, known, k, options, options.of_search(None), rng).labels
     assert np.unique(labels).tolist() == list(range(k))
     assert (labels[known.must_link[:, 0]] == labels[known.must_link[:, 1]]).all()
     assert (labels[known.cannot_link[:, 0]] != labels[known.cannot_link[:, 1]]).all()

@@ -1,5 +1,10 @@
 """The steps that threads take together: each against a slow and obvious program, and the same for every number of threads."""
 
+import contextlib
+import pickle
+import threading
+
+import numba
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -254,3 +259,71 @@ def test_lifted_labels_and_vertices_without_edges():
     found, objective = refined(alone, np.array([0, 0, 0, 0, 0, 1], np.int32), 2, 1.0)
     assert objective == 0
     assert set(found) == {0, 1}
+
+
+def test_lent_memory_comes_back_when_no_view_of_it_is_left():
+    team = Team(1)
+    array = team._lend(100, np.int32)
+    view = array.view(np.uint32)[10:]
+    del array
+    assert not team._idle
+    del view
+    assert len(team._idle) == 1
+    again = team._lend(90, np.int32)
+    assert not team._idle
+    assert len(again) == 90
+
+
+def test_threads_end_with_the_search():
+    before = threading.active_count()
+    with Team(3) as team:
+        assert threading.active_count() == before + 3
+    assert threading.active_count() == before
+    graph, _ = signed(0)
+    # A task that Ctrl-C has left behind in another thread.
+    with pytest.raises(RuntimeError, match="is over"):
+        team.regions(graph.weights, np.zeros(400, np.int32))
+
+
+def test_an_end_before_a_step_has_begun():
+    """Ctrl-C may come between the two: the step is taken by all threads, or by none."""
+    graph, _ = signed(0)
+    for _ in range(20):
+        team = Team(3)
+        step = threading.Thread(target=swallow, args=(team.regions, graph.weights, np.zeros(400, np.int32)))
+        step.start()
+        team.__exit__()
+        step.join(60)
+        assert not step.is_alive()
+        assert not any(thread.is_alive() for thread in team._threads)
+
+
+def swallow(function, *arguments):
+    with contextlib.suppress(RuntimeError):
+        function(*arguments)
+
+
+def test_a_kernel_that_does_not_compile_holds_up_nobody():
+    with Team(3) as team:
+        graph, _ = signed(0)
+        with pytest.raises(numba.TypingError):
+            team.regions(graph.weights, np.full(400, None))
+        team.regions(graph.weights, np.zeros(400, np.int32))
+
+
+def test_no_thread_is_left_where_the_system_has_no_more(monkeypatch):
+    before, start = threading.active_count(), threading.Thread.start
+
+    def refuse(thread):
+        if threading.active_count() > before + 1:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with pytest.raises(RuntimeError, match="can't start"):
+        Team(4)
+    assert threading.active_count() == before
+
+
+def test_a_team_in_another_process_is_one_thread():
+    assert pickle.loads(pickle.dumps(Team(3))).n_threads == 1

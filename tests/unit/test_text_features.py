@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from tightcut.features import texts
+from tightcut.features import distinctive_words, texts
 from tightcut.features.texts import LONGEST_TEXT, text_points
 
 FRUIT = ["red apples and pears", "an apple, a pear", "pears are ripe", "ripe apples in the orchard"]
@@ -41,10 +41,21 @@ def test_the_same_points_with_any_number_of_threads():
 
 
 def test_blank_texts_share_a_direction_of_their_own():
-    with pytest.warns(UserWarning, match="3 texts have no words, the first of them row 1"):
+    with pytest.warns(UserWarning, match="3 texts have no word that another has, the first of them row 1"):
         points = texts([FRUIT[0], "", FRUIT[1], " \n", TRAINS[0], "!?"])
     assert points[[1, 3, 5], -1].tolist() == [1, 1, 1]
     assert (points[[1, 3, 5]] @ points[[0, 2, 4]].T == 0).all()
+
+
+def test_texts_of_frequent_words_alone_are_no_blank_ones(recwarn):
+    """Words of more than half of the texts tell little, but a text may have no others."""
+    documents = ["late train"] * 7 + ["bread soup"] * 5
+    points = texts(documents)
+    assert len(recwarn) == 0
+    similarity = points @ points.T
+    assert similarity[:7, :7].min() > 0.99
+    assert similarity[7:, 7:].min() > 0.99
+    assert np.abs(similarity[:7, 7:]).max() < 0.01
 
 
 def test_long_texts_are_cut():
@@ -96,3 +107,25 @@ def test_an_embedding_of_ones_own():
         texts(["a", "b"], lambda _: np.ones((1, 2)))
     with pytest.raises(ValueError, match="finite"):
         texts(["a", "b"], lambda _: np.full((2, 2), np.nan))
+
+
+class TestWords:
+    def test_what_many_texts_of_a_group_have_and_few_others(self):
+        documents = [
+            "the late train",
+            "The TRAIN is here",
+            "a train, the 14:05",
+            "the bread",
+            "bread and the salt",
+            "bread",
+        ]
+        found = distinctive_words(documents, [7, 7, 7, 2, 2, 2])
+        assert found == {2: ["bread"], 7: ["train"]}
+
+    def test_a_text_counts_once(self):
+        found = distinctive_words(["cat " * 50 + "dog", "dog", "dog", "owl", "owl"], [0, 0, 0, 1, 1], 1)
+        assert found == {0: ["dog"], 1: ["owl"]}
+
+    def test_a_single_group_has_its_frequent_words_and_texts_without_words_have_none(self):
+        assert distinctive_words(["one word", "another word"], [0, 0]) == {0: ["word"]}
+        assert distinctive_words(["", "1 2 3"], [0, 1]) == {0: [], 1: []}

@@ -5,16 +5,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from tightcut.ask.beliefs.constraints import read_constraints
 from tightcut.ask.errors import LostJournalError, StaleQuestionError
+from tightcut.ask.page.items import Things
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
 from tightcut.ask.session import Session
 from tightcut.ask.simulate import Round, simulate
-
-if TYPE_CHECKING:
-    from tightcut.ask.page.items import Things
 
 __all__ = [
     "Answer",
@@ -30,12 +26,3 @@ __all__ = [
     "read_constraints",
     "simulate",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """The page is imported when something of it is used."""
-    if name != "Things":
-        raise AttributeError(f"module 'tightcut.ask' has no attribute {name!r}; it offers {', '.join(__all__)}.")
-    from tightcut.ask.page.items import Things
-
-    return Things

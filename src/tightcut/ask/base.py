@@ -1,4 +1,4 @@
-"""What every session does: a journal, what follows from it, and the actions that write to it.
+"""`QuestionSession`, the base of all sessions: a journal, the state derived from it, and the actions that write to it.
 
 A `QuestionSession` appends one event after the other to its journal. What follows from the events is a snapshot, taken once
 for each state of the journal.
@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from tightcut.ask.errors import LostJournalError, StaleQuestionError
-from tightcut.ask.journal.file import Journal, now
-from tightcut.ask.journal.replay import answer_event, check_last, largest, numbered, undoing
+from tightcut.ask.journal.file import Journal, timestamp
+from tightcut.ask.journal.replay import answer_event, check_last, largest, numbered, undo_of_last
 from tightcut.ask.journal.schema import Event, check_pair_choice, check_question, check_unanswered
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
 from tightcut.problem import Constraints
@@ -87,13 +87,18 @@ class QuestionSession(ABC):
             others = [a for a in given if a.number != number]
             item = answer.kind, answer.first, answer.second
             draft = answer_event(*item, who=who, reason=answer.reason, shown=list(answer.shown)) | {"number": number}
-            return {"event": "revise", "number": number, "time": now(), "answer": self._chosen(draft, choice, others)}
+            return {
+                "event": "revise",
+                "number": number,
+                "time": timestamp(),
+                "answer": self._chosen(draft, choice, others),
+            }
 
         self._record(event)
 
     def undo(self) -> Event:
         """Undo the last answer, correction, revision or name, and return its event."""
-        line, event = undoing(self._journal.events)
+        line, event = undo_of_last(self._journal.events)
         self._record(lambda: check_last(line, self._journal.events))
         return event
 
@@ -201,7 +206,7 @@ class QuestionSession(ABC):
         return len(self._journal.events)
 
     def save_journal(self, path: Any = None) -> Path:
-        """Write everything that was answered to a new journal, and go on there.
+        """Write everything that was answered to a new journal, and continue there.
 
         For a session whose journal was deleted, moved or replaced (`LostJournalError`), and for one that has none.
 
@@ -233,7 +238,7 @@ class QuestionSession(ABC):
         )
 
     def _chosen(self, draft: Event, choice: Any, others: list[Answer]) -> Event:  # noqa: ARG002 (what counts beside it)
-        """An answer as it goes into the journal, of which `others` decide whether it founds a group."""
+        """An answer as it is written to the journal; the other answers decide whether it founds a group."""
         return draft | {"choice": check_pair_choice(choice)}
 
     def _record(self, make: Callable[[], Event]) -> None:
@@ -250,7 +255,7 @@ class QuestionSession(ABC):
         self._issued = max(self._issued, largest([event], "number"))
 
     def _follow(self) -> None:
-        """Let everything count that is in the journal, one event after the other, and give none of its numbers again."""
+        """Apply all new events of the journal in order; their numbers are not issued again."""
         events = self._journal.events
         new = events[self._n_followed :]
         for n_events in range(self._n_followed + 1, len(events) + 1):

@@ -13,15 +13,9 @@ Node = tuple[str, int]  # ("row", number) or ("group", id)
 def find_contradictions(answers: Sequence[Answer], truth: Sequence[float]) -> list[Contradiction]:
     """One chain for each answer that is not believed and that others contradict.
 
-    A "same" is contradicted by a way from one row to the other over answers of which one says "different", a "different" by
-    a way on which all say "same". The shortest way over believed answers is shown or, if there is none, over any; the
-    answer in question comes last.
-
-    Parameters
-    ----------
-    answers : sequence of Answer
-    truth : sequence of float
-        Probability that each answer is true.
+    A "same" is contradicted by a path from one row to the other on which exactly one answer says "different", a "different"
+    by a path on which all say "same". The shortest path over believed answers is shown or, if there is none, over any
+    answers; the answer in question comes last. `truth` is the probability that each answer is true.
     """
     probability = {a.number: t for a, t in zip(answers, truth, strict=True)}
     found: dict[frozenset[int], Contradiction] = {}
@@ -29,23 +23,23 @@ def find_contradictions(answers: Sequence[Answer], truth: Sequence[float]) -> li
         if answer.believed:
             continue
         others = [a for a in answers if a is not answer]
-        way = _shortest(answer, [a for a in others if a.believed]) or _shortest(answer, others)
-        if way is not None:
-            chain = (*way, answer)
+        path = _shortest(answer, [a for a in others if a.believed]) or _shortest(answer, others)
+        if path is not None:
+            chain = (*path, answer)
             suspect = min(reversed(chain), key=lambda a: probability[a.number])
             found.setdefault(frozenset(a.number for a in chain), Contradiction(chain, suspect))
     return list(found.values())
 
 
 def _shortest(answer: Answer, others: Sequence[Answer]) -> tuple[Answer, ...] | None:
-    """The shortest way over other answers that contradicts an answer."""
+    """The shortest path over other answers that contradicts an answer."""
     steps: dict[Node, list[tuple[Node, bool, Answer]]] = {}
     for other in others:
         for one, two, same in _links(other):
             steps.setdefault(one, []).append((two, same, other))
             steps.setdefault(two, []).append((one, same, other))
-    ways = [_way(steps, one, two, apart=same) for one, two, same in _links(answer)]
-    return min((way for way in ways if way is not None), key=len, default=None)
+    paths = [_path(steps, one, two, apart=same) for one, two, same in _links(answer)]
+    return min((path for path in paths if path is not None), key=len, default=None)
 
 
 def _links(answer: Answer) -> list[tuple[Node, Node, bool]]:
@@ -59,33 +53,19 @@ def _links(answer: Answer) -> list[tuple[Node, Node, bool]]:
     return [(row, ("group", int(answer.choice)), True)]
 
 
-def _way(
+def _path(
     steps: dict[Node, list[tuple[Node, bool, Answer]]], start: Node, end: Node, *, apart: bool
 ) -> tuple[Answer, ...] | None:
-    """The shortest way from start to end that uses one "different" if `apart`, and none otherwise."""
-    came: dict[tuple[Node, bool], tuple[tuple[Node, bool], Answer] | None] = {(start, False): None}
-    queue = deque(came)
+    """The shortest path from start to end that uses one "different" if `apart`, and none otherwise."""
+    seen: set[tuple[Node, bool]] = {(start, False)}
+    queue: deque[tuple[Node, bool, tuple[Answer, ...]]] = deque([(start, False, ())])
     while queue:
-        state = queue.popleft()
-        if state == (end, apart):
-            return _trace(came, state)
-        node, crossed = state
+        node, crossed, path = queue.popleft()
+        if (node, crossed) == (end, apart):
+            return path
         for other, same, answer in steps.get(node, ()):
-            following = (other, crossed or not same)
-            if (same or (apart and not crossed)) and following not in came:
-                came[following] = (state, answer)
-                queue.append(following)
+            state = other, crossed or not same
+            if (same or (apart and not crossed)) and state not in seen:
+                seen.add(state)
+                queue.append((*state, path if answer in path[-1:] else (*path, answer)))
     return None
-
-
-def _trace(
-    came: dict[tuple[Node, bool], tuple[tuple[Node, bool], Answer] | None], state: tuple[Node, bool]
-) -> tuple[Answer, ...]:
-    way: list[Answer] = []
-    step = came[state]
-    while step is not None:
-        state, answer = step
-        if not way or way[-1] is not answer:
-            way.append(answer)
-        step = came[state]
-    return tuple(reversed(way))

@@ -99,10 +99,10 @@ class Answer:
     first: int
     second: int | None
     choice: str | int
-    time: str
-    who: str | None
-    seconds: float | None
-    reason: str
+    time: str = ""
+    who: str | None = None
+    seconds: float | None = None
+    reason: str = ""
     believed: bool = True
     shown: tuple[int, ...] = ()
     founds: int | None = None

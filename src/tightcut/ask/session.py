@@ -1,12 +1,11 @@
 """`Session`: asks one question after another and keeps labels that follow from the answers.
 
 Everything is a function of the data, the seed and the journal: the same journal leads to the same labels and to the same
-next question, however often and in whatever order they were read.
+next question.
 """
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
@@ -18,13 +17,13 @@ from tightcut.ask.base import QuestionSession
 from tightcut.ask.beliefs.evidence import COMPARE
 from tightcut.ask.beliefs.setup import set_up
 from tightcut.ask.errors import StaleQuestionError
-from tightcut.ask.journal.file import Journal, now
+from tightcut.ask.journal.file import Journal, timestamp
 from tightcut.ask.journal.identity import check_data, identify
-from tightcut.ask.journal.replay import answer_event, largest, standing, to_answer
-from tightcut.ask.journal.schema import PICK_WORDS, Event, check_name, check_row
-from tightcut.ask.questions.choose import UNNAMED, Item, Planner
+from tightcut.ask.journal.replay import active_events, answer_event, largest, to_answer
+from tightcut.ask.journal.schema import PICK_WORDS, Event, check_name, check_row, is_whole
+from tightcut.ask.questions.choose import UNNAMED, Planner
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
-from tightcut.ask.snapshot import Snapshot, snapshot_of, take_snapshot
+from tightcut.ask.snapshot import Snapshot, take_snapshot
 from tightcut.problem import Constraints
 from tightcut.utils.display import counted
 
@@ -47,6 +46,11 @@ class Session(QuestionSession):
         Journal of the answers (JSON lines), created or continued. Without it the answers are kept in memory only.
     n_neighbors : int, default=7
         Neighbours of each point in the graph.
+    scale : {"auto", "none", "standard", "quantile"}, default="auto"
+        How the columns are scaled, as in `COSC`; "auto" looks at them both as they are and with variance 1 where that
+        differs much.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        Distance between points; "cosine" compares directions.
     random_state : int, Generator, RandomState or None
         An int makes the questions the same on every run. A journal that is continued keeps its own.
     n_jobs : int, optional
@@ -90,6 +94,8 @@ class Session(QuestionSession):
         affinity: str = "knn",
         answers: Any = None,
         n_neighbors: int = 7,
+        scale: str = "auto",
+        metric: str = "euclidean",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -99,14 +105,16 @@ class Session(QuestionSession):
         self.affinity, self.n_neighbors, self.n_jobs = affinity, n_neighbors, n_jobs
         journal = Journal(answers, identify(self._X, affinity))
         seed = int(journal.header.get("seed", _read_seed(random_state)))
-        self._setup = set_up(self._X, self.n_clusters, affinity, n_neighbors, seed, n_jobs)
+        # The journal is about the points as they are, however they are compared.
+        self._setup = set_up(self._X, self.n_clusters, affinity, n_neighbors, seed, n_jobs, scale, metric)
         # Group 0 begins with the point of the largest degree.
         journal.begin({"seed": seed, "anchor": self._setup.hub})
         begun = int(journal.header["seed"])
         if begun != seed:  # another session began the journal during the preparation
-            self._setup = set_up(self._X, self.n_clusters, affinity, n_neighbors, begun, n_jobs)
+            self._setup = set_up(self._X, self.n_clusters, affinity, n_neighbors, begun, n_jobs, scale, metric)
         super().__init__(journal)
-        self._taken = self._considered = take_snapshot(self._setup, journal)
+        self._anchor = int(journal.header["anchor"])
+        self._taken = self._considered = take_snapshot(self._setup, self._anchor, journal.events)
 
     def __repr__(self) -> str:
         return f"Session({counted(self._n_rows, 'point')}, {counted(self.n_answers_, 'answer')})"
@@ -128,18 +136,23 @@ class Session(QuestionSession):
     def questions(self, n: int, *, kind: str = "pair") -> list[Question]:
         """Up to n questions that do not depend on each other."""
         self._check_kind(kind)
-        if not isinstance(n, numbers.Integral) or n < 1:
+        if not is_whole(n, 1):
             raise ValueError(f"n must be a whole number >= 1; got {n!r}.")
         self._try_to_refresh()
-        plan = self._plan(int(n), kind)
-        self._prepare([row for row, _, _ in plan])
+        known = self._snapshot
+        planner = Planner(known.placing, (int(self._journal.header["seed"]), known.n_events))
+        plan = planner.pairs(int(n)) if kind == "pair" else planner.picks(int(n), known.judged, known.skipped_groups)
+        if self._n_rows >= PREPARED:  # what the answers will need is computed while the person thinks
+            for view in self._setup.views:
+                rows = np.array([row for row, _, _ in plan])
+                Thread(target=view.spreading.inverse.columns, args=(rows,), daemon=True).start()
         return [self._question(kind, *item) for item in plan]
 
     def renewed(self, question: Question) -> Question | None:
         """An open question with the groups as they are now; None if somebody has answered it."""
         members = self._snapshot.placing.members
-        passed_over = [row for group in self._snapshot.passed_over for row in members.get(group, [])]
-        if super().renewed(question) is None or (question.reason == UNNAMED and question.first not in passed_over):
+        skipped_groups = [row for group in self._snapshot.skipped_groups for row in members.get(group, [])]
+        if super().renewed(question) is None or (question.reason == UNNAMED and question.first not in skipped_groups):
             return None
         return self._question(question.kind, question.first, question.second, question.reason)
 
@@ -157,7 +170,7 @@ class Session(QuestionSession):
     def name(self, group: int, name: str) -> None:
         """Give a group a name. Two groups of the same name become one; answers that told them apart no longer count."""
         name = check_name(name)
-        self._record(lambda: {"event": "name", "group": self._group_id(group), "name": name, "time": now()})
+        self._record(lambda: {"event": "name", "group": self._group_id(group), "name": name, "time": timestamp()})
 
     # What is known
 
@@ -166,7 +179,7 @@ class Session(QuestionSession):
         """What follows from the journal as it is now."""
         if self._taken.n_events != len(self._journal.events):
             known = self._taken, self._considered
-            self._taken = self._considered = take_snapshot(self._setup, self._journal, *known)
+            self._taken = self._considered = take_snapshot(self._setup, self._anchor, self._journal.events, *known)
         return self._taken
 
     @property
@@ -204,9 +217,9 @@ class Session(QuestionSession):
         return self._snapshot.progress
 
     def history(self) -> Iterator[tuple[int, Progress]]:
-        events = [event for _, event in standing(self._journal.events)]
+        events = [event for _, event in active_events(self._journal.events)]
         for end in np.unique(np.linspace(1, len(events) - 1, STEPS).astype(int)).tolist() if len(events) > 1 else ():
-            then = snapshot_of(self._setup, self._snapshot.anchor, events[:end])
+            then = take_snapshot(self._setup, self._anchor, events[:end])
             yield len(then.given), then.progress
 
     def typical(self, group: int, n: int = 20) -> np.ndarray:
@@ -241,12 +254,12 @@ class Session(QuestionSession):
             super()._record_answer(number, draft, choice)
 
     def _naming(self, draft: Event, choice: Any) -> Event:
-        group, names = self._passed_over(draft["first"]), self._snapshot.names
+        group, names = self._skipped_group(draft["first"]), self._snapshot.names
         chosen, name = self._picked(choice)
         if name is None and chosen not in names:
             raise ValueError(f"Group {chosen} has no name to give to another; name it first.")
         name = name or names[int(chosen)]
-        return {"event": "name", "group": group, "name": name, "time": now(), "who": draft["who"]}
+        return {"event": "name", "group": group, "name": name, "time": timestamp(), "who": draft["who"]}
 
     def _chosen(self, draft: Event, choice: Any, others: list[Answer]) -> Event:
         """An answer as it goes into the journal, with the group that it founds."""
@@ -256,7 +269,9 @@ class Session(QuestionSession):
         choice, name = self._picked(choice)
         founded = {}
         if choice == "none":
-            founded["founds"] = self._passed_over(draft["first"]) if draft["reason"] == UNNAMED else self._next_group()
+            founded["founds"] = (
+                self._skipped_group(draft["first"]) if draft["reason"] == UNNAMED else self._next_group()
+            )
         return draft | {"choice": choice} | founded | ({} if name is None else {"founds_name": name})
 
     def _picked(self, choice: Any) -> tuple[int | str, str | None]:
@@ -283,31 +298,17 @@ class Session(QuestionSession):
 
     def _group_id(self, group: Any) -> int:
         known = [g.id for g in self._snapshot.groups]
-        if not isinstance(group, numbers.Integral) or isinstance(group, bool) or group not in known:
+        if not is_whole(group, 0) or group not in known:
             raise ValueError(f"There is no group {group!r}; the groups are {', '.join(map(str, known))}.")
         return int(group)
 
-    def _passed_over(self, row: int) -> int:
+    def _skipped_group(self, row: int) -> int:
         """The group of a row, one that was passed over when a name was typed."""
         members = self._snapshot.placing.members
-        group = next((group for group in self._snapshot.passed_over if row in members.get(group, [])), None)
+        group = next((group for group in self._snapshot.skipped_groups if row in members.get(group, [])), None)
         if group is None:
             raise StaleQuestionError("The group in question has a name meanwhile; ask question() again.")
         return group
-
-    def _prepare(self, rows: list[int]) -> None:
-        """Compute, while the person thinks, what answers about some rows will need. Changes no result."""
-        if self._n_rows < PREPARED:
-            return
-        for view in self._setup.views:
-            Thread(target=view.spreading.inverse.columns, args=(np.array(rows),), daemon=True).start()
-
-    def _plan(self, n: int, kind: str) -> list[Item]:
-        """Rows to ask about: (first, second, reason)."""
-        known = self._snapshot
-        seed = (int(self._journal.header["seed"]), known.n_events)
-        planner = Planner(known.placing, seed)
-        return planner.pairs(n) if kind == "pair" else planner.picks(n, known.judged, known.passed_over)
 
     def _question(self, kind: str, first: int, second: int | None, reason: str) -> Question:
         groups: tuple[Group, ...] = ()
@@ -322,11 +323,7 @@ class Session(QuestionSession):
 def _check_n_clusters(n_clusters: Any, n_points: int) -> int | None:
     if isinstance(n_clusters, str) and n_clusters == "auto":
         return None
-    if (
-        not isinstance(n_clusters, numbers.Integral)
-        or isinstance(n_clusters, bool)
-        or not 1 <= int(n_clusters) <= n_points
-    ):
+    if not is_whole(n_clusters, 1, n_points + 1):
         raise ValueError(f'n_clusters must be "auto" or a whole number from 1 to {n_points}; got {n_clusters!r}.')
     return int(n_clusters)
 

@@ -79,15 +79,7 @@ def simulate(
 
 
 class Person:
-    """A simulated person who knows the classes and sometimes errs.
-
-    Parameters
-    ----------
-    session : Session
-    y : array-like of shape (n,)
-    error_rate : float
-    errors : {"random", "alike"}
-    random_state : int, Generator or None
+    """A simulated person who knows the classes and sometimes errs; the parameters are those of `simulate`.
 
     Attributes
     ----------

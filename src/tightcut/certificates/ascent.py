@@ -50,6 +50,7 @@ class Ascent:
     rng: np.random.Generator
     n_jobs: int | None
     report: Callable[[float], None]
+    max_violations: float = 0.0
     best: Candidate | None = None
     _earlier: Candidate | None = field(default=None, init=False)
     _without_rise: int = field(default=0, init=False)
@@ -108,7 +109,7 @@ class Ascent:
         """For a better clustering. An estimate under the cut of a worse one says little: it begins anew."""
         self._searched = True
         arguments = self.graph, self.constraints, self.problem.n_clusters, form.rounded(self.rng)
-        found = improvement(*arguments, self.standing.cut, self.rng, self.n_jobs)
+        found = improvement(*arguments, self.standing.cut, self.rng, self.n_jobs, self.max_violations)
         if found is not None:
             # A cluster unlike all those of the start has a number of its own.
             self.standing.labels, self.standing.cut = renumber(found.labels), found.cut
@@ -117,5 +118,5 @@ class Ascent:
 
 
 def is_signed(problem: Problem) -> bool:
-    """Whether the Z form applies: without a cannot-link a single cluster meets its inequality, whatever the bound."""
-    return problem.n_clusters == 2 and len(problem.cannot_link) > 0
+    """Whether the Z form applies: where a single cluster is allowed, it meets the inequality, whatever the bound."""
+    return problem.n_clusters == 2 and problem.keeps_apart

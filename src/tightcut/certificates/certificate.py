@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from tightcut.certificates.units import believed_pairs
 from tightcut.certificates.verify import INTEGERS, Proof, verify
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.objective import normalized_cut
 from tightcut.utils.atomic import replaced
+from tightcut.utils.rounding import BELIEF_ROUNDING
 
 VERSION = 1
 DIGITS = 4  # of a bound in a sentence
@@ -35,7 +37,8 @@ class Certificate:
         The clustering: the one that was given, or a better one.
     cut : float
     bound : float
-        No `n_clusters` clusters of this graph that respect the pairs have a smaller cut.
+        No `n_clusters` clusters of this graph that respect the pairs have a smaller cut; with `max_violations`, none that
+        violate at most that much belief.
     n_clusters : int
     form : {"Z", "P", "spectral", "none"}
         What the bound is made of; "none" for the bound 0.
@@ -45,6 +48,8 @@ class Certificate:
         SHA-256 of graph, vertex weights and pairs.
     given_cut : float
         Cut of the clustering that was given.
+    max_violations : float
+        Units of belief that may be violated.
     interrupted : bool
         Whether the work ended with Ctrl-C, and not at its aim or after its time.
     history : ndarray of shape (m, 3)
@@ -71,6 +76,7 @@ class Certificate:
     proofs: list[Proof] = field(default_factory=list)
     given_cut: float = math.nan
     has_pairs: bool = True
+    max_violations: float = 0.0
     interrupted: bool = False
     history: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
 
@@ -90,7 +96,8 @@ class Certificate:
         Digits of the bound are cut off, not rounded: what is printed is proven.
         """
         count = WORDS[self.n_clusters] if self.n_clusters < len(WORDS) else f"{self.n_clusters:,}"
-        which = f"no {count} clusters{' that respect the pairs' if self.has_pairs else ''} have a cut below"
+        who = f"violate at most {self.max_violations:g} of belief" if self.max_violations > 0 else "respect the pairs"
+        which = f"no {count} clusters{f' that {who}' if self.has_pairs else ''} have a cut below"
         if self.bound == 0 and self.cut > 0:
             return f"cut {self.cut:.{DIGITS}g}; nothing is proven about smaller ones"
         small = ", the smallest to four digits" if self.gap < 1e-4 else ""
@@ -114,20 +121,22 @@ class Certificate:
         of the code that found it.
         """
         constraints = Constraints.from_pairs(graph.n_vertices) if constraints is None else constraints
-        if fingerprint(graph, constraints) != self.fingerprint:
+        limit = allowance(self.max_violations)
+        if fingerprint(graph, constraints, self.max_violations) != self.fingerprint:
             raise ValueError("The certificate is refused: it was made for another graph, other pairs or other weights.")
         if self.has_pairs == constraints.is_empty:
             raise ValueError("The certificate is refused: what it says of pairs is wrong.")
         labels = self.labels
         if labels.shape != (graph.n_vertices,) or not np.array_equal(np.unique(labels), np.arange(self.n_clusters)):
             raise ValueError(f"The certificate is refused: its labels are not those of {self.n_clusters} clusters.")
-        if constraints.violations(labels).n_violations:
+        violated = constraints.violations(labels)
+        if violated.n_violations and violated.belief > limit:
             raise ValueError("The certificate is refused: its labels violate pairs.")
         if not math.isclose(normalized_cut(graph, labels), self.cut, rel_tol=1e-9):
             raise ValueError(f"The certificate is refused: the cut of its labels is not {self.cut}.")
-        arrays = graph.weights, graph.vertex_weights, constraints.must_link, constraints.cannot_link
+        arrays = graph.weights, graph.vertex_weights, believed_pairs(constraints)
         try:
-            verify(*arrays, self.n_clusters, self.bound, self.proofs)
+            verify(*arrays, self.n_clusters, self.bound, self.proofs, limit)
         except REFUSED as error:
             if str(error).startswith("The certificate is refused"):
                 raise
@@ -156,11 +165,13 @@ class Certificate:
         except FileNotFoundError:
             raise
         except Exception as error:  # numpy's reader raises anything for damaged bytes, even TokenError
-            raise ValueError(f"{path} is not a certificate, or is damaged: {error}.") from error
+            raise ValueError(
+                f"{path} is not a certificate that tightcut has written, or it is damaged; tightcut certify writes one."
+            ) from error
 
 
 FACTS: dict[str, Any] = {"cut": float, "bound": float, "n_clusters": int, "form": str, "fingerprint": str}
-FACTS |= {"given_cut": float, "has_pairs": bool, "interrupted": bool}
+FACTS |= {"given_cut": float, "has_pairs": bool, "interrupted": bool, "max_violations": float}
 
 
 def _read(arrays: Any) -> dict[str, Any]:
@@ -178,10 +189,17 @@ def _read(arrays: Any) -> dict[str, Any]:
     return facts | {"labels": arrays["labels"].astype(np.int64), "proofs": proofs, "history": history}
 
 
-def fingerprint(graph: Graph, constraints: Constraints) -> str:
-    """SHA-256 of everything that a bound speaks of."""
+def allowance(max_violations: float) -> float:
+    """Up to which beliefs of violated pairs may add up, rounding included, as in the search; 0 allows none."""
+    return max_violations + BELIEF_ROUNDING if max_violations > 0 else 0.0
+
+
+def fingerprint(graph: Graph, constraints: Constraints, max_violations: float = 0.0) -> str:
+    """SHA-256 of everything that a bound speaks of; beliefs matter only where pairs may be violated."""
     w, digest = graph.weights, sha256()
+    doubtful = [constraints.must_link_belief, constraints.cannot_link_belief, np.array([max_violations])]
     for array, kind in (
+        *((own, "<f8") for own in doubtful if max_violations > 0),
         (w.indptr, "<i8"),
         (w.indices, "<i8"),
         (w.data, "<f8"),

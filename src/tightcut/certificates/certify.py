@@ -12,7 +12,7 @@ import numpy as np
 
 from tightcut.certificates.ascent import Ascent, Standing, is_signed
 from tightcut.certificates.branching import Cases, proven
-from tightcut.certificates.certificate import Certificate, fingerprint
+from tightcut.certificates.certificate import Certificate, allowance, fingerprint
 from tightcut.certificates.spectral import spectral_bound, spectral_estimate
 from tightcut.certificates.units import Problem
 from tightcut.certificates.verify import Proof
@@ -35,6 +35,7 @@ def certify(
     labels: Any,
     n_clusters: int | None = None,
     *,
+    max_violations: float = 0,
     seconds: float = 30,
     gap: float = 1e-3,
     random_state: Any = None,
@@ -48,11 +49,13 @@ def certify(
     ----------
     graph : Graph
     constraints : Constraints or None
-        All of them hold in the clusterings that the bound is of, whatever their belief.
     labels : array-like of shape (n,)
         A clustering that respects the pairs, such as the labels of `cluster`.
     n_clusters : int, optional
         As many as the labels have.
+    max_violations : float, default=0
+        As in `tightcut.cluster`: the bound is of all clusterings that violate at most so much belief. Two clusters are
+        bounded with all pairs, more clusters only with those of a larger belief, none of which can be violated.
     seconds : float, default=30
         After which no further round begins. The proof itself, a Cholesky factorisation, comes after that: about a second
         for 2,000 units, ten for 9,000. 0 proves the spectral bound and no more; for two clusters with cannot-links it does
@@ -77,7 +80,7 @@ def certify(
     Raises
     ------
     ValueError
-        If the labels violate pairs, or if there are too many units.
+        If the labels violate more than is allowed, or if there are too many units.
 
     Notes
     -----
@@ -100,8 +103,9 @@ def certify(
     constraints = check_points(graph, constraints)
     check_number("seconds", seconds)
     check_number("gap", gap)
-    labels = _respecting(labels, n_clusters, graph, constraints)
-    problem = Problem.of(graph, constraints, int(labels.max()) + 1)
+    check_number("max_violations", max_violations)
+    labels = _respecting(labels, n_clusters, graph, constraints, max_violations)
+    problem = Problem.of(graph, constraints, int(labels.max()) + 1, allowance(max_violations))
     cut = normalized_cut(graph, labels)
     certificate = Certificate(
         labels=labels,
@@ -109,18 +113,22 @@ def certify(
         bound=0.0,
         n_clusters=problem.n_clusters,
         form="none",
-        fingerprint=fingerprint(graph, constraints),
+        fingerprint=fingerprint(graph, constraints, max_violations),
         given_cut=cut,
+        max_violations=float(max_violations),
         has_pairs=not constraints.is_empty,
     )
     if problem.n_clusters == 1 or cut == 0:
         return certificate
+    from threadpoolctl import threadpool_limits
+
     rng = as_generator(random_state)
-    with compiling_reported(progress), interruptible():
+    # BLAS in more threads would wait for each other in thousands of small products, and change the last digits.
+    with compiling_reported(progress), interruptible(), threadpool_limits(1):
         _check_size(problem, most_units, rng)
         deadline, standing = time.monotonic() + seconds, Standing(labels, cut)
         report = _Report(progress, seconds, deadline, standing)
-        ascent = Ascent(graph, constraints, problem, standing, gap, deadline, rng, n_jobs, report)
+        ascent = Ascent(graph, constraints, problem, standing, gap, deadline, rng, n_jobs, report, max_violations)
         certificate = _certified(ascent, certificate, rounds=seconds > 0)
         report(certificate.bound, done=True)
     return replace(certificate, history=np.array(report.history))
@@ -200,8 +208,10 @@ def _check_size(problem: Problem, most_units: int, rng: np.random.Generator) -> 
     )
 
 
-def _respecting(labels: Any, n_clusters: int | None, graph: Graph, constraints: Constraints) -> np.ndarray:
-    """Labels 0, ..., k - 1 that satisfy every pair."""
+def _respecting(
+    labels: Any, n_clusters: int | None, graph: Graph, constraints: Constraints, max_violations: float
+) -> np.ndarray:
+    """Labels 0, ..., k - 1 that violate at most what is allowed."""
     labels = read_labels(labels, graph)
     found = int(labels.max()) + 1
     if n_clusters is not None and n_clusters != found:
@@ -209,11 +219,11 @@ def _respecting(labels: Any, n_clusters: int | None, graph: Graph, constraints: 
             f"n_clusters is {n_clusters!r}, and the labels have {found:,} clusters; a bound is for one number."
         )
     violated = constraints.violations(labels)
-    if violated.n_violations:
+    if violated.n_violations and violated.belief > allowance(max_violations):
         kind, pairs = ("must", violated.must_link) if len(violated.must_link) else ("cannot", violated.cannot_link)
         raise ValueError(
             f"The labels violate {violated.n_violations:,} of the pairs, such as {pairs[0, 0]} {kind}-link {pairs[0, 1]}, "
-            "and a bound is of clusterings that respect them all. Leave out the violated pairs, or cluster with "
-            "max_violations=0."
+            f"with a belief of {violated.belief:g}, and max_violations is {max_violations:g}. Raise it, leave out the "
+            "violated pairs, or cluster with max_violations=0."
         )
     return labels

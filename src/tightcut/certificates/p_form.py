@@ -35,6 +35,7 @@ FURTHER_COLUMNS = 10  # of X, beyond k
 PENALTY, LARGEST_PENALTY, GROWTH = 0.15, 0.6, 1.03  # of an inequality, as a share of the mean degree over V/k
 SPECTRAL_PENALTY = 0.1  # of D P D <= D, as a share of the cut
 FIRST_ROUNDS, ROUNDS, STEPS = 12, 4, 40
+UNITS_PER_ROUND = 10  # fewer units begin with fewer rounds
 EVALUATIONS = 40  # of the smoothed bound in one ascent
 SMOOTHING, LEAST_SMOOTHING = 5e-3, 5e-4  # alpha, as a share of the cut
 SMOOTHED_VALUES = 12  # eigenvalues beyond k - 1 that the smoothed bound sees
@@ -70,7 +71,8 @@ class PForm:
     def improve(self, target: float, deadline: float) -> None:
         """Rounds of the augmented Lagrangian, half of the time left at first, then an ascent."""
         half = (time.monotonic() + deadline) / 2
-        for _ in range(ROUNDS if self._started else FIRST_ROUNDS):
+        first = min(FIRST_ROUNDS, 2 + self.units.n_units // UNITS_PER_ROUND)
+        for _ in range(ROUNDS if self._started else first):
             self._separate()
             for _ in range(3):
                 self._minimise(STEPS)
@@ -150,7 +152,7 @@ class PForm:
         own_cost = self._scale * self.units.laplacian.diagonal()
         return kernels.partition_lagrangian(
             X, self._constant, *self._ends, self._cost, own_cost, self._corners, self._mu, triangle_step,
-            self._places, self._free, self._nu, pair_step, True,
+            self._places, self._free, self._nu, pair_step,
             gradient, self._inner, self._own, self._slope, self._own_slope,
         )  # fmt: skip
 

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.certificates.verify import Proof, contract, linked_units, signed_units, verify
+from tightcut.certificates.verify import Proof, contract, signed_units, verify
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 
@@ -30,10 +30,15 @@ class Problem:
         The same times powers of two: the mean degree and the mean vertex weight are between 1 and 2.
     edge_exponent, vertex_exponent : int
         Of those powers.
-    must_link, cannot_link : ndarray of shape (m, 2)
+    pairs : ndarray of shape (m, 3)
+        Rows (i, j, belief), with a negative belief for a cannot-link.
+    limit : float
+        Up to which the beliefs of violated pairs may add up.
     n_clusters : int
+    hard : ndarray of shape (h, 3)
+        Rows (i, j, 1) for together and (i, j, -1) for apart: the pairs whose belief is above the limit.
     assumed : ndarray of shape (s, 3)
-        Rows (i, j, 1) for together and (i, j, -1) for apart, which the pairs include.
+        The same for pairs that a branch assumes, which `hard` includes.
 
     Examples
     --------
@@ -55,37 +60,47 @@ class Problem:
     vertex_weights: np.ndarray
     edge_exponent: int
     vertex_exponent: int
-    must_link: np.ndarray
-    cannot_link: np.ndarray
+    pairs: np.ndarray
+    limit: float
     n_clusters: int
+    hard: np.ndarray
     assumed: np.ndarray
 
     @classmethod
-    def of(cls, graph: Graph, constraints: Constraints, n_clusters: int) -> Problem:
+    def of(cls, graph: Graph, constraints: Constraints, n_clusters: int, limit: float = 0.0) -> Problem:
         edges = 1 - int(np.frexp(graph.degrees.mean() or 1.0)[1])
         vertices = 1 - int(np.frexp(graph.vertex_weights.mean())[1])
         w = graph.weights
         weights = sp.csr_array((np.ldexp(w.data, edges), w.indices, w.indptr), shape=w.shape)
         scaled = weights, np.ldexp(graph.vertex_weights, vertices), edges, vertices
-        pairs = constraints.must_link, constraints.cannot_link
-        return cls(graph, *scaled, *pairs, n_clusters, np.zeros((0, 3), np.int64))
+        pairs = believed_pairs(constraints)
+        hard = np.column_stack([pairs[:, :2], np.sign(pairs[:, 2])])[np.abs(pairs[:, 2]) > limit].astype(np.int64)
+        return cls(graph, *scaled, pairs, limit, n_clusters, hard, np.zeros((0, 3), np.int64))
 
     def assuming(self, first: int, second: int, kind: int) -> Problem:
         """The same with two vertices together (1) or apart (-1)."""
-        pair = np.array([[first, second]])
-        assumed = np.vstack([self.assumed, [[first, second, kind]]])
-        if kind == 1:
-            return replace(self, must_link=np.vstack([self.must_link, pair]), assumed=assumed)
-        return replace(self, cannot_link=np.vstack([self.cannot_link, pair]), assumed=assumed)
+        row = np.array([[first, second, kind]])
+        return replace(self, hard=np.vstack([self.hard, row]), assumed=np.vstack([self.assumed, row]))
+
+    @property
+    def soft(self) -> np.ndarray:
+        """The rows of `pairs` that may be violated."""
+        return self.pairs[np.abs(self.pairs[:, 2]) <= self.limit]
+
+    @property
+    def keeps_apart(self) -> bool:
+        """Whether a single cluster violates more than is allowed."""
+        lost = -self.soft[:, 2][self.soft[:, 2] < 0].sum()
+        return bool((self.hard[:, 2] < 0).any() or lost > self.limit)
 
     @cached_property
     def signed(self) -> Units:
-        return self._units(*signed_units(len(self.vertex_weights), self.must_link, self.cannot_link))
+        return self._units(*signed_units(len(self.vertex_weights), self.hard))
 
     @cached_property
     def linked(self) -> Units:
         n = len(self.vertex_weights)
-        return self._units(linked_units(n, self.must_link), np.ones(n, np.int64))
+        return self._units(signed_units(n, self.hard[self.hard[:, 2] == 1])[0], np.ones(n, np.int64))
 
     def _units(self, unit: np.ndarray, sign: np.ndarray) -> Units:
         members, laplacian, _, terms = contract(self.weights, unit, sign)
@@ -96,7 +111,7 @@ class Problem:
             laplacian=laplacian.tocsr(),
             moment=members @ self.vertex_weights,
             weights=np.bincount(unit, self.vertex_weights, n_units),
-            apart=np.unique(np.sort(unit[self.cannot_link], axis=1), axis=0),
+            apart=np.unique(np.sort(unit[self.hard[self.hard[:, 2] == -1, :2]], axis=1), axis=0),
             terms=terms,
         )
 
@@ -109,10 +124,11 @@ class Problem:
 
     def accepts(self, bound: float, proof: Proof) -> bool:
         """Whether the verifier accepts the bound, of the graph as it was given."""
-        given, pairs = self.given_proof(proof), (self.must_link, self.cannot_link)
-        arrays, nothing = (self.graph.weights, self.graph.vertex_weights), self.assumed[:0]  # the pairs include it
+        given = self.given_proof(proof) | {"assumed": self.assumed[:0]}  # among the pairs, with beliefs above the limit
+        pairs = np.vstack([self.pairs, self.assumed * [1, 1, 2 + 2 * self.limit]])
+        arrays = self.graph.weights, self.graph.vertex_weights, pairs, self.n_clusters
         try:
-            verify(*arrays, *pairs, self.n_clusters, self.given_cut(bound), [given | {"assumed": nothing}])
+            verify(*arrays, self.given_cut(bound), [given], self.limit)
         except ValueError:
             return False
         return True
@@ -120,10 +136,16 @@ class Problem:
     def given_proof(self, proof: Proof) -> Proof:
         """A proof about this graph as one about the graph as it was given."""
         edges, vertices = -self.edge_exponent, -self.vertex_exponent
-        exponent = {"y": edges, "multipliers": edges, "pair_multipliers": edges, "a": edges - vertices}
+        exponent = {"y": edges, "price": edges, "multipliers": edges, "pair_multipliers": edges, "a": edges - vertices}
         exponent |= {"theta": edges - vertices, "kappa": edges - 2 * vertices, "c": edges - 2 * vertices}
         scaled = {name: np.ldexp(proof[name], exponent[name]) for name in proof.keys() & exponent.keys()}
         return {**proof, **scaled, "assumed": self.assumed}
+
+
+def believed_pairs(constraints: Constraints) -> np.ndarray:
+    """Rows (i, j, belief), with a negative belief for a cannot-link: the form in which the verifier takes them."""
+    must = np.column_stack([constraints.must_link, constraints.must_link_belief])
+    return np.vstack([must, np.column_stack([constraints.cannot_link, -constraints.cannot_link_belief])])
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,18 +1,18 @@
-"""The Z form: two clusters with a cannot-link, as signs of units.
+"""The Z form: two clusters that cannot be one, as signs of units.
 
 A clustering is z in {-1, 1}^U, and zz' a matrix Z with diagonal 1 that is positive semidefinite and satisfies the triangle
 inequalities. With L = S L S' and the moment m = S b (see `units`) every cut is at least a number `target` exactly when
 
     <L, Z> + target/V m'Zm >= target V    for Z = zz',
 
-so the least of the left side over all such Z is a bound. Z is held as XX' with unit rows (Burer and Monteiro), and an
-augmented Lagrangian takes the triangles into account: X by L-BFGS, then multipliers, then more triangles.
+so the least of the left side over all such Z is a bound. What may be violated is one more inequality, linear in Z. Z is held
+as XX' with unit rows (Burer and Monteiro), and an augmented Lagrangian takes the triangles into account: X by L-BFGS, then
+multipliers, then more triangles.
 """
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import minimize
@@ -20,25 +20,16 @@ from scipy.optimize import minimize
 from tightcut import kernels
 from tightcut.certificates.eigenvalues import lowest_eigenpairs
 from tightcut.certificates.relaxation import Candidate
-from tightcut.certificates.triangles import Pairs, new_rows, spin_sides, violated_spin_triangles
+from tightcut.certificates.triangles import Pairs, new_rows, pair_keys, spin_sides, violated_spin_triangles
 from tightcut.certificates.units import Problem
 from tightcut.certificates.verify import SIGNS, Proof
-from tightcut.certificates.z_proof import prove_z, with_moment, z_matrix
+from tightcut.certificates.z_proof import SpinMultipliers, prove_z, with_moment, z_matrix
 
 RANK = 24  # of X: with 12 diabetis with 200 pairs stays at 0.94 of the cut, with 24 it reaches 0.998
 # The penalty as a share of target V / U, which is what the multipliers of a unit add up to: first, last, and its growth.
 PENALTY, LARGEST_PENALTY, GROWTH = 0.07, 0.7, 1.15
 STEPS, POLISHING_STEPS = 30, 150  # of L-BFGS
 DIRECTIONS = 4  # eigenvectors that may be repaired one by one
-
-
-@dataclass(frozen=True, eq=False)
-class SpinMultipliers:
-    """y of the diagonal, mu of the triangles."""
-
-    y: np.ndarray
-    triangles: np.ndarray
-    mu: np.ndarray
 
 
 class ZForm:
@@ -54,6 +45,8 @@ class ZForm:
         self._X = _unit_rows(X)[0]
         self._penalty = PENALTY
         self._rounds = 0
+        self._price = 0.0
+        self._belief_keys, self._beliefs, self._belief_size, self._least, self._own_belief = self._doubt()
         self._triangles, self._mu = np.zeros((0, 4), np.int64), np.zeros(0)
         self._set_triangles(self._triangles, self._mu)
 
@@ -71,6 +64,7 @@ class ZForm:
             self._minimise(target, penalty, STEPS)
             values = 1 + (self._signs * self._inner[self._sides]).sum(1)
             self._mu = np.maximum(self._mu - penalty * values, 0)
+            self._price = max(self._price - penalty * float(self._belief @ self._inner - self._least), 0.0)
         self._penalty = min(GROWTH * self._penalty, LARGEST_PENALTY)
         self._rounds += 1
 
@@ -83,19 +77,18 @@ class ZForm:
         self._X = X
         active = self._mu > 0
         triangles, mu = self._triangles[active], self._mu[active]
-        matrix = z_matrix(self.units, y, triangles, mu)
+        price = self._price / self._belief_size
+        found = SpinMultipliers(y - price * self._own_belief, triangles, mu, price)
+        matrix = z_matrix(self.problem, found)
         span = float(np.abs(matrix.diagonal()).max()) + 1e-3
         product = with_moment(matrix, target / self.units.volume, self.units.moment)
         start = self._rng.normal(size=len(y))
         values, vectors = lowest_eigenpairs(product, len(y), DIRECTIONS, span, 1e-3, start)
-        y = y - _repair(values, vectors, len(y))
-        return Candidate(
-            min((math.fsum(y) - math.fsum(mu)) / self.units.volume, target), SpinMultipliers(y, triangles, mu)
-        )
+        found = replace(found, y=found.y - _repair(values, vectors, len(y)))
+        return Candidate(min(found.total(self.problem) / self.units.volume, target), found)
 
     def prove(self, candidate: Candidate, cut: float) -> tuple[float, Proof]:
-        found: SpinMultipliers = candidate.multipliers
-        return prove_z(self.problem, found.y, found.triangles, found.mu, candidate.estimate, cut, self._rng)
+        return prove_z(self.problem, candidate.multipliers, candidate.estimate, cut, self._rng)
 
     def undecided(self) -> tuple[int, int] | None:
         """The heaviest unit, and the one whose side is least decided, among those with much weight on their edges."""
@@ -117,18 +110,34 @@ class ZForm:
         best = np.argsort(units.cuts(spins), kind="stable")[:3]
         return [(spins[units.unit, column] * units.sign > 0).astype(np.int64) for column in best]
 
+    def _doubt(self) -> tuple[np.ndarray, np.ndarray, float, float, np.ndarray]:
+        """The inequality of the pairs that may be violated: sum belief/2 z_i z_j >= least, divided to be like a triangle's.
+
+        Keys of the pairs of units, their coefficients, what these are divided by, the least, and each unit's own pairs.
+        """
+        units, soft = self.units, self.problem.soft
+        ends = soft[:, :2].astype(np.int64)
+        (s, t), half = units.unit[ends].T, soft[:, 2] * units.sign[ends].prod(axis=1) / 2
+        own = s == t
+        keys, places = np.unique(pair_keys(units.n_units, s[~own], t[~own]), return_inverse=True)
+        beliefs = np.bincount(places, half[~own], len(keys))
+        size = float(np.linalg.norm(beliefs)) / np.sqrt(3) or 1.0
+        least = np.abs(soft[:, 2]).sum() / 2 - self.problem.limit - half[own].sum() if len(keys) else 0.0
+        return keys, beliefs / size, size, float(least) / size, np.bincount(s[own], half[own], units.n_units)
+
     def _set_triangles(self, triangles: np.ndarray, mu: np.ndarray) -> None:
         units, sides = self.units, spin_sides(self.units.n_units, triangles)
         keys, cost = units.couplings
         self._triangles, self._mu = triangles, mu
-        self._pairs = Pairs.of(units.n_units, keys, sides.ravel())
+        self._pairs = Pairs.of(units.n_units, keys, sides.ravel(), self._belief_keys)
         self._cost = self._pairs.spread(keys, cost)
+        self._belief = self._pairs.spread(self._belief_keys, self._beliefs)
         self._sides, self._signs = self._pairs.place(sides), SIGNS[triangles[:, 3]]
         self._ends = self._pairs.ends
         self._inner, self._slope = np.empty_like(self._cost), np.empty_like(self._cost)
 
     def _lagrangian(self, X: np.ndarray, target: float, penalty: float, gradient: np.ndarray) -> float:
-        dual = self._sides, self._signs, self._mu, penalty
+        dual = self._sides, self._signs, self._mu, penalty, self._belief, self._least, self._price
         linear = self.units.moment, target / self.units.volume
         return kernels.spin_lagrangian(X, *self._ends, self._cost, *dual, *linear, gradient, self._inner, self._slope)
 

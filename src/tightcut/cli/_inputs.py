@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tightcut.cli._console import Console
-from tightcut.cli._known import KnownPairs, Place, answered, contradictions_explained
+from tightcut.cli._known import KnownPairs, Place, contradictions_explained
 from tightcut.cli._options import is_given
 from tightcut.utils.display import counted
 from tightcut.utils.extras import missing_package
@@ -82,24 +82,15 @@ class Inputs:
         return model
 
     def _constraints(self) -> Constraints | None:
-        data, table, journal = self.data, self.pairs.table, self.pairs.answers
-        if table is not None:
-            return table.constraints(data.ids, str(data.path))
-        if journal is None:
-            return None
-        if data.left_out:
-            from tightcut.files import InputError
-
-            raise InputError(f"{journal} counts rows that --missing drop leaves out; use --missing mean.")
+        data = self.data
+        given = (data.points, "knn") if data.affinity is None else (data.affinity, "precomputed")
         try:
-            return answered(
-                journal, *((data.points, "knn") if data.affinity is None else (data.affinity, "precomputed"))
-            )
+            return self.pairs.constraints(data.ids, str(data.path), *given)
         except ValueError:
-            asked = self._as_asked()
-            if asked is None:
+            asked = None if self.pairs.answers is None else self._as_asked()
+            if asked is None or asked.things.names != data.ids:
                 raise
-            return answered(journal, asked.X, asked.affinity)
+            return self.pairs.constraints(data.ids, str(data.path), asked.X, asked.affinity)
 
     def _as_asked(self) -> QuestionData | None:
         """The rows as `tightcut ask` takes them if no columns are chosen; None where it does not, or they are read once."""

@@ -49,19 +49,25 @@ class KnownPairs:
         check_readable(path)
         return cls(answers=path)
 
+    def constraints(self, ids: Sequence[str], source: str, X: Any, affinity: str) -> Constraints | None:
+        """On the rows with these ids; a journal must be about `X`, to which the ids may add others at the end."""
+        from tightcut import Constraints
+        from tightcut.ask import read_constraints
+
+        if self.table is not None:
+            return self.table.constraints(ids, source)
+        if self.answers is None:
+            return None
+        known = read_constraints(self.answers, X.shape[0], X=X, affinity=affinity)
+        beliefs = known.must_link_belief, known.cannot_link_belief
+        return Constraints.from_pairs(len(ids), known.must_link, known.cannot_link, *beliefs)
+
     def places(self, ids: Sequence[str], elsewhere: str) -> Place:
         """A function that says where a link comes from: a line of the table, the journal, or elsewhere."""
         if self.answers is not None:
             return lambda *_: str(self.answers)
         find = (lambda *_: None) if self.table is None else self.table.places(ids)
         return lambda *link: find(*link) or elsewhere
-
-
-def answered(journal: Path, X: Any, affinity: str) -> Constraints:
-    """What the journal says of these points or similarities; an error if it is about others."""
-    from tightcut.ask import read_constraints
-
-    return read_constraints(journal, X.shape[0], X=X, affinity=affinity)
 
 
 def with_names(model: FittedState, answers: Path, console: Console) -> FittedState:

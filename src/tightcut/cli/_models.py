@@ -11,6 +11,7 @@ from tightcut.cli._console import Console
 from tightcut.utils.display import counted
 
 if TYPE_CHECKING:
+    from tightcut.certificates import Certificate
     from tightcut.files import Data
     from tightcut.fitted.state import FittedState, Rows
 
@@ -32,6 +33,18 @@ def write_model(model: FittedState, data: Data, path: Path) -> None:
     from tightcut.fitted.storage import save
 
     save(replace(model, rows=Rows(list(data.ids), data.id_name, tuple(data.columns) or None)), path)
+
+
+def proven_model(
+    model: FittedState, seconds: float, console: Console, **settings: Any
+) -> tuple[FittedState, Certificate]:
+    """The model, or one with a better clustering, and its certificate."""
+    from tightcut.fitted.bound import certify_state, remarks
+
+    for remark in remarks(model):
+        console.note(remark)
+    with console.warnings_as_notes():
+        return certify_state(model, seconds=seconds, progress=console.progress(), **settings)
 
 
 def with_new(rows: Rows, data: Data | None) -> Rows:

@@ -32,7 +32,8 @@ SECTIONS = {
     "Input": "id columns drop text embed embed_url header decimal graph encode missing edges points records groups",
     "Knowledge": "constraints labels prior max_violations influence init answers keep",
     "Graph": "scale metric learn_distances n_neighbors neighbors symmetrize diffusion criterion",
-    "Search": "n_clusters method effort random_state n_jobs device scheduler shared_folder n_units n_solved full",
+    "Search": "n_clusters method certify seconds effort random_state n_jobs device n_solved full",
+    "Cluster of machines": "scheduler shared_folder n_units",
     "Questions": "ask kind show noun who in_terminal port no_browser host",
 }
 OTHER = "Output"
@@ -73,8 +74,10 @@ class Finite(click.FloatRange):
         return number if math.isfinite(number) else self.fail(f"{value} is not a finite number.", param, ctx)
 
 
-class Jobs(Whole):
+class Jobs(click.types.IntParamType):
     """A number of threads or processes as joblib counts them: not 0."""
+
+    name = "whole number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         return super().convert(value, param, ctx) or self.fail(
@@ -123,7 +126,7 @@ def picture_shape(_ctx: click.Context, _param: click.Parameter, value: str | Non
 def option(*names: str, **settings: Any) -> Decorator:
     """`click.option` that shows its default, if it has one, and calls every number NUMBER."""
     shown: dict[str, Any] = {"show_default": settings.get("default") is not None}
-    if isinstance(settings.get("type"), (Whole, Finite)):
+    if isinstance(settings.get("type"), (Whole, Finite, Jobs)):
         shown["metavar"] = "NUMBER"
     return click.option(*names, **{**shown, **settings})
 
@@ -213,19 +216,6 @@ new_rows_options = together(
 )
 value_options = together(
     option(
-        "--encode",
-        multiple=True,
-        metavar="COL,...",
-        help="Columns of categories: each value becomes a column of 0 and 1; repeatable.",
-    ),
-    choice(
-        "--missing",
-        "error drop mean",
-        "Where values are missing: stop, give the row no label, or fill in the mean of the column.",
-    ),
-)
-text_options = together(
-    option(
         "--text",
         multiple=True,
         metavar="COL,...",
@@ -241,6 +231,17 @@ text_options = together(
         metavar="URL",
         help="Endpoint like OpenAI's /v1/embeddings, to which texts are sent; --embed names its model, and the environment "
         "variable TIGHTCUT_EMBED_KEY holds the key.",
+    ),
+    option(
+        "--encode",
+        multiple=True,
+        metavar="COL,...",
+        help="Columns of categories: each value becomes a column of 0 and 1; repeatable.",
+    ),
+    choice(
+        "--missing",
+        "error drop mean",
+        "Where values are missing: stop, give the row no label, or fill in the mean of the column.",
     ),
 )
 constraint_options = together(
@@ -259,12 +260,13 @@ n_neighbors_option = option(
     default="auto",
     help="Neighbours of each point.",
 )
+scale_option = choice(
+    "--scale",
+    "auto none standard quantile",
+    "Leave the columns as they are, scale them to variance 1, or replace them by their quantiles.",
+)
 graph_options = together(
-    choice(
-        "--scale",
-        "auto none standard quantile",
-        "Leave the columns as they are, scale them to variance 1, or replace them by their quantiles.",
-    ),
+    scale_option,
     choice(
         "--metric",
         "euclidean cosine precomputed",
@@ -309,6 +311,8 @@ search_options = together(
         "--device", "cpu cuda auto", "Where to build the graph and search: auto uses an NVIDIA GPU if there is one."
     ),
 )
+# The data, what is known about them, and how they are clustered.
+problem_options = together(constraint_options, data_options, value_options, graph_options, search_options)
 
 
 def _moved(_ctx: click.Context, _param: click.Parameter, value: Any) -> None:

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from tightcut.files import Data
     from tightcut.fitted.state import FittedState
 
-CRITERIA = {"ncut": "normalized cut", "rcut": "ratio cut"}
 SIZES_SHOWN, COLUMNS_SHOWN, VIOLATED_SHOWN = 20, 15, 10
 COLUMNS_COMPARED, ROWS_COMPARED = 200, 20_000  # with the clusters
 COPY = 0.99  # share of the points of which a column and the clusters tell each other
+CLUSTERS_DESCRIBED = 20  # at most, on the terminal
 EXPENSIVE = 1.5  # times the cut without pairs
 
 
@@ -83,9 +83,35 @@ class Outcome:
         if len(pairs) > VIOLATED_SHOWN:
             yield f"  ... and {len(pairs) - VIOLATED_SHOWN:,} more; --json lists them all"
 
+    def described(self) -> Iterator[str]:
+        """A line for each cluster, if there are few: its means in the columns, or the words, that distinguish it."""
+        import numpy as np
+
+        from tightcut.features import distinctive_words
+        from tightcut.report.clusters import distinctive_columns
+
+        data, model = self.inputs.data, self.model
+        ids, codes = np.unique(model.labels, return_inverse=True)
+        if not 1 < len(ids) <= CLUSTERS_DESCRIBED or self.images is not None:
+            return
+        if data.texts is not None:
+            told = [", ".join(words) for words in distinctive_words(data.texts, codes).values()]
+        elif data.points is not None and data.columns and not data.made_by:
+            found = distinctive_columns(data.points, _shown_columns(data), codes)
+            told = [", ".join(f"{column} = {mean:.4g}" for column, mean, _ in own) for own in found]
+        else:
+            return
+        yield f"{'words' if data.texts is not None else 'means'} that distinguish each cluster:"
+        titles = [
+            f"{cluster}" + (f" {model.names[cluster]}" if cluster in model.names else "") for cluster in ids.tolist()
+        ]
+        width = max(map(len, titles))
+        yield from (f"  {title:<{width}}  {line or 'nothing'}" for title, line in zip(titles, told, strict=True))
+
     def facts(self, found: dict[str, Any]) -> dict[str, Any]:
         """What a person is shown of a summary."""
         from tightcut.files.errors import listed
+        from tightcut.report import CRITERIA
 
         suspects, without = found["columns_like_the_answer"], found["cut_without_pairs"]
         violated = violated_pairs(self.model)
@@ -149,6 +175,7 @@ class Outcome:
             data.path.stem,
             {**self._page_facts(), "Time": f"{seconds:.1f} s"},
             columns=() if self.images is not None else _shown_columns(data),  # a pixel distinguishes nothing
+            texts=data.texts,
             prices=self.prices,
             places=self.inputs.place,
             free_cut=self.free_cut,
@@ -205,12 +232,13 @@ def columns_followed(data: Data, labels: np.ndarray) -> list[str]:
     from tightcut.files.features import MOST_CLASSES
     from tightcut.selection.categories import category_groups
 
-    if data.points is None or data.made_by or len(data.columns) > COLUMNS_COMPARED or len(np.unique(labels)) < 2:
+    # Sparse columns are words or distances, and not categories.
+    if not isinstance(data.points, np.ndarray) or data.made_by or len(data.columns) > COLUMNS_COMPARED:
         return []
-    points, clusters = (
-        np.asarray(data.points[:ROWS_COMPARED]),
-        np.unique(labels[:ROWS_COMPARED], return_inverse=True)[1],
-    )
+    if len(np.unique(labels)) < 2:
+        return []
+    points = data.points[:ROWS_COMPARED]
+    clusters = np.unique(labels[:ROWS_COMPARED], return_inverse=True)[1]
     codes: dict[str, np.ndarray] = {}
     encoded = category_groups(points)
     for group in encoded:
@@ -253,7 +281,7 @@ def model_page(model: FittedState, ids: Sequence[str], name: str, facts: dict[st
     """The report on a fitted model; `page` are further arguments of `tightcut.report.render`."""
     from datetime import datetime
 
-    from tightcut.report import render
+    from tightcut.report import CRITERIA, render
 
     return render(
         model.graph,

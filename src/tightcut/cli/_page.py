@@ -5,20 +5,22 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from importlib import util
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from tightcut.cli import _options as opt
-from tightcut.cli._console import Console
+from tightcut.cli._console import Console, printable
 from tightcut.utils.display import counted
 from tightcut.utils.extras import missing_package
 
 if TYPE_CHECKING:
     from tightcut.ask.base import QuestionSession
-    from tightcut.ask.page.controller import Desk
+    from tightcut.ask.page.controller import Controller
 
 page_options = opt.together(
     opt.option("--console", "in_terminal", is_flag=True, help="Ask in the terminal."),
@@ -64,7 +66,7 @@ def note_journal(journal: Path | None, console: Console) -> None:
     )
 
 
-def leave(session: QuestionSession, journal: str | None, console: Console) -> str | None:
+def _leave(session: QuestionSession, journal: str | None, console: Console) -> str | None:
     """Close a session; returns where its answers are. Those of a lost journal are written to another."""
     from tightcut.ask.errors import LostJournalError
 
@@ -78,8 +80,8 @@ def leave(session: QuestionSession, journal: str | None, console: Console) -> st
     return journal
 
 
-def serve_page(
-    desk: Desk,
+def ask_person(
+    controller: Controller,
     begin: Callable[[], QuestionSession],
     X: Any,
     affinity: str,
@@ -88,7 +90,45 @@ def serve_page(
     *,
     to_stderr: bool = False,
 ) -> None:
-    """Ask on a page until Ctrl-C."""
+    """Ask in the terminal, or on a page until Ctrl-C; the controller has the session then, and where its answers are."""
+    if not options["in_terminal"]:
+        _serve_page(controller, begin, X, affinity, options, console, to_stderr=to_stderr)
+        return
+    from tightcut.ask.page.terminal import converse
+
+    controller.session = begin()
+    Thread(target=controller.session.prepare, daemon=True).start()
+    write = partial(click.echo, err=to_stderr)
+    try:
+        read = _read if to_stderr else input
+        converse(
+            controller.session,
+            controller.things,
+            read,
+            lambda text: write(printable(text)),
+            controller.kind,
+            controller.who,
+        )
+    finally:
+        controller.journal = _leave(controller.session, controller.journal, console)
+
+
+def _read(prompt: str) -> str:
+    """A line of the person; the prompt leaves standard output to the results."""
+    click.echo(prompt, nl=False, err=True)
+    return input()
+
+
+def _serve_page(
+    controller: Controller,
+    begin: Callable[[], QuestionSession],
+    X: Any,
+    affinity: str,
+    options: dict[str, Any],
+    console: Console,
+    *,
+    to_stderr: bool = False,
+) -> None:
     import webbrowser
 
     from tightcut.ask.page.server import NAMES, bound_socket, new_token, reachable_at, serve
@@ -96,7 +136,7 @@ def serve_page(
     host = options["host"]
     sock, token = bound_socket(options["port"], host), new_token()
     address = f"http://{reachable_at(host)}:{sock.getsockname()[1]}/{token}/"
-    desk.start(begin, X, affinity=affinity)
+    controller.start(begin, X, affinity=affinity)
     click.echo(address, err=to_stderr)
     where = (
         "on this machine" if host in NAMES else "on a machine that reaches this one; nothing is encrypted on the way"
@@ -105,16 +145,19 @@ def serve_page(
     if not options["no_browser"]:
         webbrowser.open(address)
     try:
-        serve(desk, sock, token)
+        serve(controller, sock, token)
     except KeyboardInterrupt:
         pass  # the way to end it
     finally:
         sock.close()
     count = 0
-    if desk.session is not None:
-        count, desk.journal = desk.session.n_answers_, leave(desk.session, desk.journal, console)
-    if desk.journal:
+    if controller.session is not None:
+        count, controller.journal = (
+            controller.session.n_answers_,
+            _leave(controller.session, controller.journal, console),
+        )
+    if controller.journal:
         given = counted(count, "answer is", "answers are")
-        console.note(f"{given} in {desk.journal}; the same command continues.")
+        console.note(f"{given} in {controller.journal}; the same command continues.")
     else:
         console.note(f"{counted(count, 'answer')}, not kept.")

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from tightcut.cli import _options as opt
-from tightcut.cli._console import Console, printable
-from tightcut.cli._page import leave, note_journal, page_options, serve_page
+from tightcut.cli._console import Console
+from tightcut.cli._page import ask_person, note_journal, page_options
 from tightcut.utils.display import counted
 
 if TYPE_CHECKING:
@@ -53,6 +51,7 @@ def ask_about(
     console: Console,
 ) -> Resolution:
     """The resolution with a person's answers as rules; of the records the fields are shown, or their ids alone."""
+    from tightcut.ask.page.controller import Controller
     from tightcut.ask.page.items import Things
 
     things = Things(list(map(str, found.ids.tolist()))) if records is None else records.things(found, options["show"])
@@ -60,24 +59,10 @@ def ask_about(
     note_journal(journal, console)
     count = session.n_doubtful_
     console.note(f"{counted(count, 'decision is', 'decisions are')} doubtful; the least certain is asked about first.")
-    if options["in_terminal"]:
-        from tightcut.ask.page.terminal import converse
-
-        converse(session, things, _read, lambda text: click.echo(printable(text), err=True), "pair", options["who"])
-        leave(session, None, console)
-    else:
-        from tightcut.ask.page.controller import Desk
-
-        kept = None if journal is None else str(journal)
-        desk = Desk(things, title=title, journal=kept, kind="pair", records=True, who=options["who"])
-        serve_page(desk, lambda: session, None, "precomputed", options, console, to_stderr=True)
+    kept = None if journal is None else str(journal)
+    controller = Controller(things, title=title, journal=kept, kind="pair", records=True, who=options["who"])
+    ask_person(controller, lambda: session, None, "precomputed", options, console, to_stderr=True)
     return session.resolution()
-
-
-def _read(prompt: str) -> str:
-    """A line of the person; the prompt leaves standard output to the clusters."""
-    click.echo(prompt, nl=False, err=True)
-    return input()
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 from zipfile import is_zipfile
 
 import click
 
 from tightcut.cli import _options as opt
-from tightcut.cli._console import Console, printable
-from tightcut.cli._page import checked_journal, leave, note_journal, page_options, serve_page
+from tightcut.cli._console import Console
+from tightcut.cli._page import ask_person, checked_journal, note_journal, page_options
 from tightcut.utils.display import counted
 
 if TYPE_CHECKING:
@@ -24,14 +22,13 @@ if TYPE_CHECKING:
     from tightcut.fitted.state import FittedState
 
 HEADER = ("id", "cluster", "name", "confidence")
-FOR_TABLES = ("id", "columns", "drop", "text", "embed", "embed_url", "decimal", "missing")
+FOR_TABLES = ("id", "columns", "drop", "text", "embed", "embed_url", "decimal", "encode", "missing")
 
 
 @click.command(cls=opt.Command, short_help="Answer a few questions, and get clusters that follow the answers.")
 @click.argument("data", metavar="DATA")
 @opt.option("--answers", type=opt.FILE, metavar="JSONL", help="Journal of the answers, continued if it exists.")
 @opt.n_clusters_option(auto=True, default="auto")
-@opt.text_options
 @opt.option("--show", multiple=True, metavar="COL,...", help="Columns to show; repeatable.  [default: all]")
 @opt.option(
     "--images",
@@ -48,7 +45,9 @@ FOR_TABLES = ("id", "columns", "drop", "text", "embed", "embed_url", "decimal", 
     metavar="CSV",
     help="Where to write labels, with names and confidence, whenever asking stops.",
 )
-@opt.choice("--missing", "error mean", "Where values are missing: stop, or fill in the mean of the column.")
+@opt.value_options
+@opt.scale_option
+@opt.choice("--metric", "euclidean cosine", "Distance between points: euclidean, or between their directions only.")
 @opt.option("--noun", metavar="WORD", help="What a row is called: flower, or person/people.")
 @opt.choice("--kind", "pick pair", "Ask which group a thing belongs to, or whether two things belong together.")
 @page_options
@@ -73,6 +72,8 @@ def ask(data: str, output: Path | None, console: Console, **options: Any) -> Non
       tightcut ask features.npy --images photographs
       tightcut ask model.tcut
     """  # noqa: D301 (\b is for click)
+    from tightcut.ask.page.controller import Controller
+
     journal = checked_journal(data, options)
     console.force = console.force or (output is not None and _is_own(output))
     console.check_files([Path(data), journal], output)
@@ -81,26 +82,34 @@ def ask(data: str, output: Path | None, console: Console, **options: Any) -> Non
     source = replace(source, things=replace(source.things, noun=options["noun"] or source.things.noun))
     _check_before_the_page(source, journal, options["n_clusters"])
     note_journal(journal, console)
+    kept = None if journal is None else str(journal)
+    controller = Controller(
+        source.things,
+        title=source.title,
+        journal=kept,
+        kind=options["kind"],
+        who=options["who"],
+        address=lambda row: f"image/{row}",
+    )
+    if options["in_terminal"]:
+        console.note("Preparing ...")
     begin = partial(_session, source, journal, options, model)
-    put = _in_terminal if options["in_terminal"] else _on_page
-    write = partial(_write_labels, source, output, console)
-    kept = put(source, None if journal is None else str(journal), begin, write, options, console)
-    if kept and model is not None:
-        console.note(f"To take the answers into the model: tightcut update {data} --constraints {kept}")
+    try:
+        ask_person(controller, begin, source.X, source.affinity, options, console)
+    finally:
+        if controller.session is not None and output is not None:
+            _write_labels(source, output, console, controller.session)
+    if options["in_terminal"] and controller.session is not None:
+        click.echo(_progress(controller.session, source.things.nouns[1]))
+    if controller.journal and model is not None:
+        console.note(f"To take the answers into the model: tightcut update {data} --constraints {controller.journal}")
 
 
 def _source(data: str, options: dict[str, Any], console: Console) -> QuestionData:
     from tightcut.ask.page.read_items import read_items
     from tightcut.cli._inputs import reading_options
-    from tightcut.features.pictures import picture_files
-    from tightcut.files import InputError
 
-    if Path(data).is_dir() and not picture_files(data):
-        raise InputError(
-            f"{data} is a directory without pictures. DATA holds numbers or texts in a file, or is a folder of pictures: "
-            "JPEG, PNG, WebP or TIFF."
-        )
-    reading = replace(reading_options(options, note=console.note), suggest=("drop", "missing mean", "decimal", "text"))
+    reading = reading_options(options, note=console.note)
     source = read_items(data, reading, show=options["show"], images=options["images"])
     for note in source.notes:
         console.note(f"Note: {note}")
@@ -159,7 +168,7 @@ def _session(source: QuestionData, journal: Path | None, options: dict[str, Any]
         model.n_clusters if model is not None and n_clusters == "auto" else n_clusters,
         affinity=source.affinity,
         answers=journal,
-        random_state=options["random_state"],
+        **{name: options[name] for name in ("scale", "metric", "random_state")},
     )
     if model is not None:
         found_named_groups(session, model)
@@ -174,63 +183,20 @@ def _is_own(output: Path) -> bool:
         return file.readline(100).replace(b"\t", b",").strip() == ",".join(HEADER).encode()
 
 
-def _write_labels(source: QuestionData, output: Path | None, console: Console, session: QuestionSession) -> None:
+def _write_labels(source: QuestionData, output: Path, console: Console, session: QuestionSession) -> None:
     from tightcut.ask.page.serializers import labels_table
 
-    if output is not None:
-        console.write_rows(output, *labels_table(session, source.things))
-        console.note(f"The labels are in {output}.")
+    header, rows = labels_table(session, source.things)
+    for row, name in sorted(source.left_out.items()):  # these have no label
+        rows.insert(row, (name, *("" for _ in header[1:])))
+    console.write_rows(output, header, rows)
+    console.note(f"The labels are in {output}.")
 
 
-def _in_terminal(
-    source: QuestionData,
-    journal: str | None,
-    begin: Callable[[], Session],
-    write: Callable[[QuestionSession], None],
-    options: dict[str, Any],
-    console: Console,
-) -> str | None:
-    """Ask in the terminal; returns where the answers are."""
-    from tightcut.ask.page.terminal import converse
+def _progress(session: QuestionSession, rows: str) -> str:
+    from tightcut.ask.page.serializers import of_hundred
 
-    console.note("Preparing ...")
-    session = begin()
-    Thread(target=session.prepare, daemon=True).start()
-    try:
-        converse(
-            session, source.things, input, lambda text: click.echo(printable(text)), options["kind"], options["who"]
-        )
-    finally:
-        write(session)
-    progress = session.progress()
-    kept = leave(session, journal, console)
+    found = session.progress()
+    right, low, high = of_hundred(found.expected_accuracy), round(100 * found.low), round(100 * found.high)
     known = f"{counted(session.n_answers_, 'answer')}, {counted(len(session.groups), 'group')}"
-    right, low, high = (round(100 * share) for share in (progress.expected_accuracy, progress.low, progress.high))
-    rows = source.things.nouns[1]
-    click.echo(f"{known}; about {right} of 100 {rows} should be in the right group (between {low} and {high}).")
-    return kept
-
-
-def _on_page(
-    source: QuestionData,
-    journal: str | None,
-    begin: Callable[[], Session],
-    write: Callable[[QuestionSession], None],
-    options: dict[str, Any],
-    console: Console,
-) -> str | None:
-    """Ask on the page; returns where the answers are."""
-    from tightcut.ask.page.controller import Desk
-
-    desk = Desk(
-        source.things,
-        title=source.title,
-        journal=journal,
-        kind=options["kind"],
-        who=options["who"],
-        address=lambda row: f"image/{row}",
-    )
-    serve_page(desk, begin, source.X, source.affinity, options, console)
-    if desk.session is not None:
-        write(desk.session)
-    return desk.journal
+    return f"{known}; about {right} of 100 {rows} should be in the right group (between {low} and {high})."

@@ -11,6 +11,7 @@ import click
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console
 from tightcut.cli._inputs import read_inputs
+from tightcut.cli._models import proven_model
 from tightcut.utils.display import counted
 
 HEADER = ("type", "first", "second", "belief", "price", "cut_without", "method")
@@ -20,7 +21,7 @@ SHOWN = 20
 @click.command(cls=opt.Command, short_help="Show what each constraint costs.")
 @click.argument("data", type=opt.FILE)
 @opt.n_clusters_option(required=True)
-@opt.constraint_options
+@opt.problem_options
 @opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write the whole table.")
 @opt.option(
     "--solve",
@@ -30,14 +31,18 @@ SHOWN = 20
     help="How many of the most expensive are solved again without them; the others are estimated.  [default: 10, or 3 if K "
     "is above 10]",
 )
-@opt.data_options
-@opt.text_options
-@opt.value_options
-@opt.graph_options
+@opt.option(
+    "--certify",
+    "seconds",
+    type=opt.Finite(0),
+    metavar="SECONDS",
+    help="Prove a bound on the cut first, and say what each constraint costs at least.",
+)
 @opt.limit_option
-@opt.search_options
 @opt.console_options("spreadsheet", "as_json", "force", "quiet")
-def audit(data: Path, output: Path | None, n_solved: int | None, console: Console, **options: Any) -> None:
+def audit(
+    data: Path, output: Path | None, n_solved: int | None, seconds: float | None, console: Console, **options: Any
+) -> None:
     """Cluster DATA and show what each constraint costs: how much the cut would fall without it.
 
     Wrong constraints tend to be expensive. DATA and PAIRS are those of tightcut cluster.
@@ -47,21 +52,25 @@ def audit(data: Path, output: Path | None, n_solved: int | None, console: Consol
     console.check_files([data, options["constraints"]], tables=[output])
     inputs = read_inputs(data, console, options)
     model = inputs.fit(options)
+    if seconds is not None:
+        model, _ = proven_model(model, seconds, console)
     prices = model.audit(n_solved=n_solved, random_state=options["random_state"], progress=console.progress())
     listed = sorted(prices, key=lambda row: row.method != "violated")
     ids = inputs.data.ids
     rows = [
         (row.kind, ids[row.first], ids[row.second], row.belief, row.price, row.cut_without, row.method)
+        + (() if prices.bound is None else (row.proven(prices.bound),))
         for row in listed
     ]
+    header = HEADER if prices.bound is None else (*HEADER, "proven")
     if output is not None:
-        console.write_rows(output, HEADER, rows)
+        console.write_rows(output, header, rows)
         console.note(f"Wrote {output}.")
     found = {
         "cut": prices.cut,
         "cut_without_pairs": prices.free_cut,
-        "constraints": [dict(zip(HEADER, row, strict=True)) for row in rows],
-    }
+        "constraints": [dict(zip(header, row, strict=True)) for row in rows],
+    } | ({} if prices.bound is None else {"bound": prices.bound})
     places = [inputs.place(row.kind, row.first, row.second) for row in listed[:SHOWN]]
     console.show(found, _lines(found, places, output))
 
@@ -77,6 +86,7 @@ def _lines(found: dict[str, Any], places: list[str], output: Path | None) -> Ite
     )
     for row, place in zip(rows, places, strict=False):
         pair = f"{row['first']} {row['type']}-link {row['second']}"
-        yield f"{row['price']:12.6g}  {row['price'] / (cut or 1):4.0%}  {row['method']:9}  {pair}  ({place})"
+        proven = f", at least {row['proven']:.4g} proven" if row.get("proven") else ""
+        yield f"{row['price']:12.6g}  {row['price'] / (cut or 1):4.0%}  {row['method']:9}  {pair}  ({place}){proven}"
     if len(rows) > SHOWN:
         yield f"... and {len(rows) - SHOWN:,} more" + ("" if output is None else f" in {output}")

@@ -9,12 +9,12 @@ import click
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console
-from tightcut.cli._models import read_model, rows_of
+from tightcut.cli._models import proven_model, read_model, rows_of
 
 
 @click.command(cls=opt.Command, short_help="Prove how good the cut of a saved MODEL is.")
 @click.argument("model", type=opt.FILE)
-@opt.option("--seconds", type=opt.Finite(0), default=30, help="After which no further round of the work begins.")
+@opt.option("--seconds", type=opt.Finite(0), default=30, help="Seconds after which no further round begins.")
 @opt.option("-o", "--output", type=opt.FILE, metavar="NPZ", help="Where to write the proof, for tightcut verify.")
 @opt.option(
     "--save",
@@ -32,15 +32,10 @@ def certify(
     The bound is of this graph and this number of clusters. Ctrl-C ends the rounds and proves what they have found.
     """
     console.check_files([model], others=[output, save])
-    from tightcut.fitted.bound import certified, remarks
     from tightcut.fitted.storage import save as save_model
 
     fitted = read_model(model)
-    settings = {"seconds": seconds, "random_state": random_state, "progress": console.progress()}
-    with console.warnings_as_notes():
-        better, certificate = certified(fitted, take=save is not None, **settings)
-    for remark in remarks(fitted):
-        console.note(remark)
+    better, certificate = proven_model(fitted, seconds, console, take=save is not None, random_state=random_state)
     if output is not None:
         certificate.save(output)
         console.note(f"Wrote {output}.")

@@ -13,18 +13,17 @@ from tightcut.cli._console import Console, in_columns
 from tightcut.cli._inputs import Inputs, read_inputs
 from tightcut.cli._known import with_names
 from tightcut.cli._labels import label_table, read_labels
-from tightcut.cli._models import write_model
+from tightcut.cli._models import proven_model, write_model
 from tightcut.cli._outcome import Outcome, pictures
 
 if TYPE_CHECKING:
-    from tightcut.certificates import Certificate
     from tightcut.fitted.state import FittedState
 
 
 @click.command(cls=opt.Command)
 @click.argument("data", type=opt.FILE)
 @opt.n_clusters_option(auto=True, required=True)
-@opt.constraint_options
+@opt.problem_options
 @opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write labels; - for standard output.")
 @opt.option("--report", type=opt.FILE, metavar="HTML", help="Write a page with a map, typical members and prices.")
 @opt.option(
@@ -52,10 +51,6 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Leave out what the pairs cost: the cut without them, and the price of each in the report.",
 )
-@opt.data_options
-@opt.text_options
-@opt.value_options
-@opt.graph_options
 @opt.limit_option
 @opt.choice(
     "--method",
@@ -69,7 +64,6 @@ if TYPE_CHECKING:
     metavar="NUMBER|auto",
     help="How strongly a cannot-link also counts for the neighbours of its points.",
 )
-@opt.search_options
 @opt.folder_options_moved
 @opt.console_options("spreadsheet", "as_json", "force", "quiet")
 def cluster(
@@ -107,7 +101,7 @@ def cluster(
     images = pictures(inputs.data, options["images"])
     model, certificate = _fitted(inputs, options, init, data), None
     if certify is not None:
-        model, certificate = _certified(model, certify, console)
+        model, certificate = proven_model(model, certify, console)
     labelled = inputs.data.in_file_order(model.labels.tolist())
     console.write_rows(output, *label_table(inputs.data.id_name, labelled, model.names))
     if save is not None:
@@ -121,7 +115,8 @@ def cluster(
         console.write_page(report, outcome.page(time.perf_counter() - started))
     files = {"labels": output, "report": report, "model": save}
     found = outcome.summary(time.perf_counter() - started)
-    console.show(found | files, [*in_columns(outcome.facts(found) | files), *outcome.violated()])
+    lines = [*in_columns(outcome.facts(found) | files), *outcome.described(), *outcome.violated()]
+    console.show(found | files, lines)
     if not any(files.values()):
         console.note("Nothing was written; to keep the labels, add -o labels.csv")
     for doubt in outcome.doubts():
@@ -135,16 +130,6 @@ def _check_together(options: dict[str, Any], report: Path | None) -> None:
         raise click.UsageError("--method paper takes neither --influence nor --max-violations fewest.")
     if report is None:
         opt.refuse(("images", "map"), "is for the report; name the file to write: --report report.html")
-
-
-def _certified(model: FittedState, seconds: float, console: Console) -> tuple[FittedState, Certificate]:
-    """The model, or a better one, and its certificate."""
-    from tightcut.fitted.bound import certified, remarks
-
-    for remark in remarks(model):
-        console.note(remark)
-    with console.warnings_as_notes():
-        return certified(model, seconds=seconds, progress=console.progress())
 
 
 def _fitted(inputs: Inputs, options: dict[str, Any], init: Path | None, data: Path) -> FittedState:

@@ -19,14 +19,9 @@ PICTURES = (".png", ".svg", ".pdf")
 
 @click.command(cls=opt.Command, short_help="Trade the cut of two clusters against violated constraints.")
 @click.argument("data", type=opt.FILE)
-@opt.constraint_options
 @opt.option("-o", "--output", type=opt.FILE, metavar="CSV", help="Where to write the table.")
 @opt.option("--plot", type=opt.FILE, metavar="PNG", help="Draw the curve (PNG, SVG or PDF).")
-@opt.data_options
-@opt.text_options
-@opt.value_options
-@opt.graph_options
-@opt.search_options
+@opt.problem_options
 @opt.console_options("as_json", "force", "quiet")
 def tradeoff(data: Path, output: Path | None, plot: Path | None, console: Console, **options: Any) -> None:
     """Find every trade-off between the cut of two clusters and the violated constraints.

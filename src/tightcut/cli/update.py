@@ -12,13 +12,12 @@ import click
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, in_columns
-from tightcut.cli._known import KnownPairs, answered, contradictions_explained, with_names
+from tightcut.cli._known import KnownPairs, contradictions_explained, with_names
 from tightcut.cli._labels import label_table
 from tightcut.cli._models import read_model, read_new, rows_of, with_new
 from tightcut.cli._outcome import model_page, violated_pairs
 
 if TYPE_CHECKING:
-    from tightcut import Constraints
     from tightcut.fitted.state import FittedState, Rows
 
 ADVICE = (
@@ -113,7 +112,9 @@ def _updated(model: FittedState, new: Path | None, options: dict[str, Any], cons
     pairs = KnownPairs.read(options["constraints"], options["decimal"])
     data = None if new is None else read_new(new, model, old, options, console)
     rows = with_new(old, data)
-    known = _constraints(pairs, rows, model, "the model" if data is None else "the model and the new rows")
+    source = "the model" if data is None else "the model and the new rows"
+    asked = (model.graph.weights, "precomputed") if model.points is None else (model.points, "knn")
+    known = pairs.constraints(rows.ids, source, *asked)
     with (
         contradictions_explained(rows.ids, lambda: pairs.places(rows.ids, "the model"), model.n_clusters, ADVICE),
         console.warnings_as_notes(),
@@ -122,20 +123,6 @@ def _updated(model: FittedState, new: Path | None, options: dict[str, Any], cons
         model = updated(model, points, constraints=known, keep=options["keep"], full=options["full"])
     model = replace(model, rows=rows)
     return model if pairs.answers is None else with_names(model, pairs.answers, console)
-
-
-def _constraints(pairs: KnownPairs, rows: Rows, model: FittedState, source: str) -> Constraints | None:
-    from tightcut import Constraints
-
-    if pairs.table is not None:
-        return pairs.table.constraints(rows.ids, source)
-    if pairs.answers is None:
-        return None
-    X, affinity = (model.graph.weights, "precomputed") if model.points is None else (model.points, "knn")
-    known = answered(pairs.answers, X, affinity)
-    return Constraints.from_pairs(
-        len(rows.ids), known.must_link, known.cannot_link, known.must_link_belief, known.cannot_link_belief
-    )
 
 
 def _change_lines(model: FittedState, rows: Rows) -> list[tuple[Any, ...]]:

@@ -31,20 +31,19 @@ def verify(proof: Path, graph: Path, pairs: Path | None, criterion: str, console
     from tightcut.certificates import Certificate
 
     certificate = Certificate.load(proof)
-    certificate.check(*_read(graph, pairs, criterion, has_pairs=certificate.has_pairs))
+    certificate.check(*_read(graph, pairs, criterion))
     facts = {"verified": True, "cut": certificate.cut, "bound": certificate.bound, "gap": certificate.gap}
     console.show(facts, [f"verified: {certificate}"])
 
 
-def _read(path: Path, pairs: Path | None, criterion: str, *, has_pairs: bool) -> tuple[Graph, Constraints]:
+def _read(path: Path, pairs: Path | None, criterion: str) -> tuple[Graph, Constraints]:
     from tightcut.files import DataOptions, InputError, read_data, read_pairs
     from tightcut.problem import Constraints
     from tightcut.problem.graph import Graph
 
     if path.suffix.lower() == ".tcut":
         model = read_model(path)
-        constraints = model.constraints if has_pairs else Constraints.from_pairs(model.graph.n_vertices)
-        return model.graph, constraints
+        return model.graph, model.constraints
     data = read_data(path, DataOptions(graph=True))
     if data.affinity is None:
         raise InputError(f"{path} is not a graph; give the model, or a file of similarities.")

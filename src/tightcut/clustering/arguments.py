@@ -1,4 +1,4 @@
-"""The arguments of `cluster`: every setting is checked here, and so are graphs, constraints, labels and seeds."""
+"""Check the arguments of `cluster`: settings, constraints, labels and seeds."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ MOST_ARCS = np.iinfo(np.int32).max  # the search counts them with 32 bits
 
 
 @dataclass(frozen=True)
-class Settings:
+class ClusterOptions:
     """How to cluster; every setting is checked here, and every combination that would be ignored is refused.
 
-    The attributes are the keywords of `cluster`.
+    The attributes are the keywords of `cluster`, and whether RatioDCA improves the best two clusters in the end.
     """
 
     max_violations: float | str = 0
@@ -35,6 +35,7 @@ class Settings:
     influence: float = 0.0
     n_jobs: int | None = None
     device: str = "cpu"
+    polish: bool = True
 
     def __post_init__(self) -> None:
         check_choice("method", self.method, METHODS)
@@ -57,8 +58,8 @@ class Settings:
         """Units of belief that may be violated; None for as few as possible."""
         return None if isinstance(self.max_violations, str) else float(self.max_violations)
 
-    def options(self, progress: Progress | None) -> SearchOptions:
-        return SearchOptions(float(self.effort), self.n_jobs, progress, backend_of(self.device))
+    def of_search(self, progress: Progress | None) -> SearchOptions:
+        return SearchOptions(float(self.effort), self.n_jobs, progress, backend_of(self.device), self.polish)
 
 
 def check_points(graph: Graph, constraints: Constraints | None) -> Constraints:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tightcut.clustering.align import align
-from tightcut.clustering.arguments import Settings, as_generator, check_init, check_n_clusters, check_points
+from tightcut.clustering.arguments import ClusterOptions, as_generator, check_init, check_n_clusters, check_points
 from tightcut.clustering.result import ClusteringResult
 from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem import Constraints
@@ -97,11 +98,11 @@ def cluster(
     ([0, 0, 1, 1, 1, 0], 0.666667)
     """
     constraints = check_points(graph, constraints)
-    settings = Settings(max_violations, method, effort, influence, n_jobs, device)
+    options = ClusterOptions(max_violations, method, effort, influence, n_jobs, device)
     check_n_clusters(n_clusters, graph)
     known = [] if init is None else [check_init(init, graph, n_clusters)]
     with compiling_reported(progress):
-        result = _solve(graph, constraints, n_clusters, settings, as_generator(random_state), progress, known)
+        result = _cluster(graph, constraints, n_clusters, options, as_generator(random_state), progress, known)
     numbers = np.asarray(0 if init is None else init)
     if known and numbers.dtype.kind in "iu" and numbers.min() >= 0:
         return replace(result, labels=align(numbers, result.labels))
@@ -126,56 +127,62 @@ def tradeoff_path(
     """
     constraints = check_points(graph, constraints)
     problem = Scaled.of(graph, constraints)
-    options = Settings(effort=effort, n_jobs=n_jobs, device=device).options(problem.progress(progress))
+    options = ClusterOptions(effort=effort, n_jobs=n_jobs, device=device).of_search(problem.progress(progress))
     rng = as_generator(random_state)
 
-    def solve(graph: Graph, constraints: Constraints, _: list[np.ndarray]) -> list[Partition]:
+    def find(graph: Graph, constraints: Constraints, _: list[np.ndarray]) -> list[Partition]:
         return [Partition(side.astype(np.int64)) for side in soft_front(graph, constraints, rng, options)]
 
     with compiling_reported(progress):
-        found = in_canonical_order(problem.graph, problem.constraints, [], solve)
+        found = in_canonical_order(problem.graph, problem.constraints, [], find)
     return [_result(graph, constraints, own.labels) for own in found]
 
 
-def _solve(
+def solve(
     graph: Graph,
     constraints: Constraints,
     n_clusters: int,
-    settings: Settings,
+    options: ClusterOptions,
+    search: SearchOptions,
+    rng: np.random.Generator,
+    known: Sequence[np.ndarray] = (),
+) -> Partition:
+    """The search of `cluster`, and of the trial fits of `tightcut.selection`, for two clusters or more, in a `Scaled` problem.
+
+    Vertices are in the order of the data.
+    """
+    limit, influence = options.limit, options.influence
+    labels = [renumber(given) for given in known]
+    if n_clusters == 2 and influence == 0 and (limit == 0 or (limit is None and admits_two_clusters(constraints))):
+        sides = [given == given[0] for given in labels]
+        return bipartition(graph, constraints, rng, search, known=sides)
+    if limit == 0:
+        return Partition(partition(graph, constraints, n_clusters, rng, search, known=labels, influence=influence))
+    return soft_partition(graph, constraints, n_clusters, limit, rng, search, known=labels, influence=influence)
+
+
+def _cluster(
+    graph: Graph,
+    constraints: Constraints,
+    n_clusters: int,
+    options: ClusterOptions,
     rng: np.random.Generator,
     progress: Progress | None,
     known: list[np.ndarray],
 ) -> ClusteringResult:
     """What `cluster` does once everything is checked."""
     if n_clusters == 1:
-        return _one_cluster(graph, constraints, settings.limit)
+        return _one_cluster(graph, constraints, options.limit)
     problem = Scaled.of(graph, constraints)
-    options = settings.options(problem.progress(progress))
-    if settings.method == "paper":
-        return _by_the_paper(graph, constraints, problem, n_clusters, settings.limit or 0.0, rng, options, known)
+    search = options.of_search(problem.progress(progress))
+    if options.method == "paper":
+        return _by_the_paper(graph, constraints, problem, n_clusters, options.limit or 0.0, rng, search, known)
 
-    solve = partial(_search, n_clusters, settings, rng, options)
-    (found,) = in_canonical_order(problem.graph, problem.constraints, known, solve)
+    def find(graph: Graph, constraints: Constraints, known: list[np.ndarray]) -> list[Partition]:
+        return [solve(graph, constraints, n_clusters, options, search, rng, known)]
+
+    (found,) = in_canonical_order(problem.graph, problem.constraints, known, find)
     return _result(graph, constraints, found.labels, history=problem.cuts(found.history), bound=found.bound)
-
-
-def _search(
-    n_clusters: int,
-    settings: Settings,
-    rng: np.random.Generator,
-    options: SearchOptions,
-    graph: Graph,
-    constraints: Constraints,
-    known: list[np.ndarray],
-) -> list[Partition]:
-    known = [renumber(labels) for labels in known]
-    many, limit, influence = n_clusters > 2 or settings.influence > 0, settings.limit, settings.influence
-    if not many and (limit == 0 or (limit is None and admits_two_clusters(constraints))):
-        sides = [labels == labels[0] for labels in known]
-        return [bipartition(graph, constraints, rng, options, known=sides)]
-    if limit == 0:
-        return [Partition(partition(graph, constraints, n_clusters, rng, options, known=known, influence=influence))]
-    return [soft_partition(graph, constraints, n_clusters, limit, rng, options, known=known, influence=influence)]
 
 
 def _by_the_paper(

@@ -1,4 +1,4 @@
-"""What `cluster` and `audit` return."""
+"""`ClusteringResult` and `Audit`: what `cluster` and `audit` return."""
 
 from __future__ import annotations
 
@@ -150,11 +150,14 @@ class Audit(RowSequence[ConstraintPrice]):
         constraints that the search found.
     free_cut : float
         The cut found without any constraint: what all of them together cost is `cut - free_cut`.
+    bound : float or None
+        What `COSC.certify` has proven of the cut with all constraints: prices are at least `row.proven(bound)`.
     """
 
     rows: tuple[ConstraintPrice, ...]
     cut: float
     free_cut: float
+    bound: float | None = None
 
     def __repr__(self) -> str:
         top = f", the most expensive {self.rows[0].price:.3g}" if self.rows else ""
@@ -166,9 +169,14 @@ class Audit(RowSequence[ConstraintPrice]):
         return html_view("Audit", facts, ("type", "first", "second", "price", "method"), rows)
 
     def to_dataframe(self, ids: Sequence[Any] | None = None) -> pd.DataFrame:
-        """The table as a pandas frame, with the i-th of `ids` in place of point i if given."""
+        """The table as a pandas frame, with the i-th of `ids` in place of point i if given.
+
+        With a bound it has a column `proven`, which prices are at least.
+        """
         pd = required("pandas", "to_dataframe", "frames")
         frame = pd.DataFrame(list(map(astuple, self.rows)), columns=[field.name for field in fields(ConstraintPrice)])
+        if self.bound is not None:
+            frame["proven"] = [row.proven(self.bound) for row in self.rows]
         if ids is not None:
             names = list(ids)  # a pandas Series would be indexed by its labels
             for column in ("first", "second"):

@@ -1,4 +1,4 @@
-"""Pictures of rows: arrays of pixels as PNG, and files of a folder."""
+"""Images of rows: arrays of pixels as PNG, and image files of a folder."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class ArrayPictures:
     def bytes_of(self, row: int) -> np.ndarray:
         """The pixels of a row from 0 to 255, over the range of all rows."""
         scaled = (self.pixels[row].astype(np.float64) - self._low) / (self._high - self._low)
-        return np.rint(np.clip(scaled, 0, 1) * 255).astype(np.uint8)
+        return np.rint(np.clip(np.nan_to_num(scaled), 0, 1) * 255).astype(np.uint8)
 
 
 class FilePictures:
@@ -116,7 +116,7 @@ def _range(pixels: np.ndarray) -> tuple[float, float]:
     """Black and white: of bytes 0 and 255, of shares 0 and 1, otherwise the smallest and the largest value."""
     if pixels.dtype == np.uint8:
         return 0.0, 255.0
-    low, high = float(pixels.min()), float(pixels.max())
+    low, high = float(np.nanmin(pixels)), float(np.nanmax(pixels))
     if low >= 0 and high <= 1:
         return 0.0, 1.0
     return (low, high) if high > low else (low, low + 1)

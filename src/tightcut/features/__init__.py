@@ -6,5 +6,6 @@
 from tightcut.features.embedding import embedder
 from tightcut.features.pictures import PicturePoints, pictures
 from tightcut.features.texts import texts
+from tightcut.features.words import distinctive_words
 
-__all__ = ["PicturePoints", "embedder", "pictures", "texts"]
+__all__ = ["PicturePoints", "distinctive_words", "embedder", "pictures", "texts"]

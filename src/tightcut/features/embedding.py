@@ -5,6 +5,7 @@ Vectors are kept on disk (`tightcut.features.cache`): the same text is computed,
 
 from __future__ import annotations
 
+import hashlib
 import http.client
 import json
 import os
@@ -70,22 +71,27 @@ class Embedder:
     model: SentenceModel | Endpoint
     note: Note | None = None
 
-    def __call__(self, texts: Sequence[str]) -> np.ndarray:
-        """One row for each text."""
-        cache, distinct = VectorCache(self.model.identity), list(dict.fromkeys(texts))
+    def __str__(self) -> str:
+        return str(self.model)
+
+    def __call__(self, items: Sequence[Any]) -> np.ndarray:
+        """One row for each text, or for each picture of Pillow."""
+        keys = list(map(_key, items))
+        cache, distinct = VectorCache(self.model.identity), dict(zip(keys, items, strict=True))
         try:
-            known = cache.get(distinct)
+            known = cache.get(list(distinct))
         except (OSError, SqliteError) as error:
             raise EmbeddingError(
                 f"The cache of embeddings, {cache.path}, cannot be used: {error}. Name another folder in the environment "
                 "variable TIGHTCUT_CACHE."
             ) from None
-        new = [text for text in distinct if text not in known]
-        self._say(f"{counted(len(new), 'text')} for {self.model}; {len(known):,} are known from {cache.path}.")
+        new = [key for key in distinct if key not in known]
+        noun = "text" if all(isinstance(item, str) for item in items) else "picture"
+        self._say(f"{counted(len(new), noun)} for {self.model}; {len(known):,} are known from {cache.path}.")
         # Kept batch by batch: an interruption loses one.
         for start in range(0, len(new), self.model.batch):
             batch = new[start : start + self.model.batch]
-            vectors = self.model.encode(batch)
+            vectors = self.model.encode([distinct[key] for key in batch])
             _check_vectors(vectors, len(batch), self.model)
             cache.put(batch, vectors)
             known |= dict(zip(batch, vectors.astype(np.float32), strict=True))
@@ -97,7 +103,7 @@ class Embedder:
                 f"{self.model} gave vectors of {' and '.join(map(str, sorted(sizes)))} numbers: it is not the model that it "
                 f"was. Remove {cache.path}, or name the new model differently."
             )
-        return np.stack([known[text] for text in texts]).astype(np.float64)
+        return np.stack([known[key] for key in keys]).astype(np.float64)
 
     def _say(self, text: str) -> None:
         if self.note is not None:
@@ -173,7 +179,11 @@ class Endpoint:
     def __str__(self) -> str:
         return f"{self.model} at {urlsplit(self.url).hostname}"
 
-    def encode(self, texts: Sequence[str]) -> np.ndarray:
+    def encode(self, texts: Sequence[Any]) -> np.ndarray:
+        if not all(isinstance(text, str) for text in texts):
+            raise EmbeddingError(
+                f"{self.url} takes texts; for pictures --embed names a model on this machine, such as CLIP."
+            )
         answer = self._asked({"model": self.model, "input": list(texts)})
         try:
             rows = sorted(answer["data"], key=lambda row: row["index"])
@@ -229,9 +239,18 @@ class Endpoint:
         return f"status {error.code} {error.reason}{f' ({said})' if said else ''}{remedy}"
 
 
+def _key(item: Any) -> str:
+    """What a vector is kept by: the text itself, or the pixels of a picture in a few bytes."""
+    if isinstance(item, str):
+        return item
+    return f"picture {item.mode} {item.size} {hashlib.blake2b(item.tobytes()).hexdigest()}"
+
+
 def _check_vectors(vectors: np.ndarray, count: int, model: Any) -> None:
     if vectors.ndim != 2 or len(vectors) != count or 0 in vectors.shape or vectors.dtype.kind != "f":
-        raise EmbeddingError(f"{model} gave an array of shape {vectors.shape} for {counted(count, 'text')}.")
+        raise EmbeddingError(
+            f"{model} gave an array of shape {vectors.shape} where {count:,} rows of numbers are needed."
+        )
     if not np.isfinite(vectors).all():
         raise EmbeddingError(f"{model} gave numbers that are not finite.")
 

@@ -106,20 +106,29 @@ def pictures(
     """
     paths = picture_files(source) if isinstance(source, (str, Path)) else [Path(path) for path in source]
     required("PIL", "Reading pictures", "pictures")
-    seen = dict(zip(paths, run_tasks(_opened, [(path, embed is not None) for path in paths], n_jobs), strict=True))
-    left_out = {path: found for path, found in seen.items() if isinstance(found, str)}
-    good = [path for path in paths if path not in left_out]
+    good: list[Path] = []
+    left_out: dict[Path, str] = {}
+    squares: list[np.ndarray] = []
+    vectors: list[np.ndarray] = []
+    for start in range(0, len(paths), BLOCK):  # whole pictures are held for one block only
+        some = paths[start : start + BLOCK]
+        seen = dict(zip(some, run_tasks(_opened, [(path, embed is not None) for path in some], n_jobs), strict=True))
+        left_out |= {path: found for path, found in seen.items() if isinstance(found, str)}
+        read = {path: found for path, found in seen.items() if path not in left_out}
+        good += read
+        squares += read.values() if embed is None else map(_square, read.values())
+        if embed is not None and read:
+            vectors.append(np.asarray(embed(list(read.values())), dtype=np.float64))
     if not good:
         example = next(iter(left_out.items()), None)
         reason = "there are none" if example is None else f"none can be read; {example[0]}: {example[1]}"
         raise ValueError(f"There are no pictures to take features of: {reason}.")
+    thumbnails = np.stack(squares)
     if embed is None:
-        squares = np.stack([seen[path] for path in good])
-        return PicturePoints(_features(squares), good, squares, left_out)
-    squares = np.stack([_square(seen[path]) for path in good])
-    vectors = np.asarray(embed([seen[path] for path in good]), dtype=np.float64)
-    length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return PicturePoints(np.round(vectors / np.where(length > 0, length, 1), DECIMALS), good, squares, left_out)
+        return PicturePoints(_features(thumbnails), good, thumbnails, left_out)
+    found = np.concatenate(vectors)
+    length = np.linalg.norm(found, axis=1, keepdims=True)
+    return PicturePoints(np.round(found / np.where(length > 0, length, 1), DECIMALS), good, thumbnails, left_out)
 
 
 def picture_files(folder: str | Path) -> list[Path]:

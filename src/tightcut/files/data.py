@@ -24,7 +24,6 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.features.pictures import picture_files
 from tightcut.files import large
 from tightcut.files.arrays import read_npy, read_npz, read_sparse
 from tightcut.files.content import Data, DataOptions, row_numbers
@@ -64,7 +63,7 @@ def read_data(path: str | Path | DataFile, options: DataOptions | None = None) -
     (['rose', 'lily'], ('length', 'width'), [[5.1, 3.5], [4.9, 3.0]])
     """
     source, options = DataFile.of(path), options or DataOptions()
-    if source.path.is_dir() and picture_files(source.path):
+    if source.path.is_dir():
         return _from_folder(source, options)
     check_readable(source)
     if options.embed is not None and not options.text:

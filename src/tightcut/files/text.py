@@ -117,6 +117,7 @@ def read_rows(source: DataFile, text: str, separator: str) -> tuple[list[list[st
     """The rows with at least one cell that is not blank, and the line that each ends on."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
     rows, lines = [], []
+    limit = csv.field_size_limit(max(len(text), csv.field_size_limit()))  # a cell may be a whole document
     try:
         for row in reader:
             if any(cell.strip() for cell in row):
@@ -124,6 +125,8 @@ def read_rows(source: DataFile, text: str, separator: str) -> tuple[list[list[st
                 lines.append(reader.line_num)
     except csv.Error as error:
         raise InputError(f"{source}, line {reader.line_num}: {error}.") from None
+    finally:
+        csv.field_size_limit(limit)
     if not rows:
         raise InputError(f"{source} contains only empty cells.")
     return rows, lines

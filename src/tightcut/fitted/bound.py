@@ -21,24 +21,30 @@ from tightcut.utils.warning import warn
 
 def remarks(state: FittedState) -> Iterator[str]:
     """What to know about the bound of a model whose fit did not look for the smallest cut under its pairs."""
-    if state.result.n_violations:
-        yield "Note: the clustering violates pairs; the bound is of all clusterings, whatever the pairs."
+    limit = violations_allowed(state)
+    if limit > 0 and state.n_clusters > 2:
+        yield f"Note: for more than two clusters the bound counts only pairs of a belief above {limit:g}."
     influence = state.choice.setting.influence
     if influence > 0:
         yield f"Note: with influence {influence:g} the fit does not look for the smallest cut; the gap is also its price."
 
 
-def certified(state: FittedState, *, take: bool = True, **settings: Any) -> tuple[FittedState, Certificate]:
+def violations_allowed(state: FittedState) -> float:
+    """The `max_violations` of the fit, or more if the clustering violates more, as with "fewest"."""
+    given = state.parameters.max_violations
+    return max(0.0 if isinstance(given, str) else float(given), float(state.result.violated_belief))
+
+
+def certify_state(state: FittedState, *, take: bool = True, **settings: Any) -> tuple[FittedState, Certificate]:
     """The model, with a better clustering if one was found and is taken, and its certificate.
 
-    A clustering that violates pairs is compared with all clusterings, whatever the pairs: the bound that it gets is smaller.
+    The bound is of all clusterings that violate at most what the fit was allowed, or as much as this one does.
     With `influence` above 0 the search minimises something else than the cut, and a smaller cut is not taken.
     """
-    violates = state.result.n_violations > 0
-    known = Constraints.from_pairs(state.graph.n_vertices) if violates else state.constraints
-    own = {"random_state": as_generator(state.parameters.random_state), "n_jobs": state.parameters.n_jobs}
-    certificate = certify(state.graph, known, state.labels, **(own | settings))
-    if not (take and certificate.improved) or violates or state.choice.setting.influence > 0:
+    own: dict[str, Any] = {"random_state": as_generator(state.parameters.random_state)}
+    own |= {"n_jobs": state.parameters.n_jobs, "max_violations": violations_allowed(state)}
+    certificate = certify(state.graph, state.constraints, state.labels, **(own | settings))
+    if not (take and certificate.improved) or state.choice.setting.influence > 0:
         return replace(state, result=replace(state.result, bound=certificate.bound)), certificate
     labels = align(state.labels, certificate.labels)
     codes = np.unique(labels, return_inverse=True)[1]

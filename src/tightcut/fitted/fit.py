@@ -17,9 +17,10 @@ from tightcut.problem import Constraints
 from tightcut.problem.gather import gather_constraints
 from tightcut.problem.graph import Graph
 from tightcut.progress import ProgressLine
+from tightcut.selection.graph_config import AUTO
 from tightcut.selection.probe import TuningProblem
 from tightcut.selection.select import select
-from tightcut.selection.sources import graph_source
+from tightcut.selection.sources import PointSource, graph_source
 from tightcut.utils.interruption import interruptible
 from tightcut.utils.warning import warn
 
@@ -37,6 +38,7 @@ def fit(
         affinity = "precomputed" if parameters.is_precomputed else "knn"
         source = graph_source(X, affinity, parameters.knn, progress)
         check_ignored(y, source.n_points)
+        check_sizes(source.n_points, parameters.n_clusters, init=init, vertex_weights=weights)
         known = gather_constraints(source.n_points, **knowledge)
         built, choice, n_clusters, reason = select(
             TuningProblem(source, known, 0, weights, parameters.max_violations),
@@ -46,6 +48,12 @@ def fit(
             by_the_paper=parameters.method == "paper",
             quick=parameters.effort == 0,
             n_jobs=parameters.n_jobs,
+        )
+    if isinstance(source, PointSource):
+        warn_if_all_are_equal(source.points)
+    if parameters.n_neighbors != AUTO and source.n_points <= int(parameters.n_neighbors):
+        warn(
+            f"n_neighbors={parameters.n_neighbors}, and there are {source.n_points - 1} other points: all are neighbors."
         )
     if parameters.graph.connect:
         warn_if_disconnected(built.graph)
@@ -82,15 +90,35 @@ def check_ignored(y: Any, n_samples: int) -> None:
         )
 
 
+def check_sizes(n_points: int, n_clusters: Any, **arrays: Any) -> None:
+    """Refuse what does not fit the number of points, before any time is spent on a graph."""
+    if n_clusters != AUTO and n_clusters > n_points:
+        raise ValueError(f"{n_clusters} non-empty clusters need at least that many points; there are {n_points}.")
+    for name, values in arrays.items():
+        if values is not None and not isinstance(values, str) and np.shape(values) != (n_points,):
+            raise ValueError(
+                f"{name} must have one entry per point, shape ({n_points},); got shape {np.shape(values)}."
+            )
+
+
 def seed_of(random_state: Any) -> Any:
     """scikit-learn's meaning of None (numpy's global state); all else as `tightcut.cluster` takes it."""
+    expected = f"random_state must be a whole number >= 0, a generator or None; got {random_state!r}."
     if isinstance(random_state, Integral) and random_state < 0:
-        raise ValueError(f"random_state must be a whole number >= 0, a generator or None; got {random_state}.")
+        raise ValueError(expected)
     if isinstance(random_state, (Integral, np.random.Generator)):
         return random_state
     from sklearn.utils import check_random_state
 
-    return check_random_state(random_state)
+    try:
+        return check_random_state(random_state)
+    except ValueError:
+        raise ValueError(expected) from None
+
+
+def warn_if_all_are_equal(points: Any) -> None:
+    if not sp.issparse(points) and (points[:100] == points[0]).all() and (points == points[0]).all():
+        warn("All rows of X are equal, so that any clustering of them is arbitrary.")
 
 
 def warn_if_disconnected(graph: Graph) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from tightcut.clustering.arguments import Settings, check_number
+from tightcut.clustering.arguments import ClusterOptions, check_number
 from tightcut.neighbors import GIVEN, METRICS, KnnSettings
 from tightcut.selection.graph_config import AUTO, N_NEIGHBORS, KnnAffinity, Setting
 from tightcut.selection.scale import SCALES
@@ -100,7 +100,7 @@ class Parameters:
             self._check_given_distances()
         influence = 0.0 if self.influence == AUTO else self.influence
         check_number("influence", influence, 'a number >= 0, or "auto"')
-        Settings(self.max_violations, self.method, self.effort, influence, self.n_jobs, self.device)  # type: ignore[arg-type]
+        ClusterOptions(self.max_violations, self.method, self.effort, influence, self.n_jobs, self.device)  # type: ignore[arg-type]
 
     def _check_given_similarities(self) -> None:
         """Refuse what has no effect on a graph that is given."""

@@ -21,17 +21,29 @@ def predict(state: FittedState, X: Any) -> np.ndarray:
 
 
 def shares(state: FittedState, X: Any) -> np.ndarray:
-    """The share of the votes of each cluster, one column each; see `COSC.predict_proba`."""
+    """The share of the votes of each cluster, one column each, with a warning; see `COSC.predict_proba`."""
+    found = vote_shares(state, X)
+    far = far_rows(state, X)
+    if len(far) > 0:
+        warn(
+            f"Row {far[0]} of X, as {len(far)} of {len(found)} rows in all, is far from all training points: its "
+            f"neighbours are more than {FAR:g} times as far from it as from theirs. It may belong to no cluster."
+        )
+    return found
+
+
+def vote_shares(state: FittedState, X: Any) -> np.ndarray:
+    """The share of the votes of each cluster, one column each in the order of their numbers."""
     ids, votes = _votes(state, X)
     total = votes.sum(axis=1)[:, None]
-    if isinstance(state.source, PointSource):
-        far = np.flatnonzero(state.source.remoteness(state.built, X) > FAR)
-        if len(far) > 0:
-            warn(
-                f"Row {far[0]} of X, as {len(far)} of {votes.shape[0]} rows in all, is far from all training points: its "
-                f"neighbours are more than {FAR:g} times as far from it as from theirs. It may belong to no cluster."
-            )
     return np.where(total > 0, votes.toarray() / np.where(total > 0, total, 1), 1 / len(ids))
+
+
+def far_rows(state: FittedState, X: Any) -> np.ndarray:
+    """The rows that are far from all training points; none where these are not points."""
+    if not isinstance(state.source, PointSource):
+        return np.empty(0, dtype=np.int64)
+    return np.flatnonzero(state.source.remoteness(state.built, X) > FAR)
 
 
 def _votes(state: FittedState, X: Any) -> tuple[np.ndarray, sp.csr_array]:

@@ -1,4 +1,4 @@
-"""What a fit leaves behind: `FittedState`, which `predict`, `update`, `save` and `load` are functions on."""
+"""`FittedState`: the immutable outcome of a fit; `predict`, `update`, `save` and `load` are functions of it."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class FittedState:
         from tightcut.audit import audit
 
         own = {"influence": self.choice.setting.influence, "n_jobs": self.parameters.n_jobs}
-        return audit(self.graph, self.constraints, self.labels, **(own | settings))
+        return replace(audit(self.graph, self.constraints, self.labels, **(own | settings)), bound=self.result.bound)
 
     def with_parameters(self, parameters: Parameters) -> FittedState:
         """The same model, whose next predictions and updates take other parameters."""

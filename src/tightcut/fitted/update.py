@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tightcut.clustering.arguments import Settings, as_generator
+from tightcut.clustering.arguments import ClusterOptions, as_generator
 from tightcut.clustering.result import ClusteringResult
 from tightcut.fitted.changes import list_changes
 from tightcut.fitted.fit import seed_of
@@ -61,7 +61,7 @@ def update(
             any_gain=keep == "none",
         )
         given = state.parameters
-        options = Settings(effort=given.effort, n_jobs=given.n_jobs, device=given.device).options(None)
+        options = ClusterOptions(effort=given.effort, n_jobs=given.n_jobs, device=given.device).of_search(None)
         rng = as_generator(seed_of(given.random_state))
         found = settle(situation, state.choice.setting.influence, rng, options if full else None)
     labels, n_ids = _identified(found, situation.before, ids, state.n_ids)

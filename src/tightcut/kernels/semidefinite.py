@@ -37,26 +37,42 @@ def _pull_pairs(X, head, tail, slope, gradient):
 
 
 @compiled
-def spin_lagrangian(X, head, tail, cost, triangles, signs, multipliers, penalty, moment, pull, gradient, inner, slope):
-    """Augmented Lagrangian of the Z form without its constant, pull |X'moment|^2 included; O((pairs + units) rank).
+def _priced(multiplier, penalty, kept):
+    """Minus the derivative, and the term of the Lagrangian, of an inequality kept >= 0."""
+    if penalty == 0:
+        return multiplier, -multiplier * kept
+    m = max(multiplier - penalty * kept, 0.0)
+    return m, (m * m - multiplier * multiplier) / (2 * penalty)
 
-    Fills `gradient`, `inner` and `slope`. The inequality of triangle t is sum_s signs[t, s] inner >= -1.
+
+@compiled
+def spin_lagrangian(
+    X, head, tail, cost, triangles, signs, multipliers, penalty, belief, least, price, moment, pull,
+    gradient, inner, slope,
+):  # fmt: skip
+    """Lagrangian of the Z form, augmented unless the penalty is 0, pull |X'moment|^2 included; O((pairs + units) rank).
+
+    Fills `gradient`, `inner` and `slope`. The inequality of triangle t is sum_s signs[t, s] inner >= -1; that of the
+    violated belief, with the multiplier `price`, is <belief, inner> >= least.
     """
     _products(X, head, tail, 0.0, inner)
-    value = 0.0
+    value, kept = 0.0, -least
     for p in range(len(head)):
         slope[p] = cost[p]
         value += cost[p] * inner[p]
+        kept += belief[p] * inner[p]
+    m, term = _priced(price, penalty, kept)
+    value += term
+    for p in range(len(head)):
+        slope[p] -= m * belief[p]
     for t in range(len(triangles)):
         a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-        m = multipliers[t]
-        if penalty > 0:
-            m -= penalty * (1 + signs[t, 0] * inner[a] + signs[t, 1] * inner[b] + signs[t, 2] * inner[c])
-            value += (max(m, 0.0) ** 2 - multipliers[t] ** 2) / (2 * penalty)
-        if m > 0:
-            slope[a] -= m * signs[t, 0]
-            slope[b] -= m * signs[t, 1]
-            slope[c] -= m * signs[t, 2]
+        kept = 1 + signs[t, 0] * inner[a] + signs[t, 1] * inner[b] + signs[t, 2] * inner[c]
+        m, term = _priced(multipliers[t], penalty, kept)
+        value += term
+        slope[a] -= m * signs[t, 0]
+        slope[b] -= m * signs[t, 1]
+        slope[c] -= m * signs[t, 2]
     total = np.zeros(X.shape[1])
     for i in range(len(X)):
         for q in range(X.shape[1]):
@@ -73,7 +89,7 @@ def spin_lagrangian(X, head, tail, cost, triangles, signs, multipliers, penalty,
 @compiled
 def partition_lagrangian(
     X, constant, head, tail, cost, own_cost, triangles, multipliers, step, pairs, free, pair_multipliers, pair_step,
-    augmented, gradient, inner, own, slope, own_slope,
+    gradient, inner, own, slope, own_slope,
 ):  # fmt: skip
     """Augmented Lagrangian of the P form, P = constant + XX'; O((pairs + units) rank).
 
@@ -94,21 +110,18 @@ def partition_lagrangian(
         value += cost[p] * inner[p]
     for t in range(len(triangles)):
         u, a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2], triangles[t, 3]
-        m = multipliers[t]
-        if augmented:
-            m = max(m - step[t] * (own[u] - inner[a] - inner[b] + inner[c]), 0.0)
-            value += (m * m - multipliers[t] ** 2) / (2 * step[t])
+        m, term = _priced(multipliers[t], step[t], own[u] - inner[a] - inner[b] + inner[c])
+        value += term
         own_slope[u] -= m
         slope[a] += m
         slope[b] += m
         slope[c] -= m
     for t in range(len(pairs)):
-        p, m = pairs[t], pair_multipliers[t]
-        if augmented:
-            m -= pair_step[t] * inner[p]
-            if m < 0 and not free[t]:
-                m = 0.0
-            value += (m * m - pair_multipliers[t] ** 2) / (2 * pair_step[t])
+        p = pairs[t]
+        m = pair_multipliers[t] - pair_step[t] * inner[p]
+        if m < 0 and not free[t]:
+            m = 0.0
+        value += (m * m - pair_multipliers[t] ** 2) / (2 * pair_step[t])
         slope[p] -= m
     for i in range(len(X)):
         for q in range(X.shape[1]):

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.utils.arrays import read_matrix, why_unreadable
+from tightcut.utils.arrays import read_matrix, where_not_finite, why_unreadable
 
 Points: TypeAlias = Any  # an ndarray or a csr_array, which has no type of its own
 
@@ -36,7 +36,7 @@ def check_points(X: Any, check: Callable[..., Any] | None = None, **options: Any
     try:
         points = (check or read_matrix)(X, **options)
     except (TypeError, ValueError) as error:
-        reason = why_unreadable(X)
+        reason = why_unreadable(X) or where_not_finite(X)
         if reason is None:
             raise
         raise ValueError(reason) from error

@@ -1,4 +1,4 @@
-"""One set of constraints from all knowledge about the points."""
+"""`gather_constraints`: combine pairs, labels, groups and `Constraints` into one `Constraints`."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ def gather_constraints(
 
     With `names` of the points, pairs may name them instead of counting.
     """
+    for name, pairs in (("must_link", must_link), ("cannot_link", cannot_link)):
+        if isinstance(pairs, Constraints):
+            raise TypeError(f"{name} takes pairs, and got {pairs!r}; pass it as constraints=.")
     must_link = pairs_by_name(must_link, names, "must_link")
     cannot_link = pairs_by_name(cannot_link, names, "cannot_link")
     known = Constraints.from_pairs(n_points, must_link, cannot_link, must_link_belief, cannot_link_belief)

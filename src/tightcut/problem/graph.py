@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from tightcut.problem.graph_objects import graph_matrix
 from tightcut.utils.codes import renumber
 from tightcut.utils.display import html_view
-from tightcut.utils.sparse import to_csr
+from tightcut.utils.sparse import csr_of, to_csr
 
 CACHED_LIMIT = 50_000  # vertices of a graph that fits the processor's cache
 SYMMETRY_TOLERANCE = 1e-6  # of the largest similarity
@@ -157,6 +157,13 @@ class Graph:
         """The graph induced by some vertices, which keep their vertex weights."""
         return Graph(without_diagonal(self.weights[vertices][:, vertices]), self.vertex_weights[vertices])
 
+    def permuted(self, order: np.ndarray) -> Graph:
+        """The same graph, whose vertex i is the one that was order[i]."""
+        w = self.weights[order]
+        weights = csr_of(w.indptr, np.argsort(order).astype(w.indices.dtype)[w.indices], w.data)
+        weights.sort_indices()
+        return Graph(weights, self.vertex_weights[order])
+
 
 def without_diagonal(matrix: sp.csr_array) -> sp.csr_array:
     """The matrix without diagonal, explicit zeros and duplicates; its indices are sorted, and of 32 bits if they fit.
@@ -218,7 +225,7 @@ def validate_affinity(affinity: Any) -> sp.csr_array:
     return without_diagonal(sp.csr_array((matrix + transpose) / 2))
 
 
-def enlarged(matrix: sp.csr_array, n: int) -> sp.csr_array:
+def add_vertices(matrix: sp.csr_array, n: int) -> sp.csr_array:
     """The same edges among n vertices; the additional vertices have none."""
     indptr = np.append(matrix.indptr, np.full(n - matrix.shape[0], matrix.indptr[-1], matrix.indptr.dtype))
     return sp.csr_array((matrix.data, matrix.indices, indptr), shape=(n, n))

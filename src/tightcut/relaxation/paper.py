@@ -1,4 +1,4 @@
-"""The paper's own algorithm, whole: RatioDCA from random starts under a rising penalty, and recursion for more clusters.
+"""The algorithm of the paper, end to end: RatioDCA from random starts under a rising penalty, and recursion for k > 2.
 
 `tightcut.search` finds smaller cuts in less time; this is what it is compared with, and what the experiments of the paper
 were made with. Where the text leaves a choice, docs/mathematics.md says which is taken here and what the others give.
@@ -60,17 +60,28 @@ def paper_bipartition(
 ) -> Descent:
     """Two clusters that violate at most `limit` units of belief, the best of several random starts and of `known` sides."""
     if limit > 0:
-        found = _best_of_starts(PenaltyPath(graph, constraints, rng, limit, settings.path), settings, known or [])
-        if found is None:
+        found, nearest = _best_of_starts(
+            PenaltyPath(graph, constraints, rng, limit, settings.path), settings, known or []
+        )
+        if found is not None:
+            return found
+        try:  # clusters that violate nothing are within every limit
+            return paper_bipartition(graph, constraints, 0.0, rng, settings, known)
+        except InconsistentConstraintsError as error:
             raise InconsistentConstraintsError(
-                constraints.require_two_colourable().witness or (), n_clusters=2, reason="limit"
-            )
-        return found
+                error.witness,
+                proven=False,
+                best_labels=nearest.astype(np.int64),
+                n_clusters=2,
+                reason="limit",
+                needed=constraints.violations(nearest).belief,
+                limit=limit,
+            ) from None
     unit, opposite = implied_units(constraints)
     path = PenaltyPath(graph.contract(unit), opposite, rng, 0.0, settings.path)
     sizes = np.bincount(unit)
     starts = [np.bincount(unit, side) / sizes for side in known or []]
-    found = _best_of_starts(path, settings, starts)
+    found, _ = _best_of_starts(path, settings, starts)
     if found is None:  # a two-colouring satisfies everything, and Theorem 3.1 starts from any such partition
         side = np.zeros(len(sizes), bool)
         side[opposite.cannot_link[:, 0]] = True
@@ -116,21 +127,26 @@ def paper_partitions(
     )
 
 
-def _best_of_starts(path: PenaltyPath, settings: PaperSettings, known: list[np.ndarray]) -> Descent | None:
-    """The smallest cut within the limit from `known` vectors and random ones; None if no path got there."""
+def _best_of_starts(
+    path: PenaltyPath, settings: PaperSettings, known: list[np.ndarray]
+) -> tuple[Descent | None, np.ndarray]:
+    """The smallest cut within the limit from `known` vectors and random ones, and the side that violates least.
+
+    The former is None if no path came down to the limit.
+    """
     starts = [partial(_side_within, path, start) for start in known if np.ptp(start) > 0]
     starts += [partial(_side_from_noise, path)] * settings.number(STARTS)
     found: list[Descent] = []
+    sides: list[np.ndarray] = []
     for done, begin in enumerate(starts):
         settings.report("paper", done, len(starts), min((own.value for own in found), default=np.nan))
-        side = begin()
-        if path.allows(side):
-            found.append(path.finish(side))
-    if not found:
-        return None
-    best = min(found, key=lambda own: own.value)
-    settings.report("paper", len(starts), len(starts), best.value)
-    return best
+        sides.append(begin())
+        if path.allows(sides[-1]):
+            found.append(path.finish(sides[-1]))
+    best = min(found, key=lambda own: own.value, default=None)
+    if best is not None:
+        settings.report("paper", len(starts), len(starts), best.value)
+    return best, min(sides, key=lambda side: path.constraints.violations(side).belief)
 
 
 def _side_within(path: PenaltyPath, start: np.ndarray) -> np.ndarray:

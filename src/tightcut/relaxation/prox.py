@@ -138,7 +138,8 @@ class FistaProx:
                 value,
             )
             self.n_iterations += CHECK_EVERY
-            self.gap = gap / scale
+            with np.errstate(over="ignore"):  # the flow of another target may be far from a target near 0
+                self.gap = gap / scale
             if self.gap <= self.tolerance:
                 return value
         warn_if_unfinished(self.gap, self.tolerance, self.max_iterations)

@@ -10,10 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tightcut.drawing.pictures import ArrayPictures
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.violations import Violations
 
+TEXT_SHOWN = 300  # characters
 Place = Callable[[str, int, int], str | None]
 
 
@@ -28,7 +30,8 @@ class Subject:
     titles: Sequence[str]  # of the clusters: their names, or numbers
     points: np.ndarray | None = None
     columns: Sequence[str] = ()
-    images: np.ndarray | None = None
+    texts: Sequence[str] | None = None
+    images: ArrayPictures | None = None
     places: Place | None = None
 
     @cached_property
@@ -45,10 +48,14 @@ class Subject:
         return escape(shorten(self.titles[cluster]))
 
     def chips(self, points: Iterable[int]) -> str:
-        """The names of points."""
+        """The names of points; for texts, which begin to be read where one points at a name."""
         return "".join(
-            f'<span class="id" data-point="{point}">{escape(shorten(self.ids[point]))}</span>' for point in points
+            f'<span class="id" data-point="{point}"{self._begins(point)}>{escape(shorten(self.ids[point]))}</span>'
+            for point in points
         )
+
+    def _begins(self, point: int) -> str:
+        return "" if self.texts is None else f' title="{escape(self.texts[point][:TEXT_SHOWN])}"'
 
     def place(self, kind: str, i: int, j: int) -> Cell:
         """A cell with the source of a pair; empty if that is unknown."""

@@ -19,6 +19,7 @@ import numpy as np
 from tightcut import __version__
 from tightcut.audit import Audit, ConstraintPrice, audit
 from tightcut.certificates import Certificate
+from tightcut.drawing.pictures import ArrayPictures
 from tightcut.fitted.changes import Changes
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
@@ -26,7 +27,7 @@ from tightcut.problem.objective import cluster_cuts
 from tightcut.report.changes import change_section
 from tightcut.report.clusters import CLUSTERS_SHOWN, cluster_section
 from tightcut.report.html import Cell, Place, Row, Subject, heading, line, section, shorten, table
-from tightcut.report.map import MARKERS, PALETTES, draw_map, key
+from tightcut.report.map import MARKERS, PALETTES, draw_map, legend_marker
 from tightcut.report.pairs import COSTLY_SHARE, costly, price_section, violation_section
 from tightcut.report.proof import proof_section
 from tightcut.utils.atomic import replaced
@@ -40,6 +41,7 @@ TOOLS = (
 )
 HOVER = '<span class="click">Hover over a marker to see its name, click it to see its cluster; zoom by a double click.</span>'
 MEMBERS = '<div id="members" hidden><h3></h3><p class="quiet"></p><div></div></div>'
+CRITERIA = {"ncut": "normalized cut", "rcut": "ratio cut"}
 MEMBERS_LISTED = 20_000  # points whose names are included in a page
 
 
@@ -50,6 +52,7 @@ def render(
     *,
     points: Any = None,
     columns: Sequence[str] = (),
+    texts: Sequence[str] | None = None,
     ids: Sequence[Any] | None = None,
     names: Mapping[int, str] | None = None,
     changes: Changes | None = None,
@@ -73,9 +76,11 @@ def render(
         The number of each point's cluster.
     constraints : Constraints, optional
     points : array-like of shape (n, d), optional
-        For the map, and for the distinctive columns of each cluster.
+        For the map, and for the means of each cluster in its most distinctive columns.
     columns : sequence of str
         Names of the features of `points`.
+    texts : sequence of str, optional
+        What the points were made of; each cluster is then described by its most distinctive words.
     ids : sequence, optional
         Names of the points; row numbers if not given.
     names : mapping, optional
@@ -119,14 +124,16 @@ def render(
     rows = list(map(str, range(n) if ids is None else ids))
     if labels.shape != (n,) or len(rows) != n:
         raise ValueError(f"labels and ids must have one entry per vertex, {n}; got {labels.shape} and {len(rows)}.")
+    if texts is not None and len(texts) != n:
+        raise ValueError(f"texts must have one entry per vertex, {n}; got {len(texts)}.")
     known = Constraints.from_pairs(n) if constraints is None else constraints
     points = None if points is None else np.asarray(points)
-    images = None if images is None else np.asarray(images)
-    if images is not None and (len(images) != n or images.ndim not in {3, 4}):
-        raise ValueError(f"images must have shape ({n}, height, width) or ({n}, height, width, 3); got {images.shape}.")
+    pictures = None if images is None else ArrayPictures(np.asarray(images))
+    if pictures is not None and len(pictures.pixels) != n:
+        raise ValueError(f"images must have one entry per vertex, {n}; got {len(pictures.pixels)}.")
     numbers, codes = np.unique(labels, return_inverse=True)
     titles = [(names or {}).get(number, str(number)) for number in numbers.tolist()]
-    subject = Subject(graph, codes, known, rows, titles, points, columns, images, places)
+    subject = Subject(graph, codes, known, rows, titles, points, columns, texts, pictures, places)
     free_cut = prices.free_cut if free_cut is None and prices is not None else free_cut
     sections = [
         _map_section(subject, [] if prices is None else costly(prices), layout),
@@ -265,7 +272,8 @@ def _map_section(subject: Subject, expensive: list[ConstraintPrice], layout: str
     svg, caption = draw_map(subject, expensive, layout)
     known, violations = subject.constraints, subject.violations
     entries = [
-        f'<li data-cluster="{cluster}" tabindex="0">{key(cluster)} {subject.title(cluster)} <small>{size:,}</small></li>'
+        f'<li data-cluster="{cluster}" tabindex="0">{legend_marker(cluster)} {subject.title(cluster)} '
+        f"<small>{size:,}</small></li>"
         for cluster, size in enumerate(subject.sizes[:CLUSTERS_SHOWN])
     ]
     lines = [

@@ -1,4 +1,4 @@
-"""Independent parts of a resolution: records connected by positive evidence or by rules that join them.
+"""Connected components of positive evidence and must-links, which can be solved independently.
 
 The best clusters of a part do not depend on the records outside it, so a new rule affects only the parts of its two
 records, and the work depends on their size.

@@ -1,4 +1,4 @@
-"""Tables by columns: input of any kind, and results."""
+"""Column-wise access to input tables of any kind, and result tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One order for the points of a small problem, so that their order in the data does not change the result.
+"""A canonical order of the points of a small problem, so that their order in the data does not change the result.
 
 A random search takes a different path when the points come in a different order, and may end in a different cut. So points
 are sorted before it, by what does not depend on their numbers: weights of vertices, edges and pairs, and those of their
@@ -17,6 +17,7 @@ from tightcut.exceptions import InconsistentConstraintsError
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.search.problem import Partition
+from tightcut.utils.sparse import csr_of
 
 # Points. In a larger problem a different order changes the cut no more than a different random state does.
 CANONICAL_LIMIT = 5_000
@@ -48,8 +49,8 @@ def canonical_order(graph: Graph, constraints: Constraints) -> np.ndarray:
         (constraints.must_link, constraints.must_link_belief),
         (constraints.cannot_link, constraints.cannot_link_belief),
     ):
-        upper = sp.csr_array((belief, (pairs[:, 0], pairs[:, 1])), shape=(n, n))
-        matrices.append(_scaled(sp.csr_array(upper + upper.T)))
+        ends = np.concatenate([pairs, pairs[:, ::-1]]).T
+        matrices.append(_scaled(sp.csr_array((np.append(belief, belief), tuple(ends)), shape=(n, n))))
     key = _rounded(graph.vertex_weights / graph.vertex_weights.max())
     keys = [key]
     for _ in range(ROUNDS):
@@ -76,7 +77,7 @@ def in_canonical_order(
     order = canonical_order(graph, constraints)
     place = np.argsort(order)
     try:
-        found = solve(graph.subgraph(order), constraints.subset(order), [labels[order] for labels in known])
+        found = solve(graph.permuted(order), constraints.subset(order), [labels[order] for labels in known])
     except InconsistentConstraintsError as error:
         if not error.witness:
             error.best_labels = None if error.best_labels is None else error.best_labels[place]
@@ -87,7 +88,8 @@ def in_canonical_order(
 
 
 def _scaled(matrix: sp.csr_array) -> sp.csr_array:
-    return matrix / largest if matrix.nnz and (largest := matrix.data.max()) > 0 else matrix
+    largest = float(matrix.data.max(initial=0.0))
+    return csr_of(matrix.indptr, matrix.indices, matrix.data * (1 / largest)) if largest > 0 else matrix
 
 
 def _rounded(values: np.ndarray) -> np.ndarray:

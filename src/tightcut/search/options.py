@@ -1,4 +1,4 @@
-"""How hard to search, in how many threads, on which machine, and where progress is reported."""
+"""`SearchOptions`: effort, threads, back end and progress callback."""
 
 from __future__ import annotations
 
@@ -34,12 +34,15 @@ class SearchOptions:
         Called with (stage, done, total, best score).
     backend : Backend or None
         Where large graphs are searched; None for the CPU.
+    polish : bool
+        Whether RatioDCA improves the best solutions for two clusters that satisfy every constraint.
     """
 
     effort: float = 1.0
     n_jobs: int | None = None
     progress: Progress | None = field(default=None, repr=False)
     backend: Backend | None = None
+    polish: bool = True
 
     @property
     def coarsenings(self) -> int:

@@ -1,12 +1,12 @@
-"""The steps of the search on a large graph, each of which all threads take together; see `tightcut.kernels.team`."""
+"""`Team`: threads that take every step on a large graph together; see `tightcut.kernels.team`."""
 
 from __future__ import annotations
 
+import threading
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from queue import SimpleQueue
-from threading import Lock, Thread
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +17,7 @@ from tightcut.kernels import team_contraction, team_matching, team_refinement
 from tightcut.utils.sparse import csr_of
 
 ROWS_OF_A_THREAD = 2_000  # fewer threads take a step on a graph with fewer rows for each
+_COMPILED: set[tuple] = set()  # kernels, with the kinds of arrays that they have been compiled for
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,19 +80,36 @@ class Team:
     def __init__(self, n_threads: int) -> None:
         self.n_threads = n_threads
         self._sync = np.zeros(rules.SYNC_SIZE, np.int64)
-        self._lock = Lock()
+        self._lock = threading.Lock()
         self._space: dict[str, np.ndarray] = {}
         self._idle: list[np.ndarray] = []
+        self._hand_over, self._closed = threading.Lock(), False
         self._tasks: list[SimpleQueue] = [SimpleQueue() for _ in range(n_threads)] if n_threads > 1 else []
-        for place in range(len(self._tasks)):
-            Thread(target=self._work, args=(place,), daemon=True).start()
+        self._threads: list[threading.Thread] = []
+        try:
+            for place in range(len(self._tasks)):
+                thread = threading.Thread(target=self._work, args=(place,), daemon=True)
+                thread.start()
+                self._threads.append(thread)
+        except RuntimeError:  # the system has no more of them
+            self.__exit__()
+            raise
+
+    def __reduce__(self) -> tuple:
+        """In another process, a task of its own is all that there is to do."""
+        return Team, (1,)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for tasks in self._tasks:
-            tasks.put(None)
+        """End the threads, after the step that they are in."""
+        with self._hand_over:
+            self._closed = True
+            for tasks in self._tasks[:1]:
+                tasks.put(None)
+        for thread in self._threads:
+            thread.join()
 
     def match(
         self,
@@ -204,7 +222,8 @@ class Team:
         needed = size * np.dtype(kind).itemsize
         fitting = [place for place, memory in enumerate(self._idle) if needed <= len(memory) <= 2 * needed]
         memory = self._idle.pop(fitting[0]) if fitting else np.empty(max(needed, 1), np.uint8)
-        array = np.frombuffer(memory, kind, size)
+        # Views of an array whose base is an array hold that base only, not the array between.
+        array = np.frombuffer(memory.data, kind, size)
         weakref.finalize(array, self._idle.append, memory).atexit = False
         return array
 
@@ -220,28 +239,49 @@ class Team:
         if count == 1:
             kernel(self._sync, 1, *arguments)
             return
-        # The threads wait for each other, so that all of them must begin. Ctrl-C meets the main thread alone: it hands over
-        # in a single step, and then waits.
+        # Ctrl-C meets the main thread alone: it hands over in a single step, and then waits. A task that it has left behind
+        # in another thread may come later than the end.
         done: SimpleQueue = SimpleQueue()
-        self._tasks[0].put((kernel, count, arguments, done))
+        with self._hand_over:
+            if self._closed:
+                raise RuntimeError("The search that this team has taken the steps of is over.")
+            self._tasks[0].put((kernel, count, (self._sync, count, *arguments), done))
         error = done.get()
         if error is not None:
             raise error
 
     def _work(self, place: int) -> None:
-        """What a thread does. The first one wakes the others; when its kernel ends, all have passed the last barrier."""
+        """What a thread does; the first one wakes the others.
+
+        Threads in a kernel wait for each other, so that all must enter it: what can fail, compiling, comes before that. When
+        the first one's kernel ends, all have passed the last barrier.
+        """
+        others = self._tasks[1:] if place == 0 else []
         for task in iter(self._tasks[place].get, None):
             kernel, count, arguments, done = task
-            for tasks in self._tasks[1:count] if place == 0 else ():
-                tasks.put(task)
             error = None
             try:
-                kernel(self._sync, count, *arguments)
+                if place == 0:
+                    _compile(kernel, arguments)
+                    for tasks in others[: count - 1]:
+                        tasks.put(task)
+                kernel(*arguments)
             except Exception as caught:  # noqa: BLE001 - raised where the step was called
                 error = caught
             if place == 0:
                 done.put(error)
             del task, arguments
+        for tasks in others:
+            tasks.put(None)
+
+
+def _compile(kernel: Any, arguments: tuple) -> None:
+    key = kernel, *(getattr(argument, "dtype", None) for argument in arguments)
+    if key not in _COMPILED:
+        from numba import typeof
+
+        kernel.compile(tuple(map(typeof, arguments)))
+        _COMPILED.add(key)
 
 
 def arrays(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

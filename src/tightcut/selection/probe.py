@@ -1,10 +1,11 @@
-"""Short searches without some of the pairs, and whether their labels agree with these."""
+"""Cross-validation of settings: short searches without held-out pairs, scored on these."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, product
 from typing import Any, TypeAlias
 
@@ -12,14 +13,12 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from tightcut.clustering.cluster import cluster
+from tightcut.clustering.arguments import ClusterOptions
+from tightcut.clustering.cluster import solve
 from tightcut.exceptions import DisconnectedGraphWarning, InconsistentConstraintsError
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
-from tightcut.search.evolve import search
-from tightcut.search.magnitudes import scaled_graph
-from tightcut.search.options import QUICK
-from tightcut.search.two_way import TwoClusters, reduce_to_units
+from tightcut.search.magnitudes import Scaled
 from tightcut.selection.built_graph import BuiltGraph
 from tightcut.selection.graph_config import Setting
 from tightcut.selection.held_out import HeldOut
@@ -123,14 +122,13 @@ class Trials:
                 self._graphs[_graph_key(setting, fold)],
                 folds[fold].known,
                 k,
-                setting.influence,
-                self.problem.max_violations,
+                trial_options(self.problem.max_violations, setting.influence),
                 self.seed + 1000 * repeat + fold,
-                self.required,
             )
             for setting, k, repeat, fold in wanted
         ]
-        for trial, labels in zip(wanted, run_tasks(_labels, tasks, self.n_jobs), strict=True):
+        labels_of = partial(_labels, required=self.required)
+        for trial, labels in zip(wanted, run_tasks(labels_of, tasks, self.n_jobs), strict=True):
             fold = folds[trial[-1]]
             agrees = np.zeros(len(fold.asked), bool) if labels is None else self.held.agreement(fold, labels)
             self._agreements[trial] = agrees
@@ -143,6 +141,11 @@ class Trials:
             self._graphs.update(zip(new, run_tasks(_graph, building, self.n_jobs), strict=True))
 
 
+def trial_options(max_violations: float | str, influence: float) -> ClusterOptions:
+    """A single start, refined. RatioDCA, which would take most of the time and move hardly a point, is left out."""
+    return ClusterOptions(max_violations, effort=0, influence=influence, n_jobs=1, polish=False)
+
+
 def _graph_key(setting: Setting, fold: int) -> tuple[Setting, int]:
     """What the graph of a setting depends on."""
     return replace(setting, influence=0.0), fold if setting.learn_distances else 0
@@ -152,28 +155,14 @@ def _graph(problem: TuningProblem, setting: Setting, known: Constraints) -> Grap
     return problem.build(setting, known).graph
 
 
-def _labels(*arguments: Any) -> np.ndarray | None:
-    """Those of `short_search`; the last argument says whether there must be some."""
-    *given, required = arguments
+def _labels(
+    graph: Graph, known: Constraints, n_clusters: int, options: ClusterOptions, seed: int, *, required: bool
+) -> np.ndarray | None:
+    problem = Scaled.of(graph, known)
+    search, rng = options.of_search(None), np.random.default_rng(seed)
     try:
-        return short_search(*given)
+        return solve(problem.graph, problem.constraints, n_clusters, options, search, rng).labels
     except InconsistentConstraintsError:
         if required:
             raise
         return None
-
-
-def short_search(
-    graph: Graph, known: Constraints, n_clusters: int, influence: float, max_violations: Any, seed: int
-) -> np.ndarray:
-    """The labels of a single start, refined.
-
-    `cluster` with an effort of 0, but two clusters are not polished by RatioDCA, which takes most of the time and moves
-    hardly a point.
-    """
-    if n_clusters > 2 or influence > 0 or max_violations != 0:
-        options: dict[str, Any] = {"max_violations": max_violations, "influence": influence, "n_jobs": 1}
-        return cluster(graph, known, n_clusters, effort=0, random_state=seed, **options).labels
-    units = reduce_to_units(scaled_graph(graph)[0], known)
-    _, spins = search(TwoClusters(units.small), np.random.default_rng(seed), QUICK)[0]
-    return (units.lift(spins) > 0).astype(np.int64)

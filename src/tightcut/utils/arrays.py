@@ -1,4 +1,4 @@
-"""Matrices of numbers, read without scikit-learn, whose import takes a second, wherever nothing has to be converted."""
+"""Read numeric matrices; scikit-learn, whose import takes a second, is imported only if something must be converted."""
 
 from __future__ import annotations
 
@@ -94,6 +94,33 @@ def why_unreadable(frame: Any) -> str | None:
         if bad is not None:
             return f"X, column {name!r}: {_quoted(bad)} is not a number. Leave the column out, or turn it into numbers first."
     return None
+
+
+def where_not_finite(X: Any) -> str | None:
+    """Where a matrix first holds NaN or infinity, and what to do about it; None if it does not.
+
+    Examples
+    --------
+    >>> from tightcut.utils.arrays import where_not_finite
+    >>> where_not_finite([[1.0, 2.0], [3.0, float("nan")]])
+    'Input X contains NaN, first in row 1, column 1. Fill in such values (sklearn.impute does) or leave the rows out.'
+    """
+    try:
+        matrix = sp.coo_array(X) if sp.issparse(X) else None
+        values = np.asarray(X if matrix is None else matrix.data, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    bad = ~np.isfinite(values)
+    if not bad.any() or (matrix is None and values.ndim != 2):
+        return None
+    first = int(np.argmax(bad))
+    what = "NaN" if np.isnan(values.ravel()[first]) else "infinity"
+    row, column = divmod(first, values.shape[1]) if matrix is None else (matrix.row[first], matrix.col[first])
+    name = repr(list(X.columns)[column]) if hasattr(X, "columns") else column
+    return (
+        f"Input X contains {what}, first in row {row}, column {name}. Fill in such values (sklearn.impute does) or leave the "
+        "rows out."
+    )
 
 
 def _is_number(value: Any) -> bool:

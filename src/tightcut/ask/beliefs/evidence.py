@@ -143,9 +143,9 @@ def truth_of(evidence: AnswerEvidence, belief: np.ndarray) -> np.ndarray:
     """Probability that each answer is true; 1 for those that say nothing."""
     position, truth = evidence.position, np.ones(len(evidence.answers))
     for number, answer in enumerate(evidence.answers):
-        here, *other = belief[[position[row] for row in answer.rows], :-1]
         if answer.choice == "unsure" or answer.number in evidence.outdated:
             continue
+        here, *other = belief[[position[row] for row in answer.rows], :-1]
         if answer.kind == "pair":
             together = here @ other[0]
             truth[number] = together if answer.choice == "same" else 1 - together
@@ -164,16 +164,16 @@ def judge(evidence: AnswerEvidence, belief: np.ndarray) -> tuple[Answer, ...]:
     needed = np.array([SURE if answer.kind == "pair" else 0.5 for answer in evidence.answers])
     probable, group = truth_of(evidence, belief) > needed, belief.argmax(axis=1)
     return tuple(
-        replace(a, believed=bool(sure and _followed(a, evidence, group)))
+        a if sure and _followed(a, evidence, group) else replace(a, believed=False)
         for a, sure in zip(evidence.answers, probable, strict=True)
     )
 
 
 def _followed(answer: Answer, evidence: AnswerEvidence, group: np.ndarray) -> bool:
     home = evidence.home
-    here, *other = group[[evidence.position[row] for row in answer.rows]]
     if answer.choice == "unsure":
         return True
+    here, *other = group[[evidence.position[row] for row in answer.rows]]
     if answer.kind == "pair":
         together = here == other[0] < len(home)
         return bool(together == (answer.choice == "same"))

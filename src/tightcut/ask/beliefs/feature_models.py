@@ -106,13 +106,7 @@ def _votes(trees: Trees, rows: np.ndarray, counted: np.ndarray | None = None) ->
 
 
 class PredictorCache:
-    """Trains forests and, where there are not too many values, regressions; keeps the last few.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, n_features)
-    seed : int
-    """
+    """Trains forests and, where there are not too many values, regressions; keeps the last few."""
 
     def __init__(self, X: np.ndarray, seed: int) -> None:
         self.X, self.seed = X, seed

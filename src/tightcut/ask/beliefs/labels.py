@@ -32,7 +32,7 @@ def labels_of(beliefs: Beliefs) -> np.ndarray:
 
 
 def unknown_points(beliefs: Beliefs) -> np.ndarray:
-    """Points of which the graphs know nothing, unless the columns predicted answers better than the plain cut."""
+    """Points about which the graphs know nothing, unless the columns predicted answers better than the plain cut."""
     if columns_lead(beliefs):
         return np.zeros(len(beliefs.coarse), bool)
     shares = beliefs.mapped

@@ -128,11 +128,8 @@ def believe(setup: Setup, evidence: AnswerEvidence) -> Beliefs:
         return beliefs
     # Answers contradict each other or the graph: an early error may have led all that followed astray.
     start = start_from_groups(evidence, graphs, beliefs.weights, beliefs.group)
-    return max(beliefs, _settle(graphs, evidence, setup, start), key=_plausibility)
-
-
-def _plausibility(beliefs: Beliefs) -> float:
-    return plausibility(beliefs.evidence, beliefs.answered, beliefs.foreseen)
+    again = _settle(graphs, evidence, setup, start)
+    return max(beliefs, again, key=lambda found: plausibility(found.evidence, found.answered, found.foreseen))
 
 
 def _settle(graphs: list[Harmonic], evidence: AnswerEvidence, setup: Setup, start: np.ndarray | None = None) -> Beliefs:

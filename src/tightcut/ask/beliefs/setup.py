@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tightcut.ask.beliefs.feature_models import MANY_VALUES, PredictorCache
-from tightcut.ask.beliefs.harmonic import Spreading
+from tightcut.ask.beliefs.harmonic import HarmonicField
+from tightcut.neighbors.points import apply_metric
+from tightcut.selection.scale import SCALES, fit_scale
 from tightcut.utils.arrays import standardized
+from tightcut.utils.validation import check_choice
 
 if TYPE_CHECKING:
     from tightcut.problem.graph import Graph
@@ -30,14 +33,14 @@ class GraphModel:
     ----------
     graph : Graph
         In it, questions are looked for.
-    spreading : Spreading
+    spreading : HarmonicField
         Solves for beliefs, drawn to the fine parts of the graph.
     coarse : int ndarray of shape (n,)
         The plain cut of the graph: what is said where nothing is known.
     """
 
     graph: Graph
-    spreading: Spreading
+    spreading: HarmonicField
     coarse: np.ndarray
 
 
@@ -66,8 +69,17 @@ class Setup:
         return int(self.views[0].graph.vertex_weights.argmax())
 
 
-def set_up(X: Any, n_clusters: int | None, affinity: str, n_neighbors: int, seed: int, n_jobs: int | None) -> Setup:
-    """Build the graph and cut it, finely and coarsely.
+def set_up(
+    X: Any,
+    n_clusters: int | None,
+    affinity: str,
+    n_neighbors: int,
+    seed: int,
+    n_jobs: int | None,
+    scale: str = "auto",
+    metric: str = "euclidean",
+) -> Setup:
+    """Build the graph and cut it, finely and coarsely; with "auto", points also with standardised columns.
 
     Examples
     --------
@@ -76,9 +88,14 @@ def set_up(X: Any, n_clusters: int | None, affinity: str, n_neighbors: int, seed
     >>> np.bincount(set_up(points, 2, "knn", 7, 0, 1).views[0].coarse).tolist()
     [30, 30]
     """
+    check_choice("scale", scale, ("auto", *SCALES))
+    check_choice("metric", metric, ("euclidean", "cosine"))
     if affinity == "precomputed":
+        if (scale, metric) != ("auto", "euclidean"):
+            raise ValueError("Similarities are taken as they are; leave out scale and metric.")
         return Setup((_view(X, None, n_clusters, seed, n_jobs),), None)
-    scaled = _standardized(X)
+    X = apply_metric(X if scale == "auto" else fit_scale(X, scale).transform(X), metric)
+    scaled = _standardized(X) if scale == "auto" else None
     views = [
         _view(*_affinities(points, n_neighbors, n_jobs), n_clusters, seed, n_jobs)
         for points in (X, scaled)
@@ -127,4 +144,4 @@ def _view(affinity: Any, spread: Any | None, n_clusters: int | None, seed: int, 
 
     fine = max(2 * (n_clusters or 1), min(FINE, n // 5), 1)
     coarse = n_clusters or max(1, min(COARSE, n // 10))
-    return GraphModel(graph, Spreading(weights, cut(fine)), cut(coarse))
+    return GraphModel(graph, HarmonicField(weights, cut(fine)), cut(coarse))

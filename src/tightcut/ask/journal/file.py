@@ -18,16 +18,15 @@ from pathlib import Path
 from typing import Any
 
 from tightcut.ask.errors import LostJournalError
-from tightcut.ask.journal.locking import leads_to, locked, sync_folder
+from tightcut.ask.journal.locking import leads_to, lock_file, sync_folder
 from tightcut.ask.journal.schema import FORMAT, Event, check_events, check_journal, check_same_data, parse
 
 
 class Journal:
     """Events in the order in which they happened, kept in memory and, with a path, on disk.
 
-    Any number of sessions may share a file. Each looks at it and writes to it in its turn, under a lock, and takes in
-    what others have written before it writes. The path is followed again in every turn, so that no answer goes to a file
-    that has lost its name.
+    Any number of sessions may share a file. Each reads and writes it under a lock, and takes in what others have written
+    before it writes. The path is opened again each time, so that no answer goes to a file that was moved or deleted.
 
     Parameters
     ----------
@@ -65,7 +64,7 @@ class Journal:
 
         Where another session has begun the file meanwhile, the first line is that of the other.
         """
-        header = {"format": FORMAT, "event": "data", "time": now(), **self.identity, **header}
+        header = {"format": FORMAT, "event": "data", "time": timestamp(), **self.identity, **header}
         if self.path is None:
             self.header = header
             return
@@ -103,7 +102,7 @@ class Journal:
                 pass
 
     def save(self, path: Any = None) -> Path:
-        """Write all events to a new file, and go on there; without a path, to the old one or, if it is taken, beside it."""
+        """Write all events to a new file and continue there: at `path`, or at the old path or, if that is taken, next to it."""
         if path is not None:
             target = Path(path).absolute()
         elif self.path is not None:
@@ -112,7 +111,7 @@ class Journal:
             raise ValueError('The answers are kept in memory only; name a file, as in save_journal("answers.jsonl").')
         lines = [_line(event) for event in (self.header, *self.events)]
         text = b"".join(lines)
-        with locked(target, create=True) as file:
+        with lock_file(target, create=True) as file:
             if file.read(1):
                 raise ValueError(f"{target} is not empty; name a file that does not exist yet.")
             _append(file, target, 0, text)
@@ -128,7 +127,7 @@ class Journal:
         """The file, with everything in it taken in; nobody else writes until the block ends."""
         assert self.path is not None  # noqa: S101 (only journals with a file take turns)
         try:
-            with locked(self.path, create=create) as file:
+            with lock_file(self.path, create=create) as file:
                 self._take_in(file, self.path)
                 yield file
         except FileNotFoundError:
@@ -164,7 +163,7 @@ class Journal:
         self.events += new
 
     def _checked(self, text: bytes, path: Path) -> list[Event]:
-        """Lines as events, if this journal can go on with them."""
+        """Lines as events, if they can continue this journal."""
         if self.header:
             number = len(self.events) + 2
             new = parse(text, path, number)
@@ -184,7 +183,7 @@ class Journal:
         self._last_line = line
 
 
-def now() -> str:
+def timestamp() -> str:
     """The time in UTC, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
@@ -210,17 +209,13 @@ def _append(file: FileIO, path: Path, end: int, text: bytes) -> None:
         while rest:  # a disk that fills up takes a part, and refuses the next call
             rest = rest[file.write(rest) :]
         os.fsync(file.fileno())
-        _check_name(path, file)
+        if not leads_to(path, file):
+            raise LostJournalError(f"The journal {path} was deleted or moved.")  # noqa: TRY301
     except BaseException:
         # Where even this fails, the half line goes in the next turn.
         with suppress(OSError):
             file.truncate(end)
         raise
-
-
-def _check_name(path: Path, file: FileIO) -> None:
-    if not leads_to(path, file):
-        raise LostJournalError(f"The journal {path} was deleted or moved.")
 
 
 def _free_path(path: Path) -> Path:

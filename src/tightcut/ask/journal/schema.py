@@ -27,7 +27,7 @@ RESERVED = tuple(dict.fromkeys(PAIR_CHOICES + PICK_WORDS))
 
 
 def parse(text: bytes, path: Path, first: int = 1) -> list[Event]:
-    """The events of complete lines, of which the first has the number `first` in its file."""
+    """The events of complete lines; `first` is the number of the first line in its file."""
     events: list[Event] = []
     for number, line in enumerate(text.split(b"\n"), first):
         if not line.strip():
@@ -93,11 +93,11 @@ def check_same_data(header: Event, expected: Event, path: Path) -> None:
 def check_fields(header: Event) -> None:
     """Raise ValueError with the reason if the first line does not say which data a journal belongs to."""
     rows: Any = header.get("rows")
-    if not _whole(rows, 2, MOST_POINTS + 1):
+    if not is_whole(rows, 2, MOST_POINTS + 1):
         raise ValueError(f"rows is {rows!r:.60}, and must be a whole number, 2 to {MOST_POINTS}")
-    if not _whole(header.get("anchor"), 0, rows):
+    if not is_whole(header.get("anchor"), 0, rows):
         raise ValueError(f"anchor is {header.get('anchor')!r}, and must be a row, 0 to {rows - 1}")
-    if not _whole(header.get("seed"), 0):
+    if not is_whole(header.get("seed"), 0):
         raise ValueError(f"seed is {header.get('seed')!r}, and must be a whole number, 0 or more")
 
 
@@ -112,26 +112,28 @@ def check_event(event: Event, line: int, rows: int) -> None:
             raise ValueError(f"{key} is {holder.get(key)!r:.60}, and must be {expected}")
 
     def group(value: Any) -> bool:
-        return _whole(value, 0, line)
+        return is_whole(value, 0, line)
 
     kind = event["event"]
     if kind == "undo":
-        check(event, "of", lambda value: _whole(value, 0, line), "the number of an earlier event")
+        check(event, "of", lambda value: is_whole(value, 0, line), "the number of an earlier event")
         return
     if kind == "name":
         check(event, "group", group, "a group")
         check(event, "name", lambda value: isinstance(value, str), "a text")
         return
-    check(event, "number", lambda value: _whole(value, 0), "a whole number, 0 or more")
+    check(event, "number", lambda value: is_whole(value, 0), "a whole number, 0 or more")
     if kind == "revise":
         check(event, "answer", lambda value: isinstance(value, dict), "an answer")
     answer = event["answer"] if kind == "revise" else event
     row = f"a row, 0 to {rows - 1}"
     check(answer, "kind", lambda value: value in KINDS, f"one of {', '.join(KINDS)}")
-    check(answer, "first", lambda value: _whole(value, 0, rows), row)
+    check(answer, "first", lambda value: is_whole(value, 0, rows), row)
     check(answer, "time", lambda value: isinstance(value, str), "a text")
     if answer["kind"] == "pair":
-        check(answer, "second", lambda value: _whole(value, 0, rows) and value != answer["first"], f"another {row[2:]}")
+        check(
+            answer, "second", lambda value: is_whole(value, 0, rows) and value != answer["first"], f"another {row[2:]}"
+        )
         check(answer, "choice", lambda value: value in PAIR_CHOICES, f"one of {', '.join(PAIR_CHOICES)}")
     else:
         check(
@@ -146,7 +148,7 @@ def check_event(event: Event, line: int, rows: int) -> None:
 
 
 def check_row(row: Any, n_points: int) -> int:
-    if not isinstance(row, numbers.Integral) or isinstance(row, bool) or not 0 <= int(row) < n_points:
+    if not is_whole(row, 0, n_points):
         raise ValueError(f"A row must be a whole number from 0 to {n_points - 1}; got {row!r}.")
     return int(row)
 
@@ -162,7 +164,7 @@ def check_question(question: Any, n_points: int) -> Question:
 
 
 def check_unanswered(question: Question, events: Iterable[dict[str, Any]]) -> int:
-    """The number of a question that nobody has answered under it, here or in another session of the same journal."""
+    """The number of a question, if no session of the journal has answered it or another one of that number."""
     number = question.number
     for event in events:
         if event.get("number") == number and event["event"] == "answer":
@@ -202,9 +204,11 @@ def check_person(who: Any, seconds: Any) -> tuple[str | None, float | None]:
     return who, float(seconds)
 
 
-def _whole(value: Any, least: int, above: int | None = None) -> bool:
-    """Whether a value is a whole number, `least` or more and below `above`; True and 1.0 are rejected."""
-    return type(value) is int and least <= value and (above is None or value < above)
+def is_whole(value: Any, least: int, above: int | None = None) -> bool:
+    """Whether a value is a whole number, `least` or more and below `above`; True and 1.0 are not."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool):
+        return False
+    return least <= int(value) and (above is None or int(value) < above)
 
 
 def _seconds(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What a page can ask for and do: actions with JSON in and out, one at a time.
+"""The actions behind the page: requests and replies in JSON, one at a time.
 
 A page sends an action by name with a few values. Whatever changes the session is in the journal before the reply. The reply
 to an answer holds the next question and nothing that takes long; labels, groups and the like are the action `view`, which
@@ -18,7 +18,7 @@ import numpy as np
 from tightcut.ask.base import QuestionSession
 from tightcut.ask.errors import LostJournalError, StaleQuestionError, unwritten
 from tightcut.ask.page.items import Things
-from tightcut.ask.page.serializers import Serializer, as_csv, called, in_words, labels_table, pairs_table
+from tightcut.ask.page.serializers import Serializer, as_csv, find_group, in_words, labels_table, pairs_table
 from tightcut.ask.page.windows import Windows
 from tightcut.ask.records import Progress, Question
 from tightcut.drawing.layout import better_layout, first_layout
@@ -31,8 +31,8 @@ GALLERY = 120  # most things shown of a group
 log = logging.getLogger(__name__)
 
 
-class Desk:
-    """Where a person answers: a session and its actions, for any number of windows.
+class Controller:
+    """A session and its actions, for any number of windows.
 
     Parameters
     ----------
@@ -239,7 +239,8 @@ class Desk:
         version, step = self._take_stock(session), _on_curve(session.n_answers_, session.progress())
         if step[0] > 0 and (not self._curve or self._curve[-1] != step):
             self._curve = [past for past in self._curve if past[0] < step[0]] + [step]
-        reply = self._serializer.view(session, self._rows, all_answers=values.get("all_answers") is True)
+        every = values.get("all_answers") is True
+        reply = self._serializer.view(session, self._rows, all_answers=every, asked=self._windows.rows())
         reply |= {"version": version, "curve": self._curve, "layout": self._n_layouts, "left": session.n_left_}
         if values.get("layout") != self._n_layouts and self._positions is not None:
             reply["map"] = {"rows": self._rows.tolist(), "positions": self._positions.tolist()}
@@ -291,7 +292,7 @@ class Desk:
             raise ValueError(f"An answer is a word, a name or the number of a group; got {choice!r}.")  # noqa: TRY004
         if isinstance(choice, int):
             return choice
-        return called(_short(choice), session.groups)
+        return find_group(_short(choice), session.groups)
 
 
 def _whole(values: Reply, key: str) -> int:

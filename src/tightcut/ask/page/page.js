@@ -52,7 +52,7 @@ function colour(group) {
   return `hsl(${hue} ${saturation}% ${lightness + (dark() ? 20 : 0)}%)`;
 }
 
-const swatch = (group) => svg("svg", { viewBox: "0 0 12 12", class: "swatch", "aria-hidden": "true" }, svg("circle", { cx: 6, cy: 6, r: 6, fill: colour(group) }));
+const swatch = (group) => svg("svg", { viewBox: "0 0 12 12", class: "swatch", "aria-hidden": "true" }, svg("circle", { cx: 6, cy: 6, r: 6, "data-group": group, fill: colour(group) }));
 
 // Things
 
@@ -117,7 +117,7 @@ const sentence = (answer) =>
 export function start(root, send, { keysFrom = document, standalone = true } = {}) {
   const state = {
     hello: null, kind: "pick", question: null, version: -1, shownAt: 0, busy: 0, turn: Promise.resolve(), pending: null, dead: false, lost: false,
-    view: null, map: null, layout: -1, last: [], whole: new Set(), blind: true, viewing: false, viewAgain: false, stopped: false, allAnswers: false,
+    view: null, map: null, layout: -1, last: [], whole: new Set(), unfolded: false, blind: true, viewing: false, viewAgain: false, stopped: false, allAnswers: false,
   };
   const windowName = standalone ? remembered(sessionStorage, "tightcut-ask-window", randomName) : randomName();
   const ui = skeleton();
@@ -291,6 +291,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     if (key === " ") return () => answer("unsure");
     if (question.kind === "pair") return { y: () => answer("same"), n: () => answer("different") }[key.toLowerCase()] ?? null;
     if (key === "0") return () => answer("none");
+    if (key === "e") return () => ui.question.querySelector("[data-keep=unfold]")?.click();
     if (key === "t" || key === "/") return () => ui.question.querySelector("input")?.focus();
     const group = /^[1-9]$/.test(key) ? question.groups[Number(key) - 1] : undefined;
     return group ? () => answer(group.id) : null;
@@ -316,7 +317,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     const estimate = h("p", { class: "estimate" });
     const blind = h("input", { type: "checkbox", onchange: (event) => { state.blind = !event.target.checked; drawMap(); } });
     const groups = h("div", { class: "groups" }), groupsTitle = h("h2", { text: "Groups" });
-    const answers = h("ol", { class: "answers" });
+    const answers = h("ol", { class: "answers" }), people = h("ul", { class: "people quiet" });
     const who = h("input", { type: "text", maxlength: "100", placeholder: "your name", autocomplete: "off", onchange: () => standalone && remember(localStorage, "tightcut-ask-who", who.value.trim()) });
     const dialog = h("dialog", {});
     const head = h("header", {},
@@ -332,14 +333,14 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     const lower = h("section", { class: "lower" },
       h("div", { class: "clusters" }, groupsTitle,
         h("p", { class: "quiet", text: "Is something in the wrong group? Click it to move it." }, h("span", { class: "naming", text: " Click the name of a group to change it; two groups with the same name become one." })), groups),
-      h("div", { class: "past" }, h("h2", { text: "Answers" }), answers,
+      h("div", { class: "past" }, h("h2", { text: "Answers" }), answers, people,
         h("label", { class: "who quiet" }, "Answering as ", who),
         h("div", { class: "downloads" },
           button("Labels (CSV)", () => download("labels", "labels.csv")), button("Pairs (CSV)", () => download("pairs", "pairs.csv")))));
     const all = [head, alert,
       h("main", {}, h("section", { class: "question", "aria-label": "Question" }, heading, live, question, notice, contradictions), aside),
       lower, dialog];
-    return { all, kinds, title, alert, notice, heading, live, question, contradictions, canvas, hint, curve, estimate, groups, groupsTitle, answers, who, dialog };
+    return { all, kinds, title, alert, notice, heading, live, question, contradictions, canvas, hint, curve, estimate, groups, groupsTitle, answers, people, who, dialog };
   }
 
   function banner(text, link = null) {
@@ -394,6 +395,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
       h("button", { type: "button", class: few ? "card" : "card little", onclick: () => answer(group.id) },
         h("kbd", { text: String(i + 1), "aria-hidden": "true" }),
         h("span", { class: "label", title: group.label }, swatch(group.id), group.label),
+        h("span", { class: "about quiet", "data-about": String(group.id), text: about(group.id) }),
         h("span", { class: "members" }, ...group.members.map(small))));
     // What is typed is a name or, beyond the key 9, a number; only the cards that it may mean stay in sight.
     const meant = (text) => groups.find((group) => group.label.toLowerCase() === text.toLowerCase()) ?? (/^\d+$/.test(text) ? groups[Number(text) - 1] : undefined);
@@ -407,10 +409,13 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
       const text = field.value.trim();
       if (text) answer(text === "0" ? "none" : meant(text)?.id ?? text);
     };
+    const folded = !few && groups.some((group) => group.members.length > 1);
     return [
       h("div", { class: "pick" },
         large(question.first),
-        h("div", { class: few ? "cards" : "cards more" }, ...cards)),
+        h("div", {},
+          h("div", { class: `cards ${few ? "" : "more"} ${folded && !state.unfolded ? "folded" : ""}` }, ...cards),
+          folded ? button(`${state.unfolded ? "One example" : "More examples"} of each group`, unfold, { class: "link", "data-keep": "unfold" }) : null)),
       h("div", { class: "choices" },
         keyed("0", "None of these", () => answer("none")),
         keyed("space", "Unsure", () => answer("unsure")),
@@ -418,7 +423,17 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     ];
   }
 
+  function unfold() {
+    state.unfolded = !state.unfolded;
+    ui.question.querySelector(".cards").classList.toggle("folded", !state.unfolded);
+    ui.question.querySelector("[data-keep=unfold]").textContent = `${state.unfolded ? "One example" : "More examples"} of each group`;
+  }
+
+  // The words that tell the texts of a group from others.
+  const about = (group) => state.view?.groups.find((one) => one.id === group)?.words ?? "";
+
   function drawView() {
+    for (const words of ui.question.querySelectorAll("[data-about]")) words.textContent = about(Number(words.dataset.about));
     drawMap();
     drawProgress();
     drawGroups();
@@ -529,6 +544,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     }, { class: "link", "aria-label": `${group.whole ? "Show less" : "Show more"} of ${group.label}`, "data-keep": `more-${group.id}` });
     return h("section", { class: "gallery", "aria-label": group.label },
       h("div", { class: "title" }, swatch(group.id), name, h("span", { class: "quiet", text: counted(group.size, many(group.size)) })),
+      group.words ? h("p", { class: "about quiet", text: group.words }) : null,
       list,
       doubtful.length ? h("div", { class: "items doubtful" }, h("span", { class: "quiet", text: "least sure" }), ...doubtful) : null,
       group.size > typical.length || group.whole ? more : null);
@@ -544,6 +560,9 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
     const all = () => { state.allAnswers = true; refresh(); };
     if (rows.length < n) rows.push(h("li", {}, button(`Show all ${n.toLocaleString("en")} answers`, all, { class: "link" })));
     ui.answers.replaceChildren(...(rows.length ? rows : [h("li", { class: "quiet none", text: "None yet." })]));
+    const several = state.view.people.length > 1 ? state.view.people : [];
+    ui.people.replaceChildren(...several.map(({ who, given, believed }) =>
+      h("li", { text: `${who}: ${counted(given, given === 1 ? "answer" : "answers")}, ${believed === given ? "all" : believed} in agreement with the rest` })));
   }
 
   function answerLine(given) {
@@ -620,7 +639,7 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
 
   function help() {
     const records = state.hello?.records;
-    const picks = [["1 to 9", "that group"], ["0", "none of these"], ["t", "type the name of a group, old or new, or its number"]];
+    const picks = [["1 to 9", "that group"], ["0", "none of these"], ["t", "type the name of a group, old or new, or its number"], ["e", "more examples of each group, where there are many"]];
     const keys = [["y, n", "same, different (two things)"], ...(records ? [] : picks), ["space", "unsure: skip it"], ["Backspace", "undo the last action"], ["Esc", "leave a text field or close this"], ["?", "this help"]];
     open("How it works",
       h("p", { text: "Answer what you know, and skip what you do not. tightcut asks where an answer helps most and works out the rest. Its own guess is not shown before you have answered." }),
@@ -677,7 +696,10 @@ export function start(root, send, { keysFrom = document, standalone = true } = {
   resized.observe(root);
   resized.observe(ui.canvas);
   const scheme = matchMedia("(prefers-color-scheme: dark)");
-  const redraw = () => { if (state.view) drawView(); };
+  const redraw = () => {
+    for (const dot of ui.question.querySelectorAll("[data-group]")) dot.setAttribute("fill", colour(Number(dot.dataset.group)));
+    if (state.view) drawView();
+  };
   scheme.addEventListener("change", redraw);
   begin();
   return () => {

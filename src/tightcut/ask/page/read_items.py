@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from tightcut.files.arrays import read_npy, read_npz, read_sparse
 from tightcut.files.cells import as_number, is_missing, is_nearly_a_number, is_number
 from tightcut.files.errors import listed
 from tightcut.files.formats import READERS
+from tightcut.files.graphs import names_edges
 from tightcut.files.sources import DataFile, check_readable
 
 if TYPE_CHECKING:
@@ -26,19 +27,20 @@ if TYPE_CHECKING:
 BUILT_IN = ("digits",)
 FIELDS_SHOWN = 40  # columns of a table, if none are chosen
 LONG_TEXT = 60  # characters: a column whose texts are longer is shown as a text, not as a field
-MODEL = "the saved model"  # who has named the groups that were its clusters
+MODEL = "the saved model"  # the author of the names of groups that were its clusters
 LONG_NUMBER = 8  # characters: longer numbers are shown with the digits that matter
 
 
 @dataclass(frozen=True, eq=False)
 class QuestionData:
-    """Points or similarities, and what is shown of each row."""
+    """Points or similarities, what is shown of each row, and the rows of the file that were left out, as in `Data`."""
 
     title: str
     X: Any
     things: Things
     affinity: str = "knn"
     notes: tuple[str, ...] = ()
+    left_out: dict[int, str] = field(default_factory=dict)
 
 
 def read_items(
@@ -111,7 +113,7 @@ def _of_folder(path: DataFile, options: DataOptions, images: Sequence[str]) -> Q
         raise InputError(f"--images: the pictures of {path} are shown as they are; leave it out.")
     assert content.pictures is not None  # noqa: S101 - of a folder
     things = Things(content.ids, pictures=content.pictures.shown())
-    return QuestionData(path.stem, content.points, things, notes=content.notes)
+    return QuestionData(path.stem, content.points, things, notes=content.notes, left_out=content.left_out)
 
 
 def _from_table(path: DataFile, options: DataOptions, show: list[str], images: Sequence[str]) -> QuestionData:
@@ -119,10 +121,11 @@ def _from_table(path: DataFile, options: DataOptions, show: list[str], images: S
     image_column = next((name for name in images if name in table.names), None)
     for name in show:
         table.find(name, "--show")
-    words = []
-    if not (options.columns or options.text):
+    words, is_graph = [], options.graph or (options.graph is None and names_edges(table))
+    if not (options.columns or options.text or is_graph):
         words = [name for name in table.names if _holds_words(table.texts(name), options.decimal)]
-    words = [name for name in words if name not in {options.id, options.labels, image_column}]
+    encoded = table.find_all(options.encode, "--encode")
+    words = [name for name in words if name not in {options.id, options.labels, image_column, *encoded}]
     if words and set(table.names) <= {*words, options.id, options.labels, image_column}:
         raise InputError(
             f"{path} has no column of numbers to cluster by; its columns are {listed(table.names)}. To cluster by what they "
@@ -133,8 +136,10 @@ def _from_table(path: DataFile, options: DataOptions, show: list[str], images: S
     if content.affinity is not None:
         return QuestionData(path.stem, content.affinity, Things(content.ids), "precomputed", content.notes)
     chosen = show or [name for name in table.names if name not in {content.id_name, image_column}][:FIELDS_SHOWN]
+    if content.left_out:
+        table = table.select(~np.isin(np.arange(table.n_rows), list(content.left_out)))
     columns = {name: table.texts(name) for name in chosen if show or not images}
-    long = [name for name, cells in columns.items() if _is_long(cells)]
+    long = [name for name, cells in columns.items() if name in options.text or _is_long(cells)]
     for name in set(columns) & set(content.columns):
         columns[name] = [_short_number(cell, options.decimal) for cell in columns[name]]
     things = Things(content.ids, _together({name: columns.pop(name) for name in long}), columns)
@@ -142,7 +147,8 @@ def _from_table(path: DataFile, options: DataOptions, show: list[str], images: S
     things = _with_images(things, [name for name in images if name != image_column], path, names)
     words = [name for name in words if name != content.id_name]
     note = f"Columns without numbers are shown, but not used for clustering: {listed(words)}."
-    return QuestionData(path.stem, content.points, things, notes=(*content.notes, note) if words else content.notes)
+    notes = (*content.notes, note) if words else content.notes
+    return QuestionData(path.stem, content.points, things, notes=notes, left_out=content.left_out)
 
 
 def model_items(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,9 +14,10 @@ import numpy as np
 from tightcut.ask.base import QuestionSession
 from tightcut.ask.page.items import Things
 from tightcut.ask.records import Answer, Question
+from tightcut.features.words import WordCounts
 from tightcut.files.write import print_rows
 
-LARGE_GROUPS, MEMBERS = 4, 4  # groups, up to which a pick shows several members of each; members shown
+MEMBERS = 4  # of each group that a pick offers; the page shows the first of many groups, and the others when asked to
 # Things of a group in its gallery: two more than the page shows, so that a gap where it hides those in question tells
 # nobody which group they are in.
 TYPICAL, DOUBTFUL = 10, 8
@@ -37,15 +40,21 @@ def group_label(group: int, name: str | None) -> str:
     return name or f"Group {letters}"
 
 
-class Serializer:
-    """Things, questions, groups and answers as JSON, for a page to draw.
+def of_hundred(share: float) -> str:
+    """A share as a number of 100; only what is certain is none or all of them.
 
-    Parameters
-    ----------
-    things : Things
-    address : callable, optional
-        From a row to the address of its picture.
+    Examples
+    --------
+    >>> of_hundred(0.934), of_hundred(0.999), of_hundred(0.001), of_hundred(1)
+    ('93', 'more than 99', 'less than 1', '100')
     """
+    if 0.995 <= share < 1:
+        return "more than 99"
+    return "less than 1" if 0 < share < 0.005 else str(round(100 * share))
+
+
+class Serializer:
+    """Things, questions, groups and answers as JSON, for a page to draw; `address` says where the picture of a row is."""
 
     def __init__(self, things: Things, address: Callable[[int], str] | None) -> None:
         self.things, self.address = things, address
@@ -67,10 +76,7 @@ class Serializer:
                 {
                     "id": group.id,
                     "label": group_label(group.id, group.name),
-                    "members": [
-                        self.thing(row)
-                        for row in group.members[: MEMBERS if len(question.groups) <= LARGE_GROUPS else 1]
-                    ],
+                    "members": [self.thing(row) for row in group.members[:MEMBERS]],
                 }
                 # In the order in which the groups began, whatever is asked: a group stays where it was, and its place
                 # says nothing of what is believed.
@@ -78,9 +84,27 @@ class Serializer:
             ]
         return shown
 
-    def view(self, session: QuestionSession, drawn: np.ndarray, *, all_answers: bool = False) -> dict[str, Any]:
-        """All that is known: groups with galleries, labels of the points on the map, answers, contradictions, progress."""
+    def words(self, session: QuestionSession, hidden: Sequence[int]) -> dict[int, str]:
+        """The most distinctive words of each group of texts, as if the hidden rows were in none."""
+        if self.things.texts is None or "pick" not in session.kinds:
+            return {}
+        labels = session.labels_
+        labels[list(hidden)] = -1
+        return {group: ", ".join(words) for group, words in self._word_counts.distinctive(labels).items()}
+
+    @cached_property
+    def _word_counts(self) -> WordCounts:
+        return WordCounts(self.things.texts or ())
+
+    def view(
+        self, session: QuestionSession, drawn: np.ndarray, *, all_answers: bool = False, asked: Sequence[int] = ()
+    ) -> dict[str, Any]:
+        """All that is known: groups with galleries, labels of the points on the map, answers, contradictions, progress.
+
+        The words of the groups say nothing about the rows that are asked about.
+        """
         labels, groups, answers = session.labels_, session.groups, session.answers
+        words = self.words(session, asked)
         names = {group.id: group.name for group in groups}
         doubtful = self._doubtful(session, labels)
         known = np.isin(labels, list(names))
@@ -92,6 +116,7 @@ class Serializer:
                     "name": group.name,
                     "label": group_label(group.id, group.name),
                     "size": group.size,
+                    "words": words.get(group.id, ""),
                     "typical": [self.thing(row) for row in session.typical(group.id, TYPICAL).tolist()],
                     "doubtful": [self.thing(row) for row in doubtful.get(group.id, [])],
                 }
@@ -102,6 +127,7 @@ class Serializer:
             "n_unknown": int((~known).sum()),
             "answers": [self.answer(answer, names, labels) for answer in reversed(listed)],
             "n_answers": len(answers),
+            "people": people(answers),
             "contradictions": [
                 {"chain": [self.answer(a, names, labels) for a in found.chain], "suspect": found.suspect.number}
                 for found in session.contradictions()[:CONTRADICTIONS]
@@ -129,6 +155,13 @@ class Serializer:
         return {group.id: order[labels[order] == group.id][:DOUBTFUL].tolist() for group in session.groups}
 
 
+def people(answers: Sequence[Answer]) -> list[dict[str, Any]]:
+    """Who has answered: the number of answers, and how many of them are believed beside the answers of everybody."""
+    given = Counter(answer.who for answer in answers if answer.who)
+    believed = Counter(answer.who for answer in answers if answer.believed)
+    return [{"who": who, "given": given[who], "believed": believed[who]} for who in sorted(given)]
+
+
 def _words(answer: Answer, names: dict[int, str | None], labels: np.ndarray) -> str:
     """An answer as the page lists it. A group that was joined to another is called as that one is."""
     group = answer.founds if answer.choice == "none" else answer.choice
@@ -148,7 +181,7 @@ def in_words(event: dict[str, Any]) -> str:
     return "a correction by hand" if event.get("kind") == "move" else "the last answer"
 
 
-def called(text: str, groups: Iterable[Any]) -> int | str:
+def find_group(text: str, groups: Iterable[Any]) -> int | str:
     """The group that a person calls by its label, in capitals or not; the text itself if there is none."""
     for group in groups:
         if text.casefold() == group_label(group.id, group.name).casefold():

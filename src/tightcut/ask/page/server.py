@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from tightcut.ask.page.controller import Desk
+from tightcut.ask.page.controller import Controller
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -72,21 +72,21 @@ def bound_socket(port: int = 0, host: str = HOST) -> socket.socket:
     return sock
 
 
-def serve(desk: Desk, sock: socket.socket, token: str) -> None:
+def serve(controller: Controller, sock: socket.socket, token: str) -> None:
     """Serve until Ctrl-C."""
     import uvicorn
 
-    app = make_app(desk, token, sock.getsockname()[0])
+    app = make_app(controller, token, sock.getsockname()[0])
     config = uvicorn.Config(app, log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=2)
     uvicorn.Server(config).run(sockets=[sock])
 
 
-def make_app(desk: Desk, token: str, host: str = HOST) -> Starlette:
+def make_app(controller: Controller, token: str, host: str = HOST) -> Starlette:
     """The application: the page's files, pictures of rows, and one address for actions.
 
     Parameters
     ----------
-    desk : Desk
+    controller : Controller
     token : str
         What every address begins with.
     host : str
@@ -105,7 +105,7 @@ def make_app(desk: Desk, token: str, host: str = HOST) -> Starlette:
         elif not secrets.compare_digest(request.path_params["token"].encode(), token.encode()):
             response = Response(NOT_FOUND, 404, {"Tightcut-Replaced": "yes"}, media_type="text/plain")
         else:
-            response = await _respond(desk, request, request.path_params["rest"])
+            response = await _respond(controller, request, request.path_params["rest"])
         response.headers.update(HEADERS)
         return response
 
@@ -137,17 +137,17 @@ def _problem(request: Request, names: Sequence[str] | None) -> str | None:
     return None
 
 
-async def _respond(desk: Desk, request: Request, rest: str) -> Response:
+async def _respond(controller: Controller, request: Request, rest: str) -> Response:
     from starlette.concurrency import run_in_threadpool
     from starlette.responses import Response
 
     if request.method == "POST":
-        return await _act(desk, request, rest)
+        return await _act(controller, request, rest)
     if rest in STATIC:
         name, media_type = STATIC[rest]
         return Response(files("tightcut.ask.page").joinpath(name).read_bytes(), media_type=media_type)
     kind, _, row = rest.partition("/")
-    pictures = desk.things.pictures
+    pictures = controller.things.pictures
     if kind == "image" and row.isascii() and row.isdigit() and len(row) < 12 and pictures and pictures.has(int(row)):
         try:
             picture = await run_in_threadpool(pictures.read, int(row))
@@ -157,7 +157,7 @@ async def _respond(desk: Desk, request: Request, rest: str) -> Response:
     return Response("Not found.", 404)
 
 
-async def _act(desk: Desk, request: Request, action: str) -> Response:
+async def _act(controller: Controller, request: Request, action: str) -> Response:
     from starlette.concurrency import run_in_threadpool
     from starlette.responses import JSONResponse
 
@@ -172,4 +172,4 @@ async def _act(desk: Desk, request: Request, action: str) -> Response:
             raise ValueError("An action takes an object of values.")  # noqa: TRY004, TRY301
     except (ValueError, RecursionError) as error:
         return JSONResponse({"error": str(error)}, 422)
-    return JSONResponse(*await run_in_threadpool(desk.respond, action, values))
+    return JSONResponse(*await run_in_threadpool(controller.respond, action, values))

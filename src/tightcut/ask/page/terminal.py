@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from tightcut.ask.base import QuestionSession
 from tightcut.ask.errors import LostJournalError, StaleQuestionError, unwritten
 from tightcut.ask.page.items import Things
-from tightcut.ask.page.serializers import called, group_label, in_words
+from tightcut.ask.page.serializers import Serializer, find_group, group_label, in_words
 from tightcut.ask.records import Question
 from tightcut.drawing.pictures import ArrayPictures
 from tightcut.files.cells import is_whole
@@ -37,10 +37,10 @@ def converse(
     who: str | None = None,
 ) -> None:
     """Ask until there is nothing left to ask, or the person leaves."""
-    lost = False  # the journal
+    lost, shown = False, Serializer(things, None)  # whether the journal is lost
     while (question := session.question(kind)) is not None:
         question = replace(question, groups=tuple(sorted(question.groups, key=lambda group: group.id)))
-        write(_in_text(question, things, session))
+        write(_in_text(question, things, session, shown.words(session, question.rows)))
         while True:
             try:
                 text = read("> ").strip()
@@ -81,7 +81,7 @@ def _choice(question: Question, text: str) -> Any:
     if not text:
         return "unsure"
     if not is_whole(text):
-        return called(text, question.groups)
+        return find_group(text, question.groups)
     if int(text) > len(question.groups):
         raise ValueError(f"There is no group {text}: {PICK_HELP}.")
     return "none" if int(text) == 0 else question.groups[int(text) - 1].id
@@ -94,7 +94,7 @@ def _renamed(session: QuestionSession, question: Question, group: str, name: str
     if is_whole(group) and 0 < int(group) <= len(question.groups):
         chosen = question.groups[int(group) - 1].id
     for label in (group, f"Group {group}"):
-        chosen = called(label, groups) if isinstance(chosen, str) else chosen
+        chosen = find_group(label, groups) if isinstance(chosen, str) else chosen
     if not isinstance(chosen, int):
         labels = ", ".join(group_label(one.id, one.name) for one in groups)
         raise ValueError(f"There is no group {group!r} to name; there are {labels}.")  # noqa: TRY004
@@ -106,7 +106,7 @@ def _renamed(session: QuestionSession, question: Question, group: str, name: str
     )
 
 
-def _in_text(question: Question, things: Things, session: QuestionSession) -> str:
+def _in_text(question: Question, things: Things, session: QuestionSession, words: dict[int, str]) -> str:
     number, left = session.n_answers_ + 1, session.n_left_
     first = thing_in_text(things, question.first)
     if question.second is not None:
@@ -114,8 +114,13 @@ def _in_text(question: Question, things: Things, session: QuestionSession) -> st
         parts = ["" if left is None else f"{counted(left, 'decision')} left.", _beside(first, second)]
         shown = "\n\n".join(filter(None, [*parts, "\n".join(session.evidence(question)), PAIR_HELP]))
         return f"\nQuestion {number}. Do these two belong together?\n\n{shown}"
+    brief = partial(_brief, things)
     groups = [
-        f"{i}  {group_label(group.id, group.name)}\n" + "\n".join(_brief(things, row) for row in group.members[:1])
+        "\n".join(
+            filter(
+                None, [f"{i}  {group_label(group.id, group.name)}", words.get(group.id), *map(brief, group.members[:1])]
+            )
+        )
         for i, group in enumerate(question.groups, 1)
     ]
     rows = [reduce(_beside, groups[start : start + ABREAST]) for start in range(0, len(groups), ABREAST)]

@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from tightcut.ask.base import QuestionSession
-from tightcut.ask.page.controller import Desk
+from tightcut.ask.page.controller import Controller
 from tightcut.ask.page.items import Things
 from tightcut.utils.extras import required
 
@@ -34,13 +34,13 @@ def make_widget(
 
     things = things if things is not None else Things.numbered(len(session.labels_))
     journal = session.journal
-    desk = Desk(
+    controller = Controller(
         things,
         journal=None if journal is None else str(journal),
         kind=kind,
         address=lambda row: _data_address(things, row),
     )
-    desk.begin(session, X, affinity=affinity)
+    controller.begin(session, X, affinity=affinity)
     page = files("tightcut.ask.page")
 
     class AskWidget(anywidget.AnyWidget):
@@ -49,16 +49,16 @@ def make_widget(
         name = traitlets.Unicode("tightcut").tag(sync=True)
 
     widget = AskWidget()
-    widget.on_msg(lambda _widget, message, _buffers: widget.send(reply_to(desk, message)))
+    widget.on_msg(lambda _widget, message, _buffers: widget.send(reply_to(controller, message)))
     return widget
 
 
-def reply_to(desk: Desk, message: Any) -> dict[str, Any]:
+def reply_to(controller: Controller, message: Any) -> dict[str, Any]:
     """The reply to a message of the widget: {"id", "action", "values"} gives {"id", "reply"} or {"id", "error"}."""
     if not isinstance(message, dict):
         return {"id": None, "error": "A message is an object with an id, an action and values."}
     number, values = message.get("id"), message.get("values")
-    reply, status = desk.respond(str(message.get("action")), values if isinstance(values, dict) else {})
+    reply, status = controller.respond(str(message.get("action")), values if isinstance(values, dict) else {})
     return {"id": number, "reply": reply} if status == 200 else {"id": number, **reply}
 
 

@@ -1,4 +1,4 @@
-"""Which window asks which question: no two the same, and none another while somebody thinks about it."""
+"""Assign questions to windows: different ones to different windows, and each keeps its own until it is answered."""
 
 from __future__ import annotations
 
@@ -33,6 +33,10 @@ class Windows:
         """A sign of life."""
         if window in self._asked:
             self._asked[window] = time.monotonic(), self._asked[window][1]
+
+    def rows(self) -> list[int]:
+        """The rows that are asked about in any window."""
+        return [row for _, question in self._asked.values() if question is not None for row in question.rows]
 
     def _taken(self, window: str) -> list[tuple[int, int | None]]:
         """What the other windows ask."""

@@ -1,4 +1,4 @@
-"""How far the placing of each answered point has come: which groups it must still be compared with, and what is in doubt."""
+"""Progress of placing each answered point: which groups it must still be compared with, and what is in doubt."""
 
 from __future__ import annotations
 
@@ -16,13 +16,8 @@ DENIALS = 2  # groups, the likeliest, that must deny a point before it may found
 LATE = 0.1  # a point founds a group when the chance that a group not asked yet would take it is below this
 
 
-class Placing:
-    """How far the placing of each answered point has come, read from its answers alone.
-
-    Parameters
-    ----------
-    beliefs : Beliefs
-    """
+class PlacementProgress:
+    """How far the placing of each answered point has come, read from its answers alone."""
 
     def __init__(self, beliefs: Beliefs) -> None:
         self.beliefs = beliefs
@@ -68,7 +63,7 @@ class Placing:
         return None if placed and not left else left
 
     def _denied_enough(self, denials: int) -> bool:
-        """Whether so many groups have denied a point that it probably belongs to none of the others either.
+        """Whether enough groups have denied a point for it to belong, probably, to none of the others either.
 
         Groups are asked in the order of their likelihood. How many of the points that found their group had been denied
         as often before, and how many groups were founded that turned out to be one of the others, tells how far that

@@ -20,27 +20,24 @@ PURE, PARTS = 3.0, 4.0  # prior that a part of a plain cut is one group: 3 in 4
 HITS, CASES = 1.5, 2.0  # prior that a forecast from columns is right: 1.5 in 2
 # Chosen on sentences from documentation, eleven synthetic sets and samples of MNIST, covertype and the tables of UCI.
 DEFERENCE = 10.0  # answered points from which beliefs count more than forecasts did
+# Chosen on one draw of twelve other sets, where 1 would have held in 98 of 110 states.
+WIDENING = 1.1  # of the interval
 
 
 def measure(beliefs: Beliefs, confidence: np.ndarray) -> Progress:
-    """The settled share of points, and the accuracy that the answers so far lead to expect.
-
-    Parameters
-    ----------
-    beliefs : Beliefs
-    confidence : ndarray of shape (n,)
-        What `confidence_of` returns.
-    """
+    """The settled share of points, and the accuracy to expect, the mean of the `confidence` in each label."""
     settled = float(np.mean(beliefs.shares[:, :-1].max(axis=1) > SURE))
     expected, n_points = float(confidence.mean()), len(beliefs.evidence.points)
     # The points in the middle of regions say as much as half as many random ones.
-    n_typical = asked_in_the_middle(beliefs).sum()
+    n_typical = central_points(beliefs).sum()
     deviation = 1.64 * float(np.sqrt(expected * (1 - expected) / (1 + n_typical / 2)))
     # How far what is believed and how often forecasts were right are apart: where they disagree, neither is certain.
     gap = (expected - forecasts_right(beliefs)) / (1 - deference(n_points))
-    spread = float(np.hypot(deviation, gap))
+    spread = WIDENING * float(np.hypot(deviation, gap))
     low, high = max(0.0, expected - spread), min(1.0, expected + spread)
-    return Progress(settled, expected, low, high, _gain(expected, n_points, len(beliefs.evidence.answers)))
+    # If errors fall as the inverse of the number of answered points:
+    more = 50 * (n_points + 1) / (len(beliefs.evidence.answers) + 1)
+    return Progress(settled, expected, low, high, (1 - expected) * more / (n_points + more + 1))
 
 
 def confidence_of(beliefs: Beliefs) -> np.ndarray:
@@ -52,8 +49,12 @@ def confidence_of(beliefs: Beliefs) -> np.ndarray:
     each point.
     """
     points, coarse = beliefs.evidence.points, beliefs.coarse
-    typical = asked_in_the_middle(beliefs)
-    right = _right_by_columns(beliefs, typical) if columns_lead(beliefs) else _right_by_graph(beliefs, typical)
+    typical = central_points(beliefs)
+    if columns_lead(beliefs):
+        hits = forecast_hits(beliefs)[typical]
+        right = np.full(len(coarse), min(1.0, (hits.sum() + HITS) / (len(hits) + CASES)))
+    else:
+        right = _right_by_graph(beliefs, typical)
     unknown, met = unknown_points(beliefs), np.isin(coarse, coarse[points])
     right[unknown] = hit_rate(beliefs, PURE, PARTS, typical)
     n_groups = len(np.setdiff1d(beliefs.group, [beliefs.evidence.n_groups]))
@@ -66,10 +67,14 @@ def confidence_of(beliefs: Beliefs) -> np.ndarray:
 
 def forecasts_right(beliefs: Beliefs) -> float:
     """How often the group that was foreseen of an answered point was right; to begin with, in 1 of 2 cases."""
-    weight = np.where(asked_in_the_middle(beliefs), 1.0, ATYPICAL)
+    weight = np.where(central_points(beliefs), 1.0, ATYPICAL)
     weight[0] = 0  # nothing was foreseen of the first point
-    hits = beliefs.answered[np.arange(len(weight)), beliefs.foreseen[:, :-1].argmax(axis=1)]
-    return float((weight @ hits + 1) / (weight.sum() + 2))
+    return float((weight @ forecast_hits(beliefs) + 1) / (weight.sum() + 2))
+
+
+def forecast_hits(beliefs: Beliefs) -> np.ndarray:
+    """Probability that the group that was foreseen of each answered point is right."""
+    return beliefs.answered[np.arange(len(beliefs.answered)), beliefs.foreseen[:, :-1].argmax(axis=1)]
 
 
 def deference(n_points: int) -> float:
@@ -77,18 +82,12 @@ def deference(n_points: int) -> float:
     return DEFERENCE / (DEFERENCE + n_points)
 
 
-def asked_in_the_middle(beliefs: Beliefs) -> np.ndarray:
+def central_points(beliefs: Beliefs) -> np.ndarray:
     """Which of the answered points were chosen in the middle of an unknown region, not because they were doubtful."""
     explored = {answer.first for answer in beliefs.evidence.answers if answer.reason == EXPLORE}
     middle = np.array([row in explored for row in beliefs.evidence.points.tolist()])
     middle[0] = True  # the first point of the first group
     return middle
-
-
-def _right_by_columns(beliefs: Beliefs, typical: np.ndarray) -> np.ndarray:
-    """Probability that the label of each point is right, where a forest gives the labels: its hits so far."""
-    hits = beliefs.answered[np.arange(len(typical)), beliefs.foreseen[:, :-1].argmax(axis=1)][typical]
-    return np.full(len(beliefs.shares), min(1.0, (hits.sum() + HITS) / (len(hits) + CASES)))
 
 
 def _right_by_graph(beliefs: Beliefs, typical: np.ndarray) -> np.ndarray:
@@ -100,31 +99,22 @@ def _right_by_graph(beliefs: Beliefs, typical: np.ndarray) -> np.ndarray:
     target, shares = weigh(beliefs.evidence), beliefs.shares
     alone = target[:, :-1].sum(axis=0) < 1.5  # nobody could have foreseen a group of one point
     weight = np.where(typical, 1.0, ATYPICAL) * ~np.append(alone, False)[target.argmax(axis=1)]
-    power = _likeliest_power(without_unknown(beliefs.foreseen), target, weight)
+    foreseen = without_unknown(beliefs.foreseen)
+    fit = [weight @ np.log((sharpen(foreseen, power) * target).sum(axis=1)) for power in POWERS]
+    power = POWERS[int(np.argmax(fit))]
     blocks = range(0, len(shares), ROWS_AT_ONCE)
-    return np.concatenate([sharpened(without_unknown(shares[i : i + ROWS_AT_ONCE]), power).max(axis=1) for i in blocks])
+    return np.concatenate([sharpen(without_unknown(shares[i : i + ROWS_AT_ONCE]), power).max(axis=1) for i in blocks])
 
 
-def sharpened(shares: np.ndarray, power: float) -> np.ndarray:
+def sharpen(shares: np.ndarray, power: float) -> np.ndarray:
     """Probabilities in proportion to a power of the shares, none above 1 - FLOOR.
 
     Examples
     --------
     >>> import numpy as np
-    >>> sharpened(np.array([[0.6, 0.3, 0.1]]), 2.0).round(2).tolist()
+    >>> sharpen(np.array([[0.6, 0.3, 0.1]]), 2.0).round(2).tolist()
     [[0.77, 0.2, 0.03]]
     """
     raised = np.maximum(shares, 1e-6) ** power
     raised /= raised.sum(axis=1, keepdims=True)
     return (1 - FLOOR) * raised + FLOOR / shares.shape[1]
-
-
-def _likeliest_power(foreseen: np.ndarray, target: np.ndarray, weight: np.ndarray) -> float:
-    scores = [weight @ np.log((sharpened(foreseen, power) * target).sum(axis=1)) for power in POWERS]
-    return POWERS[int(np.argmax(scores))]
-
-
-def _gain(expected: float, n_points: int, n_answers: int) -> float:
-    """What 50 more answers would add, if errors fall as the inverse of the number of answered points."""
-    more = 50 * (n_points + 1) / (n_answers + 1)
-    return (1 - expected) * more / (n_points + more + 1)
