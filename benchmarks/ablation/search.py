@@ -68,7 +68,7 @@ VARIANTS = [
     replaced(
         "no V-cycle between batches",
         EVOLVE,
-        "if options.effort <= 1 and float(np.median(scores)) <= STAGES.nearly_alike * best:",
+        "if options.effort <= 1 and float(np.median(scores)) <= LIMITS.nearly_alike * best:",
         "if False:",
         IN_BATCHES,
     ),

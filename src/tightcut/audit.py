@@ -32,7 +32,7 @@ from tightcut.search.options import Progress
 from tightcut.search.partition import merge_must_links
 from tightcut.search.problem import improve
 from tightcut.search.signed_graph import SignedGraph
-from tightcut.search.two_way import TwoClusters, vote
+from tightcut.search.two_way import TwoClusters, project_to_spins
 from tightcut.utils.codes import renumber
 from tightcut.utils.parallel import run_tasks
 from tightcut.utils.validation import check_count
@@ -239,7 +239,7 @@ class _Without:
             return None
         sides = np.where(present == present[0], 1, -1).astype(np.int8)
         units = SignedGraph.from_graph(self.scaled).merge(unit, sides)
-        starts, problem = [units.project(sides), vote(units, free == free[0])], TwoClusters(units.small)
+        starts, problem = [units.project(sides), project_to_spins(units, free == free[0])], TwoClusters(units.small)
         _, best = min((improve(problem, spins) for spins in starts), key=lambda solution: solution[0])
         return (units.lift(best) > 0).astype(np.int64)
 

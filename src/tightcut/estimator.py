@@ -430,9 +430,9 @@ max_violations="fewest" to violate as little as possible.
         >>> model.bound_ > 0.99 * model.cut_
         True
         """
-        from tightcut.fitted.bound import certified
+        from tightcut.fitted.bound import certify_state
 
-        state, certificate = certified(self._state_now(), take=take, seconds=seconds, **settings)
+        state, certificate = certify_state(self._state_now(), take=take, seconds=seconds, **settings)
         self._publish(state)
         self.certificate_, self.bound_ = certificate, certificate.bound
         return certificate

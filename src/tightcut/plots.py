@@ -1,4 +1,4 @@
-"""Pictures of clusterings and of the trade-off between cut and violations. Needs matplotlib.
+"""Plots of clusterings and of the trade-off between cut and violations. Needs matplotlib.
 
 Colours are those of Okabe and Ito, which people with any kind of colour vision can tell apart; markers repeat what
 colours say, for print in black and white. Vermilion is kept for violated constraints.

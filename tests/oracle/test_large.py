@@ -89,7 +89,7 @@ def test_refinement_and_cycles_are_never_worse(k):
         refined = state.copy()
         there.refine(refined)
         assert there.judge(refined)[0] < there.judge(state)[0]
-        score, found = evolve.cycle(there.at_full_price(), refined, np.random.default_rng(0))
+        score, found = evolve.v_cycle(there.at_full_price(), refined, np.random.default_rng(0))
         assert score == pytest.approx(here.judge(found)[0], rel=1e-9)
         assert score <= there.judge(refined)[0] * (1 + 1e-9)
 

@@ -194,7 +194,7 @@ def test_batches_are_joined_with_the_best_so_far(made_up):
         return by_score(_, __, ___, population)
 
     batches, best = made_up(
-        [(5, 9), (3, 8), (4, 7), (2, 9)], progress=lambda *call: reported.append(call), join=join, cycled=by_score
+        [(5, 9), (3, 8), (4, 7), (2, 9)], progress=lambda *call: reported.append(call), join=join, v_cycles=by_score
     )
     assert batches.made == [0, 1, 2, 3]
     assert batches.begun == [1]
@@ -272,16 +272,16 @@ def test_batches_end_where_starts_agree_and_gain_nothing(scores, effort, n_batch
         joins.append(len(population))
         return sorted((0.99 * score if len(joins) < 3 else score, state) for score, state in population)
 
-    batches, _ = made_up(scores, effort=effort, join=join, cycled=by_score)
+    batches, _ = made_up(scores, effort=effort, join=join, v_cycles=by_score)
     assert len(batches.made) == n_batches
 
 
 @pytest.mark.parametrize(
     ("last", "effort", "cycles"),
     [
-        (0.9, 1, [1, 1, search.STAGES.cycles]),
+        (0.9, 1, [1, 1, search.LIMITS.cycles]),
         (0.9995, 1, [1, 1]),  # a cycle came before, and next to nothing has changed since
-        (0.9995, 2, [search.STAGES.cycles]),  # none came before
+        (0.9995, 2, [search.LIMITS.cycles]),  # none came before
     ],
 )
 def test_cycles_end_a_search_unless_one_has_just_been_made(last, effort, cycles, made_up):
@@ -291,11 +291,11 @@ def test_cycles_end_a_search_unless_one_has_just_been_made(last, effort, cycles,
         joins.append(last if len(joins) == 2 else 0.9)
         return [(joins[-1] * min(score for score, _ in population), np.zeros(1))]
 
-    def cycled(_, __, ___, population, most=search.STAGES.cycles):
+    def v_cycles(_, __, ___, population, most=search.LIMITS.cycles):
         made.append(most)
         return population
 
-    made_up([(1.0, 1.0), (0.9, 0.9), (0.9, 0.9)], effort=effort, join=join, cycled=cycled)
+    made_up([(1.0, 1.0), (0.9, 0.9), (0.9, 0.9)], effort=effort, join=join, v_cycles=v_cycles)
     assert made == cycles
 
 
@@ -314,7 +314,7 @@ def test_whole_clusters_are_exchanged_at_first_and_where_starts_differ(second, e
         exchanged.append(exchange)
         return [(0.9 * min(score for score, _ in population), np.zeros(1))]
 
-    made_up([(5, 5.1), second, (3.9, 3.95)], effort=effort, join=join, cycled=by_score)
+    made_up([(5, 5.1), second, (3.9, 3.95)], effort=effort, join=join, v_cycles=by_score)
     assert exchanged == expected
 
 
@@ -331,10 +331,10 @@ def test_batches_end_where_a_cycle_gains_more(joined, gain, effort, n_batches, m
     def join(_, __, ___, population, **_options):
         return [(joined * min(score for score, _ in population), np.zeros(1))]
 
-    def cycled(_, __, ___, population, *_most):
+    def v_cycles(_, __, ___, population, *_most):
         return [((1 - gain) * population[0][0], np.zeros(1))]
 
-    batches, _ = made_up([(0.8**number,) * 2 for number in range(4)], effort=effort, join=join, cycled=cycled)
+    batches, _ = made_up([(0.8**number,) * 2 for number in range(4)], effort=effort, join=join, v_cycles=v_cycles)
     assert len(batches.made) == n_batches
 
 
@@ -351,7 +351,7 @@ def test_given_states_are_improved_where_they_can_come_near(given, improves, mad
         joined.append([score for score, _ in population])
         return by_score(_, __, ___, population)
 
-    made_up([(1.0, 1.5)] * 4, given=[(given, np.ones(1))], _improved=improve, join=join, cycled=by_score)
+    made_up([(1.0, 1.5)] * 4, given=[(given, np.ones(1))], _improved=improve, join=join, v_cycles=by_score)
     assert len(improved) == improves
     assert sorted(joined[0]) == sorted([1.0, 1.5, given / 2 if improves else given])
 
@@ -362,7 +362,7 @@ def test_a_solution_far_from_the_best_is_kept_but_not_joined(graph, monkeypatch)
     rng = np.random.default_rng(0)
     good = [search.improve(problem, problem.start(np.random.default_rng(seed))[1]) for seed in range(3)]
     noise = problem.judge(random_labels(problem.size, problem.k, rng))
-    assert noise[0] > search.STAGES.close * min(good)[0]
+    assert noise[0] > search.LIMITS.close * min(good)[0]
     agreed = []
     agreement = ManyClusters.agreement
     monkeypatch.setattr(
@@ -459,7 +459,7 @@ def test_a_cycle_is_never_worse(make, seed, graph):
     problem = make(graph)
     before, state = search.improve(problem, random_state(problem, rng))
     given = state.copy()
-    score, found = search.cycle(problem.at_full_price(), state, rng)
+    score, found = search.v_cycle(problem.at_full_price(), state, rng)
     assert score <= before * (1 + 1e-9)
     assert score == pytest.approx(problem.judge(found)[0])
     np.testing.assert_array_equal(state, given)

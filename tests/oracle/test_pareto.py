@@ -9,7 +9,7 @@ from toys import k_partition_table, nearest_neighbour_graph, partitions_into
 
 from tightcut import Constraints, Graph, InconsistentConstraintsError, cluster, kernels, tradeoff_path
 from tightcut.search.constrained_graph import ConstrainedGraph
-from tightcut.search.pareto import walked_front
+from tightcut.search.pareto import front_by_local_search
 
 BELIEFS = [0.3, 0.5, 1.0]
 
@@ -127,7 +127,7 @@ def test_a_walk_in_a_graph_that_was_merged_counts_all_violations():
     whole = ConstrainedGraph.from_graph(graph, constraints)
     base = cluster(graph, n_clusters=3, random_state=0).labels.astype(np.int32)
     other = cluster(graph, constraints, 3, max_violations="fewest", effort=0, random_state=0).labels.astype(np.int32)
-    front = walked_front(whole, 3, [base, other], None, rng)
+    front = front_by_local_search(whole, 3, [base, other], None, rng)
     amounts = [constraints.violations(labels).belief for labels in front]
     cuts = [whole.cut(labels, 3) for labels in front]
     assert len(front) > 2

@@ -12,8 +12,8 @@ from toys import nearest_neighbour_graph
 
 from tightcut import Constraints, Graph, cluster, kernels
 from tightcut.search import polish as polishing
-from tightcut.search.polish import certified, polish, tie_what_stays
-from tightcut.search.two_way import TwoClusters, reduce_to_units, vote
+from tightcut.search.polish import certified_relaxation, polish, tie_what_stays
+from tightcut.search.two_way import TwoClusters, project_to_spins, reduce_to_units
 
 
 @st.composite
@@ -22,7 +22,7 @@ def oriented_units(draw):
     graph, constraints, side = draw(consistent_problems(max_vertices=10))
     assume(0 < side.sum() < len(side))
     merger = reduce_to_units(graph, constraints)
-    return merger.small, vote(merger, side)
+    return merger.small, project_to_spins(merger, side)
 
 
 def limited(function, *arguments, limit):
@@ -37,7 +37,7 @@ def test_the_relaxation_starts_at_the_ratio_of_the_spins(drawn, limit):
     ratio = graph.ratio(spins)
     tied = limited(tie_what_stays, graph, spins, limit=limit)
     np.testing.assert_array_equal(tied.lift(tied.project(spins)), spins)
-    relaxation, start = certified(tied, spins, ratio)
+    relaxation, start = certified_relaxation(tied, spins, ratio)
     assert relaxation.F(start.astype(float)) == pytest.approx(ratio, abs=1e-9)
     assert relaxation.graph.volume == pytest.approx(graph.volume)
     assert (relaxation.graph.vertex_weights > 0).all()

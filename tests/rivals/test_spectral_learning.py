@@ -7,15 +7,15 @@ import scipy.sparse as sp
 from tightcut import Constraints
 from tightcut.problem import spectral
 from tightcut.rivals import SpectralLearning
-from tightcut.rivals.spectral_learning import additive_normalization, edited_affinity
+from tightcut.rivals.spectral_learning import additive_normalization, constrained_affinity
 
 
 def test_pairs_edit_the_affinity():
     weights = sp.csr_array(np.array([[0, 0.5, 0.2, 0], [0.5, 0, 0, 0.1], [0.2, 0, 0, 0], [0, 0.1, 0, 0.0]]))
     known = Constraints.from_pairs(4, [(0, 1), (2, 3)], [(0, 2), (1, 2)], must_link_belief=0.3)
     expected = [[0, 1, 0, 0], [1, 0, 0, 0.1], [0, 0, 0, 1], [0, 0.1, 1, 0]]
-    np.testing.assert_allclose(edited_affinity(weights, known).toarray(), expected)
-    np.testing.assert_allclose(edited_affinity(10 * weights, known).toarray()[2, 3], 5)
+    np.testing.assert_allclose(constrained_affinity(weights, known).toarray(), expected)
+    np.testing.assert_allclose(constrained_affinity(10 * weights, known).toarray()[2, 3], 5)
 
 
 def test_additive_normalization_is_doubly_stochastic(instance):
@@ -32,7 +32,7 @@ def test_additive_normalization_is_doubly_stochastic(instance):
 def test_eigenvectors_are_the_largest(instance, fitted, dense_limit, monkeypatch):
     monkeypatch.setattr(spectral, "DENSE_LIMIT", dense_limit)
     model = fitted(SpectralLearning(3))
-    matrix = additive_normalization(edited_affinity(sp.csr_array(instance.A), instance.constraints)).toarray()
+    matrix = additive_normalization(constrained_affinity(sp.csr_array(instance.A), instance.constraints)).toarray()
     np.testing.assert_allclose(model.eigenvalues_, np.linalg.eigvalsh(matrix)[::-1][:3], atol=1e-7)
     np.testing.assert_allclose(matrix @ model.embedding_, model.embedding_ * model.eigenvalues_, atol=1e-6)
     assert model.eigenvalues_[0] == pytest.approx(1)

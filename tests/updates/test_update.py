@@ -296,10 +296,12 @@ def test_points_are_scaled_once_and_seen_as_by_a_model_from_a_file(settings, tmp
     X = np.abs(rng.normal(size=(90, 4))) * [1, 10, 100, 1000]
     model = COSC(3, random_state=0, **settings).fit(X[:70], must_link=[(0, 1), (2, 3), (4, 5)])
     model.save(tmp_path / "model.tcut")
-    from tightcut.selection import View
+    from tightcut.selection import FeatureMap
 
-    rows, transform = [], View.transform
-    monkeypatch.setattr(View, "transform", lambda view, points: rows.append(len(points)) or transform(view, points))
+    rows, transform = [], FeatureMap.transform
+    monkeypatch.setattr(
+        FeatureMap, "transform", lambda view, points: rows.append(len(points)) or transform(view, points)
+    )
     for start in (70, 80):
         model.update(X[start : start + 10])
     model.predict(X[:5])

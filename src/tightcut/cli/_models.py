@@ -39,12 +39,12 @@ def proven_model(
     model: FittedState, seconds: float, console: Console, **settings: Any
 ) -> tuple[FittedState, Certificate]:
     """The model, or one with a better clustering, and its certificate."""
-    from tightcut.fitted.bound import certified, remarks
+    from tightcut.fitted.bound import certify_state, remarks
 
     for remark in remarks(model):
         console.note(remark)
     with console.warnings_as_notes():
-        return certified(model, seconds=seconds, progress=console.progress(), **settings)
+        return certify_state(model, seconds=seconds, progress=console.progress(), **settings)
 
 
 def with_new(rows: Rows, data: Data | None) -> Rows:

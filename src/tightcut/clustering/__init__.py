@@ -1,1 +1,1 @@
-"""From a problem to a clustering: `cluster` and `tradeoff_path`, their result, its alignment and its audit."""
+"""From a problem to a clustering: `cluster` and `tradeoff_path`, their result, and matching its numbers to earlier ones."""

@@ -1,4 +1,4 @@
-"""The arguments of `cluster`: every setting is checked here, and so are graphs, constraints, labels and seeds."""
+"""Check the arguments of `cluster`: settings, constraints, labels and seeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `cluster` and `audit` return."""
+"""`ClusteringResult` and `Audit`: what `cluster` and `audit` return."""
 
 from __future__ import annotations
 

@@ -49,10 +49,10 @@ def load(name: str) -> Dataset:
 def _load(name: str, *, scaled: bool = True) -> Dataset:
     entry = CATALOGUE[name]
     features, classes, source = find(name, entry, scaled=scaled)
-    return checked(name, entry, features, classes, source)
+    return check_dataset(name, entry, features, classes, source)
 
 
-def checked(name: str, entry: Entry, features: Any, classes: Any, source: str) -> Dataset:
+def check_dataset(name: str, entry: Entry, features: Any, classes: Any, source: str) -> Dataset:
     """The dataset; an error unless points, features and class counts are as expected."""
     X, y = np.asarray(features), np.asarray(classes).astype(np.int64)
     shape = (sum(entry.class_counts), entry.n_features)
@@ -162,14 +162,14 @@ def loader_of(name: str) -> Callable[..., Dataset]:
 def load_usps0() -> Dataset:
     """USPS, digit 0 (class 0) against the rest (class 1)."""
     usps = load("usps")
-    return checked("usps0", CATALOGUE["usps0"], usps.X, usps.y != 0, "usps")
+    return check_dataset("usps0", CATALOGUE["usps0"], usps.X, usps.y != 0, "usps")
 
 
 def load_extended_mnist() -> Dataset:
     """MNIST with its eight shifts by one pixel: 630,000 images, half a gigabyte of uint8."""
     mnist = load("mnist")
     y = np.tile(mnist.y, 1 + len(SHIFTS))
-    return checked("extended_mnist", CATALOGUE["extended_mnist"], with_shifts(mnist.X, (28, 28)), y, "mnist")
+    return check_dataset("extended_mnist", CATALOGUE["extended_mnist"], with_shifts(mnist.X, (28, 28)), y, "mnist")
 
 
 def load_two_moons(

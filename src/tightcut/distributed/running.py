@@ -1,4 +1,4 @@
-"""Running tasks, on the workers of a Dask client or in threads of this process.
+"""Run tasks on Dask workers or in threads of this process.
 
 Tasks read files, write files atomically and return small arrays. Workers keep no other state, so if one dies, others run
 its tasks again.

@@ -1,1 +1,1 @@
-"""Pictures without a plotting library."""
+"""Layouts of points and images of rows, without a plotting library."""

@@ -1,4 +1,4 @@
-"""Where the points of a map lie: by the graph itself, by the principal components of the points, or by t-SNE.
+"""Two-dimensional layouts of points: graph layout, principal components, t-SNE.
 
 The report draws `graph_layout` or `principal_components`. The page of a session begins with what is computed quickly, and
 replaces it by t-SNE.

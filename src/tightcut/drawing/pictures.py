@@ -1,4 +1,4 @@
-"""Pictures of rows: arrays of pixels as PNG, and files of a folder."""
+"""Images of rows: arrays of pixels as PNG, and image files of a folder."""
 
 from __future__ import annotations
 

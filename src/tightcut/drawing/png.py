@@ -1,4 +1,4 @@
-"""Pictures as PNG files."""
+"""Encode pixels as PNG."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ from tightcut.exceptions import TightcutError
 from tightcut.fitted.changes import Changes
 from tightcut.fitted.container import Container
 from tightcut.problem import Constraints
-from tightcut.selection import CandidateScore, Choice, Setting, View
+from tightcut.selection import CandidateScore, Choice, FeatureMap, Setting
 from tightcut.selection.scale import ColumnScale
 from tightcut.utils.atomic import replaced
 from tightcut.utils.sparse import to_csr
@@ -134,8 +134,8 @@ class _Writer:
             return {"constraints": self._attributes(value, LINKS, name)}
         if isinstance(value, Changes):
             return {"changes": value.to_lists()}
-        if type(value) in RECORDS.values():
-            return {type(value).__name__: self._attributes(value, [field.name for field in fields(value)], name)}
+        if type(value) in RECORD_NAMES:
+            return {RECORD_NAMES[type(value)]: self._attributes(value, [field.name for field in fields(value)], name)}
         if isinstance(value, tuple):
             return {"tuple": [self.encode(item, f"{name}.{place}") for place, item in enumerate(value)]}
         if isinstance(value, list):
@@ -167,7 +167,15 @@ class _Writer:
         return {"csr": {"shape": list(map(int, csr.shape)), **parts}}
 
 
-RECORDS: dict[str, Any] = {record.__name__: record for record in (CandidateScore, Choice, ColumnScale, Setting, View)}
+# Dataclasses by their names in files, which stay what they are if a class gets another name.
+RECORDS: dict[str, Any] = {
+    "CandidateScore": CandidateScore,
+    "Choice": Choice,
+    "ColumnScale": ColumnScale,
+    "Setting": Setting,
+    "View": FeatureMap,
+}
+RECORD_NAMES = {record: name for name, record in RECORDS.items()}
 LINKS = ("n_points", "must_link", "cannot_link", "must_link_belief", "cannot_link_belief")
 
 

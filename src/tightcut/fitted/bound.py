@@ -35,7 +35,7 @@ def violations_allowed(state: FittedState) -> float:
     return max(0.0 if isinstance(given, str) else float(given), float(state.result.violated_belief))
 
 
-def certified(state: FittedState, *, take: bool = True, **settings: Any) -> tuple[FittedState, Certificate]:
+def certify_state(state: FittedState, *, take: bool = True, **settings: Any) -> tuple[FittedState, Certificate]:
     """The model, with a better clustering if one was found and is taken, and its certificate.
 
     The bound is of all clusterings that violate at most what the fit was allowed, or as much as this one does.

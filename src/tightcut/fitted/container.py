@@ -1,4 +1,4 @@
-"""The zip archive around a model: checked as a whole before anything is built from it.
+"""Read the zip archive of a model, which is checked as a whole before anything is built from it.
 
 Entries are stored and not compressed, so that they take no more memory than the file. An array is read only if its header
 announces as many bytes as the entry has.

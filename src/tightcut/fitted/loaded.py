@@ -1,4 +1,4 @@
-"""What a model from a file must be like, so that no method fails on it later, and no compiled kernel reads beyond an array.
+"""Validate a loaded model, so that no method fails on it later and no kernel reads beyond an array.
 
 Every check is O(entries) of the model. What is wrong raises ValueError, or whatever a value of a wrong type raises in the
 checks; `COSC.load` makes an `ArchiveError` of either.
@@ -17,7 +17,7 @@ from tightcut.fitted.parameters import VERTEX_WEIGHTS
 from tightcut.neighbors import METRICS, SYMMETRIZE, check_points
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph, validate_affinity
-from tightcut.selection import SCALES, CandidateScore, Choice, Setting, View
+from tightcut.selection import SCALES, CandidateScore, Choice, FeatureMap, Setting
 from tightcut.selection.scale import ColumnScale
 from tightcut.utils.validation import check_choice
 
@@ -43,7 +43,7 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
     _require(threads is None or (_is_whole(threads, -MOST_THREADS) and 0 != threads < MOST_THREADS), "parameter n_jobs")
 
 
-def checked_state(state: Mapping[str, Any]) -> dict[str, Any]:
+def check_state(state: Mapping[str, Any]) -> dict[str, Any]:
     """The attributes of a model, of the right types, with shapes that agree and indices in range.
 
     The graph and the points are brought into the form that the kernels expect, which is the one they were written in.
@@ -105,7 +105,7 @@ def _finite(array: Any, shape: tuple[int, ...]) -> bool:
 
 
 def _check_view(view: Any, n_features: int) -> None:
-    _require(isinstance(view, View) and isinstance(view.scale, ColumnScale), "_view")
+    _require(isinstance(view, FeatureMap) and isinstance(view.scale, ColumnScale), "_view")
     scale, components = view.scale, view.components
     check_choice("scale", scale.name, SCALES)
     if scale.name == "standard":

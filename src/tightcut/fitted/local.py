@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.fitted.units import Units, loosened, make_units, place_new
+from tightcut.fitted.units import Units, make_units, place_new, release_units
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.search.constrained_graph import ConstrainedGraph
@@ -80,7 +80,7 @@ def settle(
     graph, k = situation.graph, situation.k
     placed = place_new(graph, situation.before, k)
     units = make_units(situation.constraints, placed, situation.before >= 0, situation.kept)
-    loose = loosened(units, graph, placed, k)
+    loose = release_units(units, graph, placed, k)
     active = _active(situation, units, loose, everything=options is not None)
     problem = LocalProblem.build(situation, units, active)
     if not situation.any_gain:

@@ -1,4 +1,4 @@
-"""What a fit leaves behind: `FittedState`, which `predict`, `update`, `save` and `load` are functions on."""
+"""`FittedState`: the immutable outcome of a fit; `predict`, `update`, `save` and `load` are functions of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fitted model in a file: which of its parts are written, under the names that version 1 of the format has for them."""
+"""Map a `FittedState` to the named parts of a model file (version 1 of the format), and back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from tightcut.clustering.result import ClusteringResult
 from tightcut.fitted.archive import ArchiveError, damage_reported, read_archive, write_archive
-from tightcut.fitted.loaded import check_parameters, checked_state
+from tightcut.fitted.loaded import check_parameters, check_state
 from tightcut.fitted.parameters import Parameters
 from tightcut.fitted.state import FittedState, Rows
 from tightcut.neighbors.extend import Neighbourhoods
@@ -37,7 +37,7 @@ def load(path: Path) -> FittedState:
             raise ArchiveError(
                 f"{path} has parameters that this version of tightcut does not know: {error}."
             ) from error
-        return _state(parameters, checked_state(parts))
+        return _state(parameters, check_state(parts))
 
 
 def _parts(state: FittedState) -> dict[str, Any]:

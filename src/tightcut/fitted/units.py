@@ -102,7 +102,7 @@ def place_new(graph: Graph, labels: np.ndarray, k: int) -> np.ndarray:
     return labels
 
 
-def loosened(units: Units, graph: Graph, placed: np.ndarray, k: int) -> np.ndarray:
+def release_units(units: Units, graph: Graph, placed: np.ndarray, k: int) -> np.ndarray:
     """A mask of units to remove from their clusters so that the others violate no cannot-link.
 
     Of two units that cannot stay together, the one with fewer points to be kept leaves; ties are decided by fewer old

@@ -1,4 +1,4 @@
-"""`ConstrainedGraph` and `SignedGraph` of the search on a device. States come from the host and go back to it."""
+"""`ConstrainedGraph` and `SignedGraph` on a device. Spins and labels are host arrays, copied to the device and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums over the rows of a matrix on a device and over labels, always in the same order; and how kernels share the rows."""
+"""Deterministic sums over the rows of a matrix and over labels, and the partition of rows among kernel programs."""
 
 from __future__ import annotations
 

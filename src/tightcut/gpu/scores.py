@@ -1,4 +1,4 @@
-"""The smallest of many scores |y|^2 / 2 - <x, y>, and what rounding can hide (see `tightcut.gpu.neighbors`)."""
+"""Nearest candidates by the score |y|^2 / 2 - <x, y>, with a bound on its rounding error (see `tightcut.gpu.neighbors`)."""
 
 from __future__ import annotations
 

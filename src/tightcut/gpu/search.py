@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tightcut.search.evolve import cycled, join
+from tightcut.search.evolve import join, v_cycles
 from tightcut.search.multilevel import coarsen, coarsest
 from tightcut.search.options import SearchOptions
 from tightcut.search.problem import Contraction, Problem, Solution, improve, select
@@ -39,7 +39,7 @@ def search_on_device(
     # A solution far from the best, as a mere colouring is, agrees with the others on nothing.
     close = [solution for solution in population if solution[0] <= CLOSE * population[0][0]]
     population = select(problem, population + join(problem, rng, here, close, exchange=False))
-    return cycled(problem, rng, options, population)
+    return v_cycles(problem, rng, options, population)
 
 
 def _starts(

@@ -1,4 +1,4 @@
-"""Arrays made inside kernels."""
+"""Helpers shared by kernels: constant arrays, and sums of edge values by cluster."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled code on disk: numba's own cache, in several folders, and never a reason to fail.
+"""Where compiled kernels are cached: several candidate folders; a cache that cannot be used never makes a fit fail.
 
 numba's cache takes one folder, which must be writable: it ignores code that can be read but not written, such as that of
 a container's image, and raises where no folder can be written, the disk is full or a file was cut short. An edit in a

@@ -11,7 +11,7 @@ from tightcut.kernels.random import next_random
 
 @compiled
 def peel(indptr, indices, k):
-    """Remove vertices with fewer than k neighbours left until none remains; returns (removal order, core mask).
+    """Degree peeling: remove vertices with fewer than k neighbours left until none remains; returns (removal order, core mask).
 
     A removed vertex can always be coloured after everything that outlives it, so only the core is hard.
     """

@@ -1,4 +1,4 @@
-"""How every kernel is compiled.
+"""The decorator `compiled`, with the numba options that all kernels share.
 
 Compiling is what a first use waits for, so nothing is compiled that nobody calls: no wrappers for C, none for Python
 around the private parts of kernels, and one version of a part for integers of any width. Python's garbage collector

@@ -114,7 +114,7 @@ def route_excess(indptr, indices, reverse, weights, flow, excess, part, members,
 
 
 @compiled
-def unrouted(indptr, target, flow):
+def remaining_excess(indptr, target, flow):
     """What each vertex holds of its target once the flow has left it."""
     excess = np.empty(len(target))
     for u in range(len(target)):
@@ -175,7 +175,7 @@ def total_variation_prox(indptr, indices, reverse, weights, target, vertex_weigh
     n = len(target)
     value = np.zeros(n)
     part = np.zeros(n, np.int32)
-    excess = unrouted(indptr, target, flow)
+    excess = remaining_excess(indptr, target, flow)
     height = np.empty(n, np.int32)
     queue = np.empty(n, np.int32)
     arc = indptr[:-1].copy()

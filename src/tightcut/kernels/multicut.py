@@ -1,4 +1,4 @@
-"""All components of a signed graph, one after the other in each stage: most are tiny, and each costs microseconds."""
+"""Correlation clustering (multicut) of all components of a signed graph: one call per stage, since most are tiny."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lower bound for the cost of clustering a signed graph: cycles that each cost something, packed (see multicut_greedy.py).
+"""A lower bound on the cost of a multicut, by packing cycles that cannot be satisfied (see multicut_greedy.py).
 
 A negative or forbidden edge and a path of positive edges between its ends cannot all be satisfied: the cheapest of them
 is lost. Take this much from every edge of the cycle and look for the next one; the losses add up to a lower bound.

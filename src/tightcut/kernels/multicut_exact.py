@@ -1,4 +1,4 @@
-"""The best of all clusterings of a few vertices of a signed graph, by branch and bound (see multicut_greedy.py).
+"""The exact multicut of a few vertices, by branch and bound (see multicut_greedy.py).
 
 Vertices are assigned one by one, to a cluster of those before or to a new one. What the rest costs among itself is
 known, since the problem is solved for the last vertex, the last two, and so on (Russian dolls); what each vertex of the

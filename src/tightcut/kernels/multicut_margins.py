@@ -1,4 +1,4 @@
-"""How firmly clusters of a signed graph hold together: what every branch of a spanning tree weighs against the rest."""
+"""Evidence against splitting clusters: for each edge of a spanning forest, the total weight between its two sides."""
 
 from __future__ import annotations
 

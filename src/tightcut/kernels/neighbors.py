@@ -1,4 +1,4 @@
-"""Candidate lists, exact distances, and the search among sparse rows.
+"""Nearest-neighbour kernels: candidate heaps, exact distances, and search among sparse rows.
 
 A candidate list is a row of three arrays. `half_squares` and `neighbors` form a binary heap with the worst candidate
 first: the larger half squared distance, then the larger neighbour. `bounds` holds the half squared distance beyond

@@ -1,4 +1,4 @@
-"""A walk over clusterings that keeps the smallest cut met at each amount of violated belief.
+"""Local search that records the smallest cut seen for each amount of violated belief.
 
 The front is a list of clusterings, sorted by violated belief, in which every one has a smaller cut than those before it.
 """

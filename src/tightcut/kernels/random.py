@@ -1,4 +1,4 @@
-"""A random number generator whose state is the caller's, so that threads do not share one."""
+"""xorshift64* random numbers; the caller passes the state, so that threads do not share one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads that enter a kernel together: they claim blocks of rows from an atomic counter and meet at barriers.
+"""Kernels run by a team: Python threads that claim blocks of rows from an atomic counter and wait at barriers.
 
 A kernel for a team takes `sync`, an array of int64 for this team alone, and `p`, the number of threads that call it at the
 same time; see `tightcut.search.team`. Its work is a list of phases. Invariants that make the result the same for every p:

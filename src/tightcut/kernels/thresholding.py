@@ -1,4 +1,4 @@
-"""Sums over all edges, each read once: the total variation of a vector, and how a cut changes along an order."""
+"""Passes over the edges: the total variation of a vector, and how a cut changes along an order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The shortest links that join the components of a graph over points: a minimum spanning tree over components.
+"""Bridges, the shortest edges between components of a graph over points: a minimum spanning tree over components.
 
 Two stages, both free of an n x n array.
 

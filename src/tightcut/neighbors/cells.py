@@ -1,4 +1,4 @@
-"""Points in cells of neighbours: the order in which a blocked search looks at them.
+"""Partition of the points into cells, by location or in file order, for the blocked search.
 
 A cell has a centre, and its members are sorted by their distance from it. The triangle inequality then tells which
 members can lie within a given reach of a point: those at least (distance of the point from the centre) - reach away

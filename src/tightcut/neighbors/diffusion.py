@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tightcut.neighbors.points import alike_blocks
-from tightcut.problem.graph import enlarged, without_diagonal
+from tightcut.problem.graph import add_vertices, without_diagonal
 
 LARGEST = 30  # edges kept from each point
 KEPT_ON_THE_WAY = 4 * LARGEST  # per row after each step
@@ -112,7 +112,7 @@ def extend_diffused(old: sp.csr_array, affinity: sp.csr_array, steps: int, large
     weights = kept.data * (1 + degrees[new] / np.where(degrees[other] > 0, degrees[other], 1.0)) / 2
     # An edge between two new points is in the rows of both, or of one of them.
     added = sp.csr_array((weights, (new, other)), shape=(n, n))
-    result = sp.csr_array(enlarged(old, n) + added.maximum(added.T))
+    result = sp.csr_array(add_vertices(old, n) + added.maximum(added.T))
     result.sort_indices()
     return result
 

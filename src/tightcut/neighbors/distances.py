@@ -1,4 +1,4 @@
-"""Distances by differences in float64, for points of any type: duplicates are at distance 0.
+"""Exact distances in float64, computed from differences so that duplicates have distance 0.
 
 Half squared distances are computed in scaled coordinates (see `tightcut.neighbors.points.unit_scale`).
 """

@@ -45,7 +45,7 @@ FAR = 2.0**40  # queries so much farther out than the points that float32 might 
 
 
 @dataclass(frozen=True, eq=False)
-class Ranking:
+class CandidateRanking:
     """The neighbours of queries: half squared distances, smallest first, and numbers of points."""
 
     queries: np.ndarray
@@ -143,7 +143,7 @@ class BlockedNeighbors:
         own = X is None
         queries = self._points if X is None else np.ascontiguousarray(X)
         shape = len(queries), n_neighbors
-        found = Ranking(queries, self._points, self._scale, np.empty(shape), np.empty(shape, dtype=np.int64))
+        found = CandidateRanking(queries, self._points, self._scale, np.empty(shape), np.empty(shape, dtype=np.int64))
         if own and self.projection is None and not self._mapped:
             self.projection = useful_projection(self._points, n_neighbors, self._scale)
         # Coordinates of the points are between 1/4 and 1/2 at most.
@@ -156,7 +156,7 @@ class BlockedNeighbors:
             self._answer_projected(found, self.projection, within)
         return np.sqrt(2 * found.half_squares) / self._scale, found.neighbors
 
-    def _search(self, found: Ranking, precision: type, *, own: bool) -> None:
+    def _search(self, found: CandidateRanking, precision: type, *, own: bool) -> None:
         """Candidates by products of the points; their order is checked."""
         n, n_others = len(found.queries), len(self._points) - own
         m = min(found.k + EXTRA, n_others)
@@ -180,7 +180,7 @@ class BlockedNeighbors:
             rows, equals = first_equals(found.points, clumped, found.k)
             found.neighbors[rows] = equals
 
-    def _repeat(self, found: Ranking, rows: np.ndarray, *, own: bool) -> None:
+    def _repeat(self, found: CandidateRanking, rows: np.ndarray, *, own: bool) -> None:
         """Search again for some rows, given how far the last neighbour is at most.
 
         Not even products in float64 tell the members of a dense clump apart. They rule out what is farther away than the
@@ -195,7 +195,7 @@ class BlockedNeighbors:
         self._fill(QueryCells(self._cells, cells, lists, own=own, differences=differences))
         self._rank(found, lists)
 
-    def _search_projected(self, found: Ranking, projection: Projection) -> None:
+    def _search_projected(self, found: CandidateRanking, projection: Projection) -> None:
         """Neighbours of the points themselves: the nearest projections bound the distances, then all are compared."""
         cells, n = self._projected_cells, len(self._points)
         nearest = CandidateLists.empty(cells.rows, found.k + EXTRA, np.float32)
@@ -211,7 +211,7 @@ class BlockedNeighbors:
         self.n_repeated = 0
 
     @single_threaded_blas()
-    def _answer_projected(self, found: Ranking, projection: Projection, within: np.ndarray | None) -> None:
+    def _answer_projected(self, found: CandidateRanking, projection: Projection, within: np.ndarray | None) -> None:
         """The same for queries; `within` saves the search for the nearest projections."""
         projected = projection.of(found.queries, self._scale)
         cells = near_cells(projected.points, np.arange(len(found.queries)), SMALL_CELL, 1.0)
@@ -260,7 +260,7 @@ class BlockedNeighbors:
         wanted &= ~compared
         self._workers.map(lambda cell: pairs.compare_with(cell, wanted), range(len(wanted)))
 
-    def _rank(self, found: Ranking, lists: CandidateLists) -> None:
+    def _rank(self, found: CandidateRanking, lists: CandidateLists) -> None:
         """Write the neighbours of all rows of the lists."""
         self._workers.map(lambda start: found.rank(lists, slice(start, start + CELL)), range(0, len(lists.rows), CELL))
 

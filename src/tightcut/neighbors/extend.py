@@ -12,7 +12,7 @@ from tightcut.neighbors.exact import BlockedNeighbors
 from tightcut.neighbors.knn import KnnSettings, connect_components, gaussian_similarity, symmetrized
 from tightcut.neighbors.points import Points, apply_metric, unit_scale
 from tightcut.neighbors.tree import make_index
-from tightcut.problem.graph import enlarged
+from tightcut.problem.graph import add_vertices
 
 REACH = 2  # times k: nearest points of a new point that are checked for edges to it
 
@@ -93,7 +93,7 @@ def extended_affinity(
     weights = gaussian_similarity(distances[back], sigma[neighbors[back]])
     ends = np.append(rows[:, :k], neighbors[back]), np.append(neighbors[:, :k], rows[back])
     added = sp.csr_array((np.append(own, weights), ends), shape=(n, n))
-    grown = sp.csr_array(enlarged(affinity, n) + symmetrized(added, settings.symmetrize))
+    grown = sp.csr_array(add_vertices(affinity, n) + symmetrized(added, settings.symmetrize))
     if settings.connect and _falls_apart(grown, n_old):
         grown = connect_components(grown, points, sigma, search)
     grown.sort_indices()

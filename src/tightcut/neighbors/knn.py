@@ -1,4 +1,4 @@
-"""The neighbourhood graph of the paper: from points to a similarity matrix.
+"""`knn_affinity` and `knn_graph`: the nearest-neighbour graph of the paper, as a similarity matrix.
 
 A nearest-neighbour graph may be disconnected, and the optimal normalized cut of a disconnected graph is zero: it says
 nothing about the data. `knn_affinity` therefore joins the components by their shortest links.

@@ -1,4 +1,4 @@
-"""Distances that are given: the nearest neighbours that they say, and the shortest links between components.
+"""Precomputed distances: their nearest neighbours, and the shortest bridges between components.
 
 A dense matrix holds every distance. The entries stored in a sparse one are the distances that are known, zeros among them;
 all others are unknown, and such points are no neighbours.

@@ -1,4 +1,4 @@
-"""Projections of the points on few principal components, whose distances are lower bounds.
+"""Projections onto few principal components; projected distances are lower bounds that rule out candidates.
 
 An orthogonal projection makes no distance larger. If two projections are farther apart than a search radius, so are the
 points, and their distance need not be known. On the principal components of images, a product a tenth as long rules out

@@ -1,4 +1,4 @@
-"""Work in threads whose matrix products use one core each, with progress."""
+"""Run tasks in threads, with BLAS limited to one core each, and report progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which search for which points."""
+"""`make_index` chooses a tree, a blocked, a sparse or an approximate search; `TreeNeighbors` is the first of them."""
 
 from __future__ import annotations
 

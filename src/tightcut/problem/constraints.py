@@ -17,7 +17,7 @@ from tightcut.exceptions import InconsistentConstraintsError, Link
 from tightcut.problem.closure import implied_pairs
 from tightcut.problem.pairs import read_believed_pairs, read_mask, read_n_points, read_subset, to_array
 from tightcut.problem.sources import pairs_from_frame, pairs_from_groups, pairs_from_labels
-from tightcut.problem.two_colouring import TwoColouring, joined_witness, link_graph, two_colour
+from tightcut.problem.two_colouring import TwoColouring, link_graph, must_link_witness, two_colour
 from tightcut.problem.violations import Violations
 
 
@@ -273,7 +273,7 @@ class Constraints:
         conflicts = self.conflicts()
         if len(conflicts) == 0:
             return None
-        return joined_witness(self.n_points, self.must_link, self.cannot_link, conflicts)
+        return must_link_witness(self.n_points, self.must_link, self.cannot_link, conflicts)
 
     def closure(self) -> Constraints:
         """Every pair that the constraints imply, whatever the number of clusters.

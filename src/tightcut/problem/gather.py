@@ -1,4 +1,4 @@
-"""One set of constraints from all knowledge about the points."""
+"""`gather_constraints`: combine pairs, labels, groups and `Constraints` into one `Constraints`."""
 
 from __future__ import annotations
 

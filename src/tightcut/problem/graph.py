@@ -225,7 +225,7 @@ def validate_affinity(affinity: Any) -> sp.csr_array:
     return without_diagonal(sp.csr_array((matrix + transpose) / 2))
 
 
-def enlarged(matrix: sp.csr_array, n: int) -> sp.csr_array:
+def add_vertices(matrix: sp.csr_array, n: int) -> sp.csr_array:
     """The same edges among n vertices; the additional vertices have none."""
     indptr = np.append(matrix.indptr, np.full(n - matrix.shape[0], matrix.indptr[-1], matrix.indptr.dtype))
     return sp.csr_array((matrix.data, matrix.indices, indptr), shape=(n, n))

@@ -1,4 +1,4 @@
-"""Graphs of other libraries as matrices, and the names of their vertices. Attributes tell the kinds; nothing is imported."""
+"""Graphs of networkx, igraph and AnnData as matrices, with their vertex names; none of the three is imported."""
 
 from __future__ import annotations
 

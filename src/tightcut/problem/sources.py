@@ -1,4 +1,4 @@
-"""Constraints in other forms than pairs: partial labels, groups, a data frame of judgements.
+"""Constraints from partial labels, groups, data frames and names.
 
 Each function returns plain pairs for `Constraints.from_pairs`. Reading labels is O(n + K^2) for K classes.
 """

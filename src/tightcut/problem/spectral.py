@@ -1,4 +1,4 @@
-"""Eigenvectors of symmetric matrices: dense where these are small, else by Lanczos."""
+"""The largest eigenpairs of a symmetric matrix: a dense solver if it is small, Lanczos otherwise."""
 
 from __future__ import annotations
 

@@ -111,7 +111,9 @@ def odd_walk(
     return _canonical([("cannot" if cross else "must", i, j) for cross, (i, j) in steps])
 
 
-def joined_witness(n_points: int, must_link: np.ndarray, cannot_link: np.ndarray, conflicts: np.ndarray) -> list[Link]:
+def must_link_witness(
+    n_points: int, must_link: np.ndarray, cannot_link: np.ndarray, conflicts: np.ndarray
+) -> list[Link]:
     """A short must-link path between the ends of a cannot-link, closed by that cannot-link.
 
     `conflicts` holds the cannot-links whose ends are joined by must-links; there must be one.

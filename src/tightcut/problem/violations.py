@@ -1,4 +1,4 @@
-"""The pairs that a clustering violates, as a result."""
+"""`Violations`: the pairs that a clustering violates, and their belief."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The paper: the constrained cut, its tight relaxation, and RatioDCA with its inner convex problem."""
+"""Sections 2.1 and 3 of the paper: the tight relaxation, and RatioDCA with its inner convex problem."""
 
 from tightcut.relaxation.relaxation import Relaxation
 

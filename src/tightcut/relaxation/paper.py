@@ -1,4 +1,4 @@
-"""The paper's own algorithm, whole: RatioDCA from random starts under a rising penalty, and recursion for more clusters.
+"""The algorithm of the paper, end to end: RatioDCA from random starts under a rising penalty, and recursion for k > 2.
 
 `tightcut.search` finds smaller cuts in less time; this is what it is compared with, and what the experiments of the paper
 were made with. Where the text leaves a choice, docs/mathematics.md says which is taken here and what the others give.

@@ -1,4 +1,4 @@
-"""The paper's schedule: minimise F without constraints, then raise the penalty until few enough are violated.
+"""The paper's schedule: minimise F without constraints, then raise the penalty until at most the allowed belief is violated.
 
 "Use the previously obtained clustering as initialization", says the text. Here the vector that the descent ended at goes
 on from penalty to penalty, and not its best level set: a set is much closer to the next critical point, and a descent

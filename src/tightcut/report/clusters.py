@@ -14,7 +14,7 @@ from tightcut.audit import own_share
 from tightcut.features.words import distinctive_words
 from tightcut.problem.objective import cluster_cuts
 from tightcut.report.html import Cell, Row, Subject, heading, number, section, table
-from tightcut.report.map import key
+from tightcut.report.map import legend_marker
 
 TYPICAL, BORDERLINE = 5, 3  # members named per cluster
 COLUMNS_TOLD, LEAST_DIFFERENCE = 3, 0.5  # columns per cluster; standard deviations
@@ -46,7 +46,7 @@ def cluster_section(subject: Subject) -> str:
         members = order[labels[order] == cluster]
         border = [point for point in members[::-1][:BORDERLINE].tolist() if share[point] < 1]
         cells = [
-            heading(f"{key(cluster)} {subject.title(cluster)}"),
+            heading(f"{legend_marker(cluster)} {subject.title(cluster)}"),
             number(f"{len(members):,} <small>{len(members) / len(labels):.0%}</small>"),
             number(f"{cut:.3g}"),
             *([Cell(distinguished[cluster] or NONE)] if distinguished else []),

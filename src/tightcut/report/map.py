@@ -86,7 +86,7 @@ def draw_map(subject: Subject, costly: Sequence[ConstraintPrice], layout: str) -
     return svg, f"{how} Drawn: {' and '.join(thinned)}." if thinned else how
 
 
-def key(cluster: int) -> str:
+def legend_marker(cluster: int) -> str:
     """The marker of a cluster, for legends."""
     shape = f'<use href="#m{cluster % len(SHAPES)}" x="12" y="7"/>'
     return f'<svg viewBox="0 0 24 12" class="key k{cluster % N_COLOURS}" aria-hidden="true">{shape}</svg>'

@@ -27,7 +27,7 @@ from tightcut.problem.objective import cluster_cuts
 from tightcut.report.changes import change_section
 from tightcut.report.clusters import CLUSTERS_SHOWN, cluster_section
 from tightcut.report.html import Cell, Place, Row, Subject, heading, line, section, shorten, table
-from tightcut.report.map import MARKERS, PALETTES, draw_map, key
+from tightcut.report.map import MARKERS, PALETTES, draw_map, legend_marker
 from tightcut.report.pairs import COSTLY_SHARE, costly, price_section, violation_section
 from tightcut.report.proof import proof_section
 from tightcut.utils.atomic import replaced
@@ -272,7 +272,8 @@ def _map_section(subject: Subject, expensive: list[ConstraintPrice], layout: str
     svg, caption = draw_map(subject, expensive, layout)
     known, violations = subject.constraints, subject.violations
     entries = [
-        f'<li data-cluster="{cluster}" tabindex="0">{key(cluster)} {subject.title(cluster)} <small>{size:,}</small></li>'
+        f'<li data-cluster="{cluster}" tabindex="0">{legend_marker(cluster)} {subject.title(cluster)} '
+        f"<small>{size:,}</small></li>"
         for cluster, size in enumerate(subject.sizes[:CLUSTERS_SHOWN])
     ]
     lines = [

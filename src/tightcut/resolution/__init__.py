@@ -1,4 +1,4 @@
-"""Entity resolution: which records are the same, from scored pairs and rules that must hold."""
+"""Entity resolution: which records are the same, from scored pairs and hard rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules: must-links, cannot-links and groups (at most one record of each in a cluster), and their contradictions.
+"""Hard rules: must-links, cannot-links, labels and groups (at most one record per cluster), and their contradictions.
 
 Must-linked records become one unit. Records with the same label are must-linked, and all labels together form one more
 group, since different labels are different entities.
@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from tightcut.exceptions import InconsistentConstraintsError, Link
-from tightcut.problem.two_colouring import joined_witness, link_graph
+from tightcut.problem.two_colouring import link_graph, must_link_witness
 from tightcut.utils.codes import look_up, ranges
 
 NO_RULE, CANNOT_LINK, GROUPS, LABELS = range(4)
@@ -116,7 +116,7 @@ class Rules:
             [self.cannot_link[units[:, 0] == units[:, 1]], self._same_group_within(), self._labels_within()]
         )
         if len(conflicts):
-            witness = joined_witness(self.n_records, self.joined, conflicts, conflicts)
+            witness = must_link_witness(self.n_records, self.joined, conflicts, conflicts)
             raise InconsistentConstraintsError(witness, self._story(witness, spell), reason="contradiction")
 
     def _same_group_within(self) -> np.ndarray:

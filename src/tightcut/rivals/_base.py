@@ -1,4 +1,4 @@
-"""What the rivals share: points, graph, pairs and random state are read in one place; matrices and eigenvectors.
+"""Base classes of the competing methods, which check their input; Laplacians, eigenvectors and k-means.
 
 A are affinities, D is the diagonal of their row sums, and L = D - A.
 """

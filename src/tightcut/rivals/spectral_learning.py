@@ -50,12 +50,12 @@ class SpectralLearning(GraphClusterer):
     """
 
     def _partition(self, data: Graph, constraints: Constraints, rng: np.random.Generator) -> np.ndarray:
-        matrix = additive_normalization(edited_affinity(data.weights, constraints))
+        matrix = additive_normalization(constrained_affinity(data.weights, constraints))
         self.eigenvalues_, self.embedding_ = largest_eigenvectors(matrix, self.n_clusters, rng)
         return kmeans_labels(normalize(self.embedding_), self.n_clusters, rng)
 
 
-def edited_affinity(weights: sp.csr_array, constraints: Constraints) -> sp.csr_array:
+def constrained_affinity(weights: sp.csr_array, constraints: Constraints) -> sp.csr_array:
     """The affinities with must-links at their maximum and cannot-links at 0; a pair of both kinds ends at 0."""
     n = constraints.n_points
     largest = max(1.0, weights.data.max(initial=0.0))

@@ -1,4 +1,4 @@
-"""What a machine other than the CPU, such as a GPU, does for the search: see `tightcut.gpu.backend`."""
+"""`Backend`: the protocol by which a device such as a GPU takes over parts of the search; see `tightcut.gpu.backend`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exact steps between two of many clusters: a minimum cut moves the boundary between them.
+"""Improve the boundary between two of many clusters by a minimum cut.
 
 The share of clusters a and b in the objective is leaving_a / volume_a + leaving_b / volume_b. Linear in the vertices'
 moves it becomes a cut plus a price per vertex, which the total-variation prox minimises for all shifts of that price at

@@ -1,4 +1,4 @@
-"""One order for the points of a small problem, so that their order in the data does not change the result.
+"""A canonical order of the points of a small problem, so that their order in the data does not change the result.
 
 A random search takes a different path when the points come in a different order, and may end in a different cut. So points
 are sorted before it, by what does not depend on their numbers: weights of vertices, edges and pairs, and those of their

@@ -1,4 +1,4 @@
-"""The graph with its constraints as relations, and contraction of both together: what k clusters are searched in."""
+"""`ConstrainedGraph`: a graph with constraints as relations between its vertices, and contraction of both together."""
 
 from __future__ import annotations
 

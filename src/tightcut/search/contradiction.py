@@ -1,4 +1,4 @@
-"""Why k clusters cannot satisfy the constraints, in words and with the evidence."""
+"""`explain`: the error for constraints that k clusters cannot satisfy, with a clique as evidence if there is one."""
 
 from __future__ import annotations
 

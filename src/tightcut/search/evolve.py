@@ -27,7 +27,7 @@ from tightcut.search.starts import STARTS_KEPT, Batches, starts
 
 
 @dataclass(frozen=True)
-class Stages:
+class EvolveLimits:
     """When a stage ends, and what the next begins with. Gains and differences are shares of the cut.
 
     Those of batches were chosen on MNIST and Covertype.
@@ -51,7 +51,7 @@ class Stages:
     patience_in_large: tuple[int, float] = (1, 0.001)
 
 
-STAGES = Stages()
+LIMITS = EvolveLimits()
 
 
 def search(
@@ -89,26 +89,26 @@ def _search_in_batches(
             if number == 0:
                 batches.begin(1)
                 # Given states are improved where they can come near. A mere colouring is far from any start.
-                near = [(problem, state) for score, state in population if score <= STAGES.close * min(scores)]
+                near = [(problem, state) for score, state in population if score <= LIMITS.close * min(scores)]
                 population = select(problem, population + options.map(_improved, near))
             before = population[0][0] if number > 0 else min(scores + [score for score, _ in population])
             # Starts that are alike have the same clusters, and whole ones were exchanged in the first join.
-            exchange = number == 0 or options.effort > 1 or float(np.median(scores)) > STAGES.alike * before
+            exchange = number == 0 or options.effort > 1 or float(np.median(scores)) > LIMITS.alike * before
             population = join(problem, rng, part, population[:STARTS_KEPT] + fresh, exchange=exchange)[:STARTS_KEPT]
             del fresh  # a state of ten million units takes 40 MB
             best = population[0][0]
             if number == last or _should_end(problem, options, number, scores, before, best):
                 break
-            keep = STARTS_KEPT if number == 0 and best < (1 - STAGES.different) * before else keep
-            if options.effort <= 1 and float(np.median(scores)) <= STAGES.nearly_alike * best:
-                population = cycled(problem, rng, part, population, 1)
+            keep = STARTS_KEPT if number == 0 and best < (1 - LIMITS.different) * before else keep
+            if options.effort <= 1 and float(np.median(scores)) <= LIMITS.nearly_alike * best:
+                population = v_cycles(problem, rng, part, population, 1)
                 cycled_to = population[0][0]
-                last = number + 1 if cycled_to < (1 - STAGES.gain_of_cycle) * best else last
+                last = number + 1 if cycled_to < (1 - LIMITS.gain_of_cycle) * best else last
         everything = len(batches) * options.generations
         options.report("join", everything, everything, population[0][0])
     # V-cycles gain most of what further batches would have gained, in less time; next to nothing where one came just before.
-    if options.generations and best < (1 - STAGES.gain_of_alike) * cycled_to:
-        population = cycled(problem, rng, options, population)
+    if options.generations and best < (1 - LIMITS.gain_of_alike) * cycled_to:
+        population = v_cycles(problem, rng, options, population)
     return population
 
 
@@ -116,14 +116,14 @@ def _should_end(
     problem: Problem, options: SearchOptions, number: int, fresh: list[float], before: float, best: float
 ) -> bool:
     """Whether further batches would gain too little, by what this one gained and how far apart its starts are."""
-    if number > 0 and problem.size > STAGES.large and not best < (1 - STAGES.gain_in_large) * before:
+    if number > 0 and problem.size > LIMITS.large and not best < (1 - LIMITS.gain_in_large) * before:
         return True
-    alike = float(np.median(fresh)) <= STAGES.alike * best
-    return alike and options.effort <= 1 and not best < (1 - STAGES.gain_of_alike) * before
+    alike = float(np.median(fresh)) <= LIMITS.alike * best
+    return alike and options.effort <= 1 and not best < (1 - LIMITS.gain_of_alike) * before
 
 
 def _kept(problem: Problem) -> int:
-    return STARTS_KEPT if problem.size <= STAGES.large else STARTS_KEPT // 2
+    return STARTS_KEPT if problem.size <= LIMITS.large else STARTS_KEPT // 2
 
 
 def join(
@@ -142,7 +142,7 @@ def join(
     population = select(problem, population)
     if options.generations == 0:
         return population
-    close = [state for score, state in population if score <= STAGES.close * population[0][0]]
+    close = [state for score, state in population if score <= LIMITS.close * population[0][0]]
     level = problem.agreement(close)
     small = level.small
     if small.size < small.fewest:
@@ -151,11 +151,11 @@ def join(
     # At the low price of a violation some would end above where they began, at the full one none.
     strict = small.at_full_price()
     known = [improve(own, state) for own in dict.fromkeys((small, strict)) for state in states]
-    patience = STAGES.patience_in_large if problem.size > STAGES.large else STAGES.patience
+    patience = LIMITS.patience_in_large if problem.size > LIMITS.large else LIMITS.patience
     evolved = _evolve(small, rng, options, select(small, known), "join", patience)
     if exchange:
         evolved = small.exchange(evolved, rng, options)
-    different = evolved[0][0] < (1 - STAGES.different) * population[0][0]
+    different = evolved[0][0] < (1 - LIMITS.different) * population[0][0]
     kept = STARTS_KEPT if different else _kept(problem)
     lifted = options.map(_improved, [(problem, level.lift(state)) for _, state in evolved[:kept]])
     return select(problem, population + lifted)
@@ -165,26 +165,26 @@ def join(
 # cuts on Shuttle, letter and Covertype, whose starts differ a lot.
 
 
-def cycled(
+def v_cycles(
     problem: Problem,
     rng: np.random.Generator,
     options: SearchOptions,
     population: list[Solution],
-    most: int = STAGES.cycles,
+    most: int = LIMITS.cycles,
 ) -> list[Solution]:
     """The population with what V-cycles make of its best, as long as they pay."""
     strict = problem.at_full_price()
     for done in range(most):
         options.report("cycle", done, most, population[0][0])
         before = population[0][0]
-        population = select(problem, [*population, cycle(strict, population[0][1], rng)])
-        if not population[0][0] < (1 - STAGES.gain_of_next_cycle) * before:
+        population = select(problem, [*population, v_cycle(strict, population[0][1], rng)])
+        if not population[0][0] < (1 - LIMITS.gain_of_next_cycle) * before:
             break
     options.report("cycle", most, most, population[0][0])
     return population
 
 
-def cycle(problem: Problem, state: np.ndarray, rng: np.random.Generator) -> Solution:
+def v_cycle(problem: Problem, state: np.ndarray, rng: np.random.Generator) -> Solution:
     """Coarsen without merging across clusters of the state, then refine it on the way back; never worse."""
     small, levels, target = problem, [], problem.middle(large=True)
     heaviest = 3 * problem.total_weight() / target
@@ -210,7 +210,7 @@ def _evolve(
     options: SearchOptions,
     population: list[Solution],
     stage: str = "search",
-    patience: tuple[int, float] = STAGES.patience,
+    patience: tuple[int, float] = LIMITS.patience,
 ) -> list[Solution]:
     stale, (most, progress) = 0, patience
     for generation in range(options.generations):
@@ -218,7 +218,7 @@ def _evolve(
         if len(population) < 2 or stale == most:
             break
         best = population[0][0]
-        tasks = [(problem, child, population) for child in rng.spawn(STAGES.children)]
+        tasks = [(problem, child, population) for child in rng.spawn(LIMITS.children)]
         population = select(problem, population + options.map(_child, tasks))
         stale = 0 if population[0][0] < best * (1 - progress) else stale + 1
     options.report(stage, options.generations, options.generations, population[0][0])

@@ -1,4 +1,4 @@
-"""Moves between whole clusters: split two of them again, or split one and merge two others.
+"""Moves of whole clusters: re-split the union of two, or split one and merge two others.
 
 Both are problems of two clusters. Edges to the rest of the graph stay cut whatever happens, so they enter as external
 weight; the constraints that hold now are kept.

@@ -1,4 +1,4 @@
-"""Cannot-links that extend, weakly, to the neighbours of their points.
+"""Cannot-links extended, with less weight, to the neighbours of their points.
 
 A cannot-link can be satisfied by moving a whole region to another cluster, or by moving one of its two points alone, to a
 cluster in which it has no neighbours. For a point of low degree the latter is cheap, so the smallest cut may move many

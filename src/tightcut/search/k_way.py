@@ -1,4 +1,4 @@
-"""More than two clusters: labels in a graph with relations, and prices for violating them.
+"""`ManyClusters`: the search problem for more than two clusters, labels in a graph with relations.
 
 A violated unit of belief has a price. Starts and refinements use a low one, so that a vertex may pass through a forbidden
 cluster on its way to a better one, and then the full one, at which solutions are judged.

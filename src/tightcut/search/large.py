@@ -1,4 +1,4 @@
-"""The search of a large graph: all threads take each step together, on few starts, joined once, and in V-cycles.
+"""`search` for problems of any size; those of more than 60,000 units are searched by a team of threads.
 
 1. The graph is coarsened a few times at random. What is left is cut several times, and the best of these starts are refined
    on the way back.
@@ -15,7 +15,7 @@ import numpy as np
 
 from tightcut.problem.graph import Graph
 from tightcut.search import evolve
-from tightcut.search.evolve import STAGES, cycled, join
+from tightcut.search.evolve import join, v_cycles
 from tightcut.search.k_way import ManyClusters
 from tightcut.search.large_problem import LargeManyClusters, LargeTwoClusters
 from tightcut.search.multilevel import coarsen, coarsest
@@ -62,14 +62,14 @@ def search_large(
     with _team(options) as team:
         large = by_team(problem, team)
         given, fresh = [large.judge(state) for state in known], _starts(large, rng, options)
-        near = STAGES.close * min(score for score, _ in fresh)
+        near = evolve.LIMITS.close * min(score for score, _ in fresh)
         population = given + [improve(large, state) for score, state in given if score <= near]
         population = select(large, population + fresh)
         if options.generations == 0:
             return population
         close = [solution for solution in population if solution[0] <= LIMITS.close * population[0][0]]
         population = select(large, population + join(large, rng, here, close, exchange=False))
-        population = cycled(large, rng, options, population)
+        population = v_cycles(large, rng, options, population)
         return large.finish(population, rng, here)
 
 

@@ -1,4 +1,4 @@
-"""`ManyClusters` and `TwoClusters` in a large graph: the same problems, whose steps a team of threads takes together."""
+"""`ManyClusters` and `TwoClusters` of large graphs, with every step taken by a team of threads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tightcut.search.multilevel import SHRINKS
 from tightcut.search.problem import Contraction, Problem, Solution
 from tightcut.search.signed_graph import common_code
 from tightcut.search.team import Merged, Team, arrays
-from tightcut.search.two_clusters import TwoClusters, turned
+from tightcut.search.two_clusters import TwoClusters, align_mirror_images
 
 LEVEL_LIMIT = 8_000  # units up to which a level is refined move by move, by one thread
 
@@ -111,7 +111,7 @@ class LargeTwoClusters(TwoClusters):
         )
 
     def agreement(self, states: list[np.ndarray]) -> Contraction[Problem]:
-        states = turned(states)
+        states = align_mirror_images(states)
         unit = self.team.regions(self.graph.couplings, common_code(states))
 
         return self._merged(unit, states[0], lambda sign: self.team.contract_regions(self.graph.couplings, unit, sign))

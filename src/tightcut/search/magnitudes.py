@@ -1,4 +1,4 @@
-"""Weights and beliefs in a range in which no product or ratio of the search overflows or underflows.
+"""`Scaled`: weights and beliefs rescaled so that no product or ratio in the search overflows or underflows.
 
 Every search begins here. Multiplying all edge weights, or all vertex weights, by a power of two rounds nothing and changes no
 comparison between two clusterings, so the largest of each is brought near 1. Three things are then raised: what is below

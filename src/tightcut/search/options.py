@@ -1,4 +1,4 @@
-"""How hard to search, in how many threads, on which machine, and where progress is reported."""
+"""`SearchOptions`: effort, threads, back end and progress callback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The front of cut against violated belief: the smallest cut found for each amount of it.
+"""The Pareto front of cut and violated belief by local search, for `search.tradeoff` (two clusters) and `search.soft` (any k).
 
 A sweep over prices of a violation finds only trade-offs on the convex hull of all of them, and moves of one vertex may
 have to pass through more violations than are allowed. Walks around a target amount, on which the price falls and rises,
@@ -34,7 +34,7 @@ class WalkLimits:
 LIMITS = WalkLimits()
 
 
-def walked_front(
+def front_by_local_search(
     whole: ConstrainedGraph,
     k: int,
     known: list[np.ndarray],

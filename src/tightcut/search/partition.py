@@ -1,4 +1,4 @@
-"""k clusters that satisfy every constraint: must-links are merged, cannot-links coloured, and the search begins there."""
+"""`partition`: k clusters that satisfy every constraint, starting from merged must-links and coloured cannot-links."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def polish(graph: SignedGraph, solution: Solution, *, max_rounds: int = 100) -> 
         if not np.isfinite(ratio):
             break
         tied = tie_what_stays(graph, spins)
-        relaxation, start = certified(tied, spins, ratio)
+        relaxation, start = certified_relaxation(tied, spins, ratio)
         # What weighs less than the rounding error of the whole may have no weight left.
         if not (relaxation.graph.vertex_weights > 0).all():
             break
@@ -62,7 +62,9 @@ def tie_what_stays(graph: SignedGraph, spins: np.ndarray) -> Contraction[SignedG
     return graph.merge(np.where(stays, place[-1] + 1, place), np.where(stays, spins, 1).astype(np.int8))
 
 
-def certified(tied: Contraction[SignedGraph], spins: np.ndarray, ratio: float) -> tuple[Relaxation, np.ndarray]:
+def certified_relaxation(
+    tied: Contraction[SignedGraph], spins: np.ndarray, ratio: float
+) -> tuple[Relaxation, np.ndarray]:
     """The relaxation that RatioDCA polishes spins with, and their indicator as its start.
 
     A last unit with weight on both sides becomes two vertices; the edge between them is what is cut in any case.

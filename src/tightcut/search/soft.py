@@ -1,4 +1,4 @@
-"""Clusters that may violate some constraints: the smallest cut within an allowance of violated belief.
+"""Entry points for limits of violated belief: the smallest cut within a limit, or for two clusters at every amount.
 
 1. Candidates, from clusterings that violate as little as possible to the unconstrained one: for two clusters the trade-off
    of `tightcut.search.tradeoff`, for more a search at falling prices of a violation and walks along the Pareto front.
@@ -27,10 +27,10 @@ from tightcut.search.feasibility import fill_empty, violate_least
 from tightcut.search.k_way import ManyClusters, Prices
 from tightcut.search.large import search
 from tightcut.search.options import QUICK, SearchOptions
-from tightcut.search.pareto import walked_front
+from tightcut.search.pareto import front_by_local_search
 from tightcut.search.partition import partition
 from tightcut.search.problem import Partition
-from tightcut.search.tradeoff import tradeoff, undominated
+from tightcut.search.tradeoff import pareto_front, tradeoff
 from tightcut.search.two_way import bipartition
 from tightcut.utils.rounding import BELIEF_ROUNDING
 
@@ -115,10 +115,12 @@ def soft_front(
         return front
     problem = SoftProblem(graph, constraints, 2, None, rng, options)
     for limit in [problem.belief(side) for side in front]:
-        walked = walked_front(problem.whole, 2, [side.astype(np.int32) for side in front], limit, rng, options.effort)
+        walked = front_by_local_search(
+            problem.whole, 2, [side.astype(np.int32) for side in front], limit, rng, options.effort
+        )
         candidates = [side.astype(np.int64) for side in front] + [labels.astype(np.int64) for labels in walked]
         spent = spend(replace(problem, limit=limit), candidates)
-        front = undominated(graph, constraints, [labels > 0 for labels in (*candidates, spent)])
+        front = pareto_front(graph, constraints, [labels > 0 for labels in (*candidates, spent)])
     return front
 
 
@@ -169,7 +171,7 @@ def _candidates(problem: SoftProblem, known: list[np.ndarray]) -> list[np.ndarra
     if problem.limit is not None and problem.limit > 0:
         candidates += _price_path(problem, problem.limit, candidates)
         effort = problem.options.effort
-        candidates += walked_front(problem.whole, problem.k, candidates, problem.limit, problem.rng, effort)
+        candidates += front_by_local_search(problem.whole, problem.k, candidates, problem.limit, problem.rng, effort)
     return candidates
 
 

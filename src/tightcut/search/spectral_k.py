@@ -1,4 +1,4 @@
-"""How many clusters? The eigengap of the graph, the gap between similarities where clusters are small, and the constraints."""
+"""`choose_n_clusters`: the number of clusters from a gap between similarities, many cannot-links, or the eigengap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps of the search on a large graph, each of which all threads take together; see `tightcut.kernels.team`."""
+"""`Team`: threads that take every step on a large graph together; see `tightcut.kernels.team`."""
 
 from __future__ import annotations
 

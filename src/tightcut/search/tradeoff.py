@@ -1,4 +1,4 @@
-"""Two clusters with some constraints violated: the trade-off between cut and violated belief.
+"""Two clusters at many penalties of violated belief: the trade-off from which `search.soft` starts.
 
 A violated pair costs the penalty, which makes it one more coupling of a signed graph: the same search minimises the
 penalised cut. Sweeping the penalty traces the trade-off; every partition met on the way is then improved with the
@@ -18,11 +18,11 @@ from tightcut.problem.objective import normalized_cut, penalty_bound
 from tightcut.search.constrained_graph import ConstrainedGraph, relations_between
 from tightcut.search.large import search
 from tightcut.search.options import SearchOptions
-from tightcut.search.pareto import walked_front
+from tightcut.search.pareto import front_by_local_search
 from tightcut.search.polish import polish
 from tightcut.search.problem import Partition
 from tightcut.search.signed_graph import SignedGraph
-from tightcut.search.two_way import TwoClusters, admits_two_clusters, bipartition, reduce_to_units, vote
+from tightcut.search.two_way import TwoClusters, admits_two_clusters, bipartition, project_to_spins, reduce_to_units
 from tightcut.utils.rounding import BELIEF_ROUNDING
 
 HALVINGS = 12  # penalties from the certified one down to a 4096th of it
@@ -75,27 +75,27 @@ def tradeoff(
     From all constraints satisfied (as few as possible violated, if they contradict each other) to the unconstrained
     cut. See `HALVINGS` for the grid of penalties. With a limit, what lies between is searched for around it alone.
     """
-    known = [two_sided(side) for side in known or []]
+    known = [ensure_both_sides(side) for side in known or []]
     free = _side_of(bipartition(graph, Constraints.from_pairs(graph.n_vertices), rng, options, known=known))
     strict, cut = _strictest(graph, constraints, rng, options, known)
     # Beliefs below the rounding error of a sum need no larger penalty.
     top = min(penalty_bound(graph, constraints, cut), graph.volume * cut / BELIEF_ROUNDING)
     penalties = top * 2.0 ** np.arange(-HALVINGS, 1)
-    sides = undominated(graph, constraints, [free, strict, *known])
+    sides = pareto_front(graph, constraints, [free, strict, *known])
     modest = replace(options, effort=options.effort / 3, progress=None)
     for step, penalty in enumerate(penalties):
         options.report("tradeoff", step, len(penalties), cut)
         problem = TwoClusters(penalized_graph(graph, constraints, penalty))
         found = search(problem, rng, modest, [np.where(side, 1, -1).astype(np.int8) for side in sides])
-        sides = undominated(graph, constraints, sides + [spins > 0 for _, spins in found[:KEPT]])
+        sides = pareto_front(graph, constraints, sides + [spins > 0 for _, spins in found[:KEPT]])
     options.report("tradeoff", len(penalties), len(penalties), cut)
     whole = ConstrainedGraph.from_graph(graph, constraints)
-    walked = walked_front(whole, 2, [side.astype(np.int32) for side in sides], limit, rng, options.effort)
-    sides = undominated(graph, constraints, sides + [labels > 0 for labels in walked])
-    return undominated(graph, constraints, sides + [tighten(graph, constraints, side) for side in sides])
+    walked = front_by_local_search(whole, 2, [side.astype(np.int32) for side in sides], limit, rng, options.effort)
+    sides = pareto_front(graph, constraints, sides + [labels > 0 for labels in walked])
+    return pareto_front(graph, constraints, sides + [tighten(graph, constraints, side) for side in sides])
 
 
-def two_sided(side: np.ndarray) -> np.ndarray:
+def ensure_both_sides(side: np.ndarray) -> np.ndarray:
     """The partition, its first vertex moved if all are on one side."""
     if side.all() or not side.any():
         side = side.copy()
@@ -106,7 +106,7 @@ def two_sided(side: np.ndarray) -> np.ndarray:
 def tighten(graph: Graph, constraints: Constraints, side: np.ndarray) -> np.ndarray:
     """Improve a partition with the pairs it satisfies held fixed, by local search and RatioDCA."""
     units = reduce_to_units(graph, constraints.satisfied_by(side))
-    spins = vote(units, side)
+    spins = project_to_spins(units, side)
     ratio = units.small.refine(spins)
     (_, best), _ = polish(units.small, (ratio, spins))
     return units.lift(best) > 0
@@ -136,7 +136,7 @@ def _side_of(found: Partition) -> np.ndarray:
     return found.labels > 0
 
 
-def undominated(graph: Graph, constraints: Constraints, sides: list[np.ndarray]) -> list[np.ndarray]:
+def pareto_front(graph: Graph, constraints: Constraints, sides: list[np.ndarray]) -> list[np.ndarray]:
     """The partitions not beaten in both cut and violated belief, least violated first."""
     judged = [(constraints.violations(side).belief, normalized_cut(graph, side.astype(np.int64))) for side in sides]
     front: list[np.ndarray] = []

@@ -1,4 +1,4 @@
-"""Two clusters: spins of the units of a signed graph, into which the constraints are built."""
+"""`TwoClusters`: the search problem for two clusters, spins of a signed graph into which the constraints are built."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class TwoClusters:
         levels = coarsen(self, LIMITS.handful, rng)
         small: TwoClusters = coarsest(self, levels)  # type: ignore[assignment]
         spins = rng.choice(np.array([-1, 1], np.int8), small.size)
-        _, spins = small.tabu(two_sided(small.graph, spins), 10 * LIMITS.handful, rng)
+        _, spins = small.tabu(ensure_both_sides(small.graph, spins), 10 * LIMITS.handful, rng)
         return self.judge(uncoarsen(self, levels, spins))
 
     def refine(self, spins: np.ndarray) -> None:
@@ -90,7 +90,7 @@ class TwoClusters:
 
     def agreement(self, states: list[np.ndarray]) -> Contraction[Problem]:
         """Merge what agrees once every state is turned towards the first: spins and their mirror image are one solution."""
-        return _tied(self.graph.consensus(turned(states)))
+        return _tied(self.graph.consensus(align_mirror_images(states)))
 
     def explore(self, found: list[Solution], rng: np.random.Generator) -> list[Solution]:
         more = restarts(self, rng) if self.size > LIMITS.handful else []
@@ -120,13 +120,13 @@ def _tied(merged: Contraction[SignedGraph]) -> Contraction[Problem]:
     return Contraction(TwoClusters(merged.small), merged.unit, merged.sign)
 
 
-def turned(states: list[np.ndarray]) -> list[np.ndarray]:
+def align_mirror_images(states: list[np.ndarray]) -> list[np.ndarray]:
     """The same solutions, each as that of two mirror images which is more like the first."""
     first = states[0]
     return [spins if (spins == first).mean() >= 0.5 else -spins for spins in states]
 
 
-def two_sided(graph: SignedGraph, spins: np.ndarray) -> np.ndarray:
+def ensure_both_sides(graph: SignedGraph, spins: np.ndarray) -> np.ndarray:
     """The spins, the first of them turned if they would leave one side empty; in place."""
     if not graph.mixed.any() and abs(int(spins.sum())) == len(spins):
         spins[0] = -spins[0]

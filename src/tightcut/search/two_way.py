@@ -1,4 +1,4 @@
-"""Two clusters: the constraints dissolve into a signed graph, which the search cuts and RatioDCA polishes."""
+"""`bipartition`: constraints dissolve into a signed graph, the search cuts it, and RatioDCA polishes the cut."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tightcut.search.options import SearchOptions
 from tightcut.search.polish import polish
 from tightcut.search.problem import Contraction, Partition, Solution
 from tightcut.search.signed_graph import SignedGraph
-from tightcut.search.two_clusters import LIMITS, TwoClusters, two_sided
+from tightcut.search.two_clusters import LIMITS, TwoClusters, ensure_both_sides
 
 
 def bipartition(
@@ -33,7 +33,7 @@ def bipartition(
     """
     units = reduce_to_units(graph, constraints)
     problem = TwoClusters(units.small)
-    found = search(problem, rng, options, [vote(units, side) for side in known or []])
+    found = search(problem, rng, options, [project_to_spins(units, side) for side in known or []])
     chosen = found[: LIMITS.polished if problem.size <= problem.direct_limit else 1]
     best: Solution = chosen[0]
     history: tuple[float, ...] = ()
@@ -67,8 +67,8 @@ def admits_two_clusters(constraints: Constraints) -> bool:
     return colouring.consistent and (colouring.n_components > 1 or bool(colouring.colour.any()))
 
 
-def vote(units: Contraction[SignedGraph], side: np.ndarray) -> np.ndarray:
+def project_to_spins(units: Contraction[SignedGraph], side: np.ndarray) -> np.ndarray:
     """Spins closest to a partition: each unit turns the way that keeps most of its vertices where they are."""
     agreement = np.where(side, 1, -1) * units.sign
     spins = np.where(np.bincount(units.unit, agreement, units.small.n_units) >= 0, 1, -1).astype(np.int8)
-    return two_sided(units.small, spins)
+    return ensure_both_sides(units.small, spins)

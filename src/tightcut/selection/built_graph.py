@@ -1,4 +1,4 @@
-"""A graph together with what later points need to know of how it was built."""
+"""`BuiltGraph`: a graph with the setting and the map of the points that built it, for `predict` and `update`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tightcut.selection.scale import ColumnScale
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class FeatureMap:
     """The map from points to what distances are measured between: a scale, then a linear map learned from must-links.
 
     Attributes
@@ -47,7 +47,7 @@ class BuiltGraph:
     ----------
     graph : Graph
     setting : Setting
-    view : View or None
+    view : FeatureMap or None
         How points are seen; None for distances and similarities.
     neighborhoods : Neighbourhoods or None
         Those of the points; None for distances and similarities.
@@ -59,14 +59,14 @@ class BuiltGraph:
 
     graph: Graph
     setting: Setting
-    view: View | None = None
+    view: FeatureMap | None = None
     neighborhoods: Neighbourhoods | None = None
     undiffused: sp.csr_array | None = None
     recall: float | None = None
 
     @classmethod
     def of_knn(
-        cls, found: KnnGraph, graph: Graph, setting: Setting, view: View | None, n_jobs: int | None
+        cls, found: KnnGraph, graph: Graph, setting: Setting, view: FeatureMap | None, n_jobs: int | None
     ) -> BuiltGraph:
         """A nearest-neighbour graph, with what updates need of its neighbour lists."""
         index = found.index.for_queries(n_jobs) if isinstance(found.index, BlockedNeighbors) else None

@@ -1,4 +1,4 @@
-"""A way to make a graph of points and to cut it; the one that was chosen, and the scores of those it was chosen from."""
+"""Settings of the graph and of its cut (`KnnAffinity`, `Setting`), and the record of how they were chosen (`Choice`)."""
 
 from __future__ import annotations
 

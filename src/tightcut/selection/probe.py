@@ -1,4 +1,4 @@
-"""Short searches without some of the pairs, and whether their labels agree with these."""
+"""Cross-validation of settings: short searches without held-out pairs, scored on these."""
 
 from __future__ import annotations
 

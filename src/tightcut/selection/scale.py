@@ -1,4 +1,4 @@
-"""Scales of the columns: as they are, standardised, or as quantiles; and which of them suits the columns.
+"""Scaling of columns (none, standard, quantile), and its automatic choice.
 
 A distance between rows adds up squared differences over the columns. A column whose unit makes its numbers a thousand
 times larger dominates all others. Pixels and embeddings share one unit, and their deviations are meaningful.

@@ -1,4 +1,4 @@
-"""Settings and a number of clusters in place of "auto".
+"""`select`: replace every "auto" by a setting or a number of clusters, and build the graph.
 
 Settings have defaults that suit most data, replaced only where the pairs clearly favour another one.
 
@@ -6,8 +6,8 @@ Settings have defaults that suit most data, replaced only where the pairs clearl
 2. Candidates for the distances are compared by four-fold cross-validation: a short search without a quarter of the pairs,
    scored on those pairs (`hold_out`). First comes the default, and that is all where even a candidate without a fault would
    not be clearly better; then the other scales, then distances learned from must-links, for the default scale and the
-   best one. They race: fold after fold whoever is not ahead of the default drops out, and whoever is clearly ahead after all
-   folds is compared with it again, over up to three searches.
+   best one. They race: after each fold, candidates that are not ahead of the default drop out, and those clearly ahead after
+   all folds are compared with it again, over up to three searches.
 3. The best candidate that agrees with more held-out pairs than the default, by more than a standard error, replaces it.
 4. Where even the best agrees hardly more than chance, neighbours are often of different classes, and cannot-links should
    not count for them: influence is 0.
@@ -92,17 +92,17 @@ def select(
         Why so many clusters.
     """
 
-    def chosen(number: int) -> Choice:
+    def choice_for(number: int) -> Choice:
         if by_the_paper:
             return Choice(paper_setting(wanted), 'The settings of the paper, because of method="paper".')
-        return choose(replace(problem, n_clusters=number), wanted, rng, n_jobs, quick=quick)
+        return choose_setting(replace(problem, n_clusters=number), wanted, rng, n_jobs, quick=quick)
 
     if not isinstance(n_clusters, str):
-        choice = chosen(int(n_clusters))
+        choice = choice_for(int(n_clusters))
         return problem.build(choice.setting), choice, int(n_clusters), "n_clusters was given."
     number_rng = rng.spawn(1)[0]
 
-    def counted_on(built: BuiltGraph) -> ClusterCount:
+    def count_clusters(built: BuiltGraph) -> ClusterCount:
         def setting_for(number: int) -> Setting:
             is_default = wanted["influence"] == AUTO and not by_the_paper
             return replace(built.setting, influence=default_influence(number)) if is_default else built.setting
@@ -112,11 +112,11 @@ def select(
 
     first = paper_setting(wanted) if by_the_paper else default_setting(wanted, problem.source, 2)[0]
     built = problem.build(first)
-    count = counted_on(built)
-    choice = chosen(count.n_clusters)
+    count = count_clusters(built)
+    choice = choice_for(count.n_clusters)
     if replace(choice.setting, influence=first.influence) != first:
         built = problem.build(choice.setting)
-        count = counted_on(built)
+        count = count_clusters(built)
     return replace(built, setting=choice.setting), choice, count.n_clusters, count.reason
 
 
@@ -146,7 +146,7 @@ def paper_setting(wanted: Mapping[str, Any]) -> Setting:
     return replace(PAPER, **{name: value for name, value in wanted.items() if value != AUTO})
 
 
-def choose(
+def choose_setting(
     problem: TuningProblem,
     wanted: Mapping[str, Any],
     rng: np.random.Generator,

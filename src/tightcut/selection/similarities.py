@@ -1,4 +1,4 @@
-"""Similarities that are given: read, checked, and told from distances."""
+"""Precomputed similarities: read, checked, and distinguished from distances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a graph comes from: points, distances or similarities. Each also serves new points, in `predict` and `update`."""
+"""`GraphSource`: points, distances or similarities as sources of a graph, and of new points in `predict` and `update`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tightcut.neighbors.points import GIVEN, Points, canonical, is_memory_mapped
 from tightcut.neighbors.threads import Progress
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
-from tightcut.selection.built_graph import BuiltGraph, View
+from tightcut.selection.built_graph import BuiltGraph, FeatureMap
 from tightcut.selection.graph_config import Setting
 from tightcut.selection.scale import ColumnScale, fit_scale
 from tightcut.selection.similarities import read_similarities
@@ -83,8 +83,8 @@ class PointSource:
     knn: KnnSettings
     progress: Progress | None = field(default=None, repr=False)
     _scaled: dict[str, tuple[ColumnScale, Points]] = field(default_factory=dict, repr=False)
-    _built: dict[Setting, tuple[View, Points, KnnGraph]] = field(default_factory=dict, repr=False)
-    _viewed: tuple[View, Points] | None = field(default=None, repr=False)
+    _built: dict[Setting, tuple[FeatureMap, Points, KnnGraph]] = field(default_factory=dict, repr=False)
+    _viewed: tuple[FeatureMap, Points] | None = field(default=None, repr=False)
 
     @property
     def n_points(self) -> int:
@@ -139,19 +139,19 @@ class PointSource:
         grown = BuiltGraph(graph, setting, view, near, undiffused, built.recall)
         return PointSource(points, self.knn, _viewed=(view, viewed)), grown
 
-    def _found(self, setting: Setting, constraints: Constraints) -> tuple[View, Points, KnnGraph]:
+    def _found(self, setting: Setting, constraints: Constraints) -> tuple[FeatureMap, Points, KnnGraph]:
         """The view of a setting, the points in that view, and their graph."""
         if setting.scale not in self._scaled:
             fitted = fit_scale(self.points, setting.scale)
             self._scaled[setting.scale] = fitted, fitted.transform(self.points)
         scale, points = self._scaled[setting.scale]
-        view = View(scale)
+        view = FeatureMap(scale)
         if setting.learn_distances:
-            view = View(scale, relative_whitening(points, constraints.components()[1]).T)
+            view = FeatureMap(scale, relative_whitening(points, constraints.components()[1]).T)
             points = replace(view, scale=ColumnScale("none")).transform(points)
         return view, points, knn_graph(points, _with_setting(self.knn, setting), self.progress)
 
-    def _seen(self, view: View | None) -> Points:
+    def _seen(self, view: FeatureMap | None) -> Points:
         """The points in a view."""
         assert view is not None  # noqa: S101 - of a graph made from points
         if self._viewed is None or self._viewed[0] is not view:

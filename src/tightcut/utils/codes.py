@@ -1,4 +1,4 @@
-"""Integer codes of groups and values: numbered, sorted, looked up, expanded."""
+"""Integer codes for groups and values: numbering, sorting, lookup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notice that a kernel is being compiled, which takes seconds the first time."""
+"""Tell the user when kernels are being compiled, which takes seconds on first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How results are displayed: numbers in sentences, and views in a notebook."""
+"""Text for people: counted nouns, sizes of clusters, and notebook views of results."""
 
 from __future__ import annotations
 

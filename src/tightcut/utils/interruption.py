@@ -1,4 +1,4 @@
-"""Ctrl-C while kernels run, or are being compiled."""
+"""Let Ctrl-C stop a computation while kernels run or are compiled."""
 
 from __future__ import annotations
 

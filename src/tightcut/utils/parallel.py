@@ -1,4 +1,4 @@
-"""Tasks one after the other, in threads, or where `joblib.parallel_config` says; joblib is imported only where it is needed."""
+"""Run tasks in sequence, in threads, or on the back end of `joblib.parallel_config`; joblib is imported on demand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results that are sequences of rows."""
+"""`RowSequence`: base of results that are tuples of rows."""
 
 from __future__ import annotations
 

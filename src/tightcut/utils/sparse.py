@@ -1,4 +1,4 @@
-"""Sparse matrices from outside: their indices are checked before any compiled code follows them.
+"""Check the indices of sparse input, before compiled code uses them.
 
 scipy checks little when a matrix is made, and nothing when one of its arrays is changed afterwards; its conversions, and
 the kernels, then read and write wherever the indices lead. Checks are O(entries) and copy nothing.

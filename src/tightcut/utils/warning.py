@@ -1,4 +1,4 @@
-"""Warnings that point at the caller's own line, however deep in the library they arise."""
+"""Issue warnings with the user's own line, however deep in the library they arise."""
 
 from __future__ import annotations
 
