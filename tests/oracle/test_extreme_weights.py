@@ -1,11 +1,13 @@
 """Volumes that differ by sixteen orders of magnitude and more: the guarantee holds all the same."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from tightcut import Constraints, Graph, cluster, tradeoff_path
+from tightcut.search import large, large_problem
 from tightcut.search.options import QUICK
 from tightcut.search.two_way import bipartition
 
@@ -76,3 +78,15 @@ def test_tradeoffs_of_vertices_that_differ_by_sixteen_orders(seed):
     front = tradeoff_path(graph, constraints, effort=0.3, random_state=0)
     assert all(before.cut > after.cut for before, after in pairwise(front))
     assert all(np.isfinite(found.cut) for found in front)
+
+
+def test_the_history_of_a_large_search_beside_a_point_many_orders_heavier(monkeypatch):
+    """A find of the fuzzer: sums over both sides lost the lighter one, and the search reported a negative cut."""
+    monkeypatch.setattr(large, "LIMITS", replace(large.LIMITS, units=3))
+    monkeypatch.setattr(large_problem, "LEVEL_LIMIT", 3)
+    weights = [1e-122, 1e-62, 1e-182, 1e-41, 1e-122, 1e6, 1e-82, 1e-55, 1e-67, 1e-73, 1e-14]
+    graph = Graph.from_affinity(np.ones((11, 11)), weights)
+    pairs = Constraints.from_pairs(11, must_link=[(1, 8), (4, 7)], cannot_link=[(0, 10), (1, 6)])
+    for seed in range(5):
+        found = cluster(graph, pairs, random_state=seed, effort=0)
+        assert all(0 <= cut < np.inf for cut in found.history)

@@ -122,7 +122,9 @@ class LargeTwoClusters(TwoClusters):
         spins[:] = 1 - 2 * labels
 
     def judge(self, spins: np.ndarray) -> Solution:
-        return self.team.refine(self._arrays, _labels(spins), 2, 0.0, self._constants, rounds=0), spins
+        found = self.team.refine(self._arrays, _labels(spins), 2, 0.0, self._constants, rounds=0)
+        # Sums over vertex weights of many orders can only be negative by rounding, which `ratio` knows of.
+        return (found if found >= 0 else self.graph.ratio(spins)), spins
 
     settle = judge
 
