@@ -94,9 +94,9 @@ TABLES = (
     Table("ablation_search", "benchmarks.ablation search", (), 60),  # a record of what was tried, which does not age
     Table("ablation_asking", "benchmarks.ablation asking", (), 30),  # as above
     Table("gpu", "benchmarks.gpu", (*SEARCH, "gpu"), 20, ("gpu",)),
-    study("binary", (*SEARCH, "relaxation", "rivals"), 10),
-    study("multiway", (*SEARCH, "rivals"), 15),
-    study("noise", (*SEARCH, "rivals"), 10),
+    study("binary", (*SEARCH, "relaxation", "rivals"), 20),
+    study("multiway", (*SEARCH, "relaxation", "rivals"), 90),
+    study("noise", SEARCH, 20),
     study("tradeoff", SEARCH, 1),
     study("toy", SEARCH, 1),
 )

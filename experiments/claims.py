@@ -63,8 +63,8 @@ def better_cuts(binary: Any, _multiway: Any, _folder: Path) -> str:
         ratio = cut_ratios(binary, method, "SCLC")
         if counts and len(ratio):
             sentences.append(
-                f"{method} {counts}; its cut is {np.exp(np.log(ratio).mean()):.2f} times SCLC's in the geometric mean, and "
-                f"smaller in {(ratio < 1 - 1e-9).mean():.0%} of the trials"
+                f"{method}: {counts}; its cut is {np.exp(np.log(ratio).mean()):.2f} times SCLC's in the geometric mean, and "
+                f"smaller in {100 * (ratio < 1 - 1e-9).mean():.0f} % of the trials"
             )
     text = f"{'. '.join(sentences)}. Where the pairs fix the labelling, both find it: hence the ties."
     return text if sentences else "Not run."
@@ -91,8 +91,9 @@ def smaller_error(binary: Any, _multiway: Any, folder: Path) -> str:
     preferred = sum(
         cuts[row.dataset, row.n_pairs] < problems[row.dataset]["cut_of_classes"] for row in lost.itertuples()
     )
+    share = "all" if preferred == len(lost) else f"{preferred} of"
     return (
-        f"{text} In {preferred} of these {counted(len(lost), 'comparison')} its mean cut is below that of the true classes, "
+        f"{text} In {share} these {counted(len(lost), 'comparison')} its mean cut is below that of the true classes, "
         "which satisfy every pair: with few pairs the smallest cut is another partition than the classes, often one that "
         "splits off a corner of the points, and then an even cut that is larger is the better guess. That is the objective, "
         "and no failure of a search; each dataset's page has the numbers."

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from experiments.compare import compare, cut_ratios, finished, verdicts
-from experiments.words import counted, extent, listed, markdown, means_and_spreads, outcome_table, statement
+from experiments.words import counted, extent, listed, markdown, outcome_table, statement
 
 EQUAL = 1e-6  # relative: two cuts of the same partition differ by rounding
 ROUNDED = 1e-3
@@ -23,7 +23,7 @@ def write_dataset_page(folder: Path, name: str, own: Any, problem: dict[str, Any
     lines += [f"**Who wins.** {statement(outcomes, 'error')} {statement(outcomes, 'cut_if_satisfied')}\n"]
     reasons = [against_classes(own, problem), losses(own, problem), labelling(own), balance(own, problem)]
     lines += [f"**Why.** {' '.join(filter(None, reasons))}\n", *beside_the_paper(own)]
-    lines += ["Mean error, with the standard deviation over the trials:\n", *error_table(own)]
+    lines += ["Mean error over the trials:\n", *error_table(own)]
     lines += [*outcome_table(outcomes), f"[All results](index.md), the [table]({name}.csv).\n"]
     (folder / f"{name}_{dataset}.md").write_text("\n".join(lines))
 
@@ -114,5 +114,6 @@ def beside_the_paper(own: Any) -> list[str]:
 
 def error_table(own: Any) -> list[str]:
     methods = list(dict.fromkeys(own["method"]))
-    solved = own[own["status"] == "ok"].groupby("n_pairs")
-    return markdown(["pairs", *methods], ([f"{n:,}", *means_and_spreads(fits, "error", methods)] for n, fits in solved))
+    means = own[own["status"] == "ok"].pivot_table("error", "n_pairs", "method", "mean").reindex(columns=methods)
+    rows = ([f"{n:,}", *("-" if error != error else f"{error:.3f}" for error in row)] for n, row in means.iterrows())
+    return markdown(["pairs", *methods], rows)

@@ -104,7 +104,8 @@ def absent_lines(table: Any, study: Study, name: str) -> list[str]:
     if not absent or not set(table["dataset"]) <= set(study.datasets):  # of a miniature, none
         return []
     command = f"`python -m experiments {name} --output docs/results --datasets {' '.join(absent)}`"
-    return [f"Not run here: {listed(absent)}. On a machine that is large enough, {command} adds it.\n"]
+    them = "it" if len(absent) == 1 else "them"
+    return [f"Not run here: {listed(absent)}. On a machine that is large enough, {command} adds {them}.\n"]
 
 
 def violation_lines(table: Any) -> list[str]:

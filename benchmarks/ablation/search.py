@@ -150,12 +150,12 @@ VARIANTS = [
     replaced(
         "labels: no falling prices",
         SOFT,
-        "candidates += _price_path(whole, k, limit, rng, options, candidates)",
+        "candidates += _price_path(problem, problem.limit, candidates)",
         "pass",
         SOFT_MANY,
     ),
     replaced(
-        "labels: no search at the low price", SOFT, "in search(problem, rng, options, candidates)]", "in []]", SOFT_MANY
+        "labels: no search at the low price", SOFT, "in search(many, rng, options, candidates)]", "in []]", SOFT_MANY
     ),
     replaced(
         "labels: no search at the full price", SOFT, "in search(strict, rng, options, candidates)]", "in []]", SOFT_MANY

@@ -412,7 +412,7 @@ max_violations="fewest" to violate as little as possible.
         """Prove how good the cut is: sets `bound_`, which no clustering's cut is below, and `certificate_`, with the proof.
 
         The bound holds for this graph, this number of clusters and these pairs. If the clustering violates pairs, it holds
-        for all clusterings, whether they respect the pairs or not.
+        for all clusterings that violate at most as much belief, or as much as `max_violations` allows.
 
         Parameters
         ----------
@@ -440,7 +440,7 @@ max_violations="fewest" to violate as little as possible.
     def report(self, path: Any = None, **settings: Any) -> Report:
         """An HTML page about the clustering, which a notebook shows, and which is written to `path` if one is given.
 
-        The keywords are those of `tightcut.report.write_report`, such as `ids`.
+        The keywords are those of `tightcut.report.write_report`, such as `ids`. After `certify` the page says what is proven.
         """
         from tightcut.report import CRITERIA, write_report
 
@@ -448,6 +448,7 @@ max_violations="fewest" to violate as little as possible.
         own: dict[str, Any] = {"points": state.points, "names": state.names}
         own["columns"] = () if state.feature_names is None else state.feature_names
         own["criterion"] = CRITERIA[state.parameters.criterion]
+        own["certificate"] = getattr(self, "certificate_", None)
         return write_report(path, state.graph, state.labels, state.constraints, **(own | settings))
 
     def save(self, path: Any) -> None:

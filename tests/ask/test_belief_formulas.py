@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from tightcut.ask.beliefs import inference
 from tightcut.ask.beliefs.evidence import gather
 from tightcut.ask.beliefs.feature_models import newness
-from tightcut.ask.beliefs.harmonic import DRAW, UNKNOWN, Harmonic, Spreading
-from tightcut.ask.beliefs.inference import DOUBT, share_of_errors, tempered, weigh
+from tightcut.ask.beliefs.harmonic import DRAW, UNKNOWN, Harmonic, HarmonicField
+from tightcut.ask.beliefs.inference import DOUBT, share_of_errors, temper, weigh
 from tightcut.ask.beliefs.mixture import mixture_weights
 from tightcut.ask.beliefs.regression import NEARNESS, RIDGE, Kernel, Regression
 from tightcut.ask.records import Answer
@@ -49,7 +49,7 @@ def solved(matrix, right, points, answered):
 def test_beliefs_are_harmonic_between_the_answered_points(seed):
     weights, parts, points, answered = random_graph(np.random.default_rng(seed))
     matrix, drawn, known = dense_parts(weights, parts, points, answered)
-    found = Harmonic(Spreading(sp.csr_array(weights), parts), points).shares(answered)
+    found = Harmonic(HarmonicField(sp.csr_array(weights), parts), points).shares(answered)
     assert np.allclose(found, solved(matrix, drawn @ known, points, answered), atol=2e-4)
     assert np.allclose(found.sum(axis=1), 1, atol=2e-4)
 
@@ -58,7 +58,7 @@ def test_beliefs_are_harmonic_between_the_answered_points(seed):
 def test_what_the_others_would_have_said_of_a_point(seed):
     weights, parts, points, answered = random_graph(np.random.default_rng(seed))
     matrix, drawn, known = dense_parts(weights, parts, points, answered)
-    graph = Harmonic(Spreading(sp.csr_array(weights), parts), points)
+    graph = Harmonic(HarmonicField(sp.csr_array(weights), parts), points)
     alpha = graph.inverse @ (answered - graph.parts @ known)
     without = answered - alpha / graph.inverse.diagonal()[:, None]
     for i in range(len(points)):
@@ -121,7 +121,7 @@ def test_beliefs_agree_with_the_answers_about_them(seed, monkeypatch):
     for group, i in evidence.founders.items():
         share[i, group] += k * share[i, -1]
         share[i, -1] = 0
-    expected = tempered(share, 1.0)
+    expected = temper(share, 1.0)
     expected[0, 0] *= (1 - DOUBT) / DOUBT
     for i, j, same in evidence.pairs.tolist():
         for one, other in ((i, j), (j, i)):

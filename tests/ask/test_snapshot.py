@@ -9,7 +9,7 @@ from tightcut.ask import Session, simulate, snapshot
 from tightcut.ask.page.controller import Controller
 from tightcut.ask.page.items import Things
 
-COMPUTED = ("effective_answers", "named_groups", "believe", "labels_of", "judge", "measure", "Placing")
+COMPUTED = ("effective_answers", "named_groups", "believe", "labels_of", "judge", "measure", "PlacementProgress")
 
 
 @pytest.fixture

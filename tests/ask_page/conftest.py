@@ -107,8 +107,9 @@ def running(controller):
     served.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
+    """Chromium; its event loop runs as long as the fixture lives, and other modules have loops of their own."""
     missing = [name for name in ("playwright", "uvicorn", "starlette") if find_spec(name) is None]
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if missing or chromium is None:

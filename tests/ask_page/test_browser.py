@@ -534,7 +534,9 @@ def test_as_a_widget(window, running):
                 on: (_, listener) => listeners.push(listener),
                 send: async ({ id, action, values }) => {
                     const headers = { "Content-Type": "application/json" };
-                    const response = await fetch(action, { method: "POST", headers, body: JSON.stringify(values) });
+                    const request = fetch(action, { method: "POST", headers, body: JSON.stringify(values) });
+                    const response = await request.catch(() => null);
+                    if (response === null) return;  // the server ended before the window did
                     const reply = await response.json();
                     listeners.forEach((listener) => listener(response.ok ? { id, reply } : { id, error: reply.error }));
                 },

@@ -491,16 +491,14 @@ def test_who_agrees_with_the_others(controller, client):
 def test_groups_of_texts_have_words(kit):
     from tightcut.ask.page.items import Things
 
-    fruit, trains = ("red apples", "ripe apples"), ("a late train", "the train was late")
-    things = Things(
-        kit.names(), texts=[(fruit if group == 0 else trains)[row % 2] for row, group in enumerate(kit.truth)]
-    )
-    controller = kit.make_controller(things=things)
+    kinds = ("red apples", "ripe apples"), ("a late train", "the train was late"), ("an old boat", "a white boat")
+    texts = [kinds[group][row % 2] for row, group in enumerate(kit.truth)]
+    controller = kit.make_controller(things=Things(kit.names(), texts=texts))
     for row in (0, 1, 40, 41):
         controller.session.move(row, "fruit" if kit.truth[row] == 0 else "trains")
-    words = {group["name"]: group["words"] for group in controller.perform("view", {})["groups"]}
-    assert words["fruit"].startswith("apples")
-    assert words["trains"].startswith("train") or words["trains"].startswith("late")
+    words = {group["name"]: group["words"].split(", ") for group in controller.perform("view", {})["groups"]}
+    assert words["fruit"][0] == "apples"
+    assert set(words["trains"]) == {"late", "train"}
     assert kit.make_controller().perform("view", {})["groups"][0]["words"] == ""  # pictures
 
 

@@ -112,6 +112,11 @@ def test_python_dash_m(folder, child_environment):
     assert done.stdout == ""
 
 
+@pytest.mark.parametrize("command", ["cluster", "cluster-graph", "ask", "certify"])
+def test_help_shows_no_value_that_is_none(works, command):
+    assert "None" not in works(f"{command} --help")[0]
+
+
 @pytest.mark.parametrize("line", [("cluster", ""), ("cluster", "moons.csv", "-o", ""), ("predict", "", "moons.csv")])
 def test_an_empty_name_of_a_file_is_refused(run, line):
     """As in tightcut cluster "$UNSET"; it was taken for the present folder."""

@@ -30,7 +30,8 @@ def labels_of(path):
 
 def test_labels_summary_and_notes_go_where_they_belong(works, folder):
     out, err = works(f"{MOONS} --constraints pairs.csv -o labels.csv")
-    assert [line.split()[0] for line in out.splitlines()] == [
+    facts, _, means = out.partition("means that distinguish each cluster:\n")
+    assert [line.split()[0] for line in facts.splitlines()] == [
         "points",
         "clusters",
         "cut",
@@ -38,6 +39,7 @@ def test_labels_summary_and_notes_go_where_they_belong(works, folder):
         "seconds",
         "labels",
     ]
+    assert [line.split()[0] for line in means.splitlines()] == ["0", "1"]
     assert "0 of 4 constraints" in out
     assert "Read 60 rows and 2 columns of moons.csv; names from 'name'" in err
     assert (folder / "labels.csv").read_text().startswith("name,cluster\nm00,0\n")

@@ -51,7 +51,7 @@ def test_texts(works, mails):
         "cluster mails.csv -k 2 --text subject,body --missing drop -o labels.csv --report page.html --json"
     )
     assert "Read 40 rows of mails.csv: texts of 'subject', 'body', by their words." in err
-    assert "2 rows have no text: 'mail8', 'mail21'. They get no label." in err
+    assert "2 rows have no text, or no word that another has: 'mail8', 'mail21'. They get no label." in err
     assert json.loads(out)["n_left_out"] == 2
     rows = rows_of(mails / "labels.csv")
     assert [row["cluster"] for row in rows if row["id"] in {"mail8", "mail21"}] == ["", ""]
@@ -71,7 +71,10 @@ def test_texts(works, mails):
 
 def test_empty_texts_are_kept_and_named(works, mails):
     _, err = works("cluster mails.csv -k 2 --text body -o labels.csv")
-    assert "2 rows have no text: 'mail8', 'mail21'. They are near each other and far from all others;" in err
+    assert (
+        "2 rows have no text, or no word that another has: 'mail8', 'mail21'. They are near each other and far from all others;"
+        in err
+    )
     assert all(row["cluster"] for row in rows_of(mails / "labels.csv"))
 
 

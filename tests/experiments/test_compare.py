@@ -1,10 +1,14 @@
 """Who wins, and how it is said."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
 from experiments.compare import compare, cut_ratios
 from experiments.dataset_page import against_classes, balance, beside_the_paper, labelling, losses
+from experiments.page import absent_lines
+from experiments.studies import STUDIES, Plan
 from experiments.words import extent, statement
 
 
@@ -115,3 +119,15 @@ def test_a_method_with_a_graph_of_its_own_is_not_compared_in_cut():
 def test_cuts_are_compared_trial_by_trial():
     table = pd.DataFrame(rows("COSC", 5, [0.1] * 2, [0.1, 0.3]) + rows("A", 5, [0.2] * 2, [0.2, 0.3]))
     assert cut_ratios(table, "COSC", "A").tolist() == pytest.approx([0.5, 1.0])
+
+
+def test_what_was_not_run_is_said_with_the_command_that_does_it():
+    study = replace(STUDIES["multiway"], plans=(Plan(("d", "large"), (5,)), Plan(("larger",), (5,))))
+    table = pd.DataFrame(rows("COSC", 5, [0.1]))
+    (line,) = absent_lines(table, study, "multiway")
+    assert line == (
+        "Not run here: large and larger. On a machine that is large enough, "
+        "`python -m experiments multiway --output docs/results --datasets large larger` adds them.\n"
+    )
+    assert absent_lines(table.assign(dataset="wdbc"), study, "multiway") == []  # a miniature
+    assert absent_lines(table, replace(study, plans=study.plans[:0]), "multiway") == []

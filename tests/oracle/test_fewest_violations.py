@@ -102,8 +102,8 @@ def test_the_solver_mends_what_the_search_missed(monkeypatch):
     graph, constraints = torn_problem(0, 3)
     least, start = least_belief(graph, constraints, 3), np.arange(graph.n_vertices) % 3
 
-    def lazy(_graph, pairs, _k, _limit, _rng, _options, _influence, known):
-        return Partition(min([start, *known], key=lambda labels: pairs.violations(labels).belief))
+    def lazy(problem, known):
+        return Partition(min([start, *known], key=problem.belief))
 
     assert constraints.violations(start).belief > least
     monkeypatch.setattr(soft, "_within", lazy)

@@ -73,7 +73,7 @@ def test_a_limit_that_no_path_meets_is_told_with_what_the_best_one_violates():
 
 
 @pytest.mark.skipif(not TABLE.exists(), reason="the table is not here")
-@pytest.mark.parametrize(("k", "mean", "largest"), [("2", 1.01, 1.05), ("10", 1.05, np.inf)])
+@pytest.mark.parametrize(("k", "mean", "largest"), [("2", 1.01, 1.05), ("10", 1.05, 1.05)])
 def test_the_table_of_all_instances(k, mean, largest):
     """As small cuts as theirs, in at most a quarter of their seconds."""
     own, full = rows(TABLE, k=k), rows(REFERENCE, k=k, mode="full")

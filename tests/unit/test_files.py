@@ -173,7 +173,7 @@ class TestUnreadableFiles:
         [
             ("flower.csv", r"flower.csv does not exist. Did you mean 'flowers.csv'\?"),
             ("nowhere/data.csv", "does not exist. Nor does the folder"),
-            ("", "is a directory"),
+            ("", "is a folder without pictures"),
             ("data.doc", r"tightcut does not read .doc files; use NPY.* CSV"),
             ("model.tcut", "model.tcut is a saved model, not data; tightcut update, predict and ask"),
             ("data.parquet", "not a Parquet file"),
@@ -657,7 +657,7 @@ class TestWriting:
         assert (tmp_path / "real.csv").read_text() == "x\n"
 
     def test_places_that_cannot_be_written(self, tmp_path):
-        with pytest.raises(InputError, match="is a directory"):
+        with pytest.raises(InputError, match="is a folder without pictures"):
             write_rows(tmp_path, ["x"], [])
         with pytest.raises(InputError, match="folder .* does not exist. Create it first: mkdir"):
             write_rows(tmp_path / "no" / "a.csv", ["x"], [])

@@ -41,10 +41,21 @@ def test_the_same_points_with_any_number_of_threads():
 
 
 def test_blank_texts_share_a_direction_of_their_own():
-    with pytest.warns(UserWarning, match="3 texts have no words, the first of them row 1"):
+    with pytest.warns(UserWarning, match="3 texts have no word that another has, the first of them row 1"):
         points = texts([FRUIT[0], "", FRUIT[1], " \n", TRAINS[0], "!?"])
     assert points[[1, 3, 5], -1].tolist() == [1, 1, 1]
     assert (points[[1, 3, 5]] @ points[[0, 2, 4]].T == 0).all()
+
+
+def test_texts_of_frequent_words_alone_are_no_blank_ones(recwarn):
+    """Words of more than half of the texts tell little, but a text may have no others."""
+    documents = ["late train"] * 7 + ["bread soup"] * 5
+    points = texts(documents)
+    assert len(recwarn) == 0
+    similarity = points @ points.T
+    assert similarity[:7, :7].min() > 0.99
+    assert similarity[7:, 7:].min() > 0.99
+    assert np.abs(similarity[:7, 7:]).max() < 0.01
 
 
 def test_long_texts_are_cut():

@@ -1,4 +1,4 @@
-"""What every session does: a journal, what follows from it, and the actions that write to it.
+"""`QuestionSession`, the base of all sessions: a journal, the state derived from it, and the actions that write to it.
 
 A `QuestionSession` appends one event after the other to its journal. What follows from the events is a snapshot, taken once
 for each state of the journal.
@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from tightcut.ask.errors import LostJournalError, StaleQuestionError
-from tightcut.ask.journal.file import Journal, now
-from tightcut.ask.journal.replay import answer_event, check_last, largest, numbered, undoing
+from tightcut.ask.journal.file import Journal, timestamp
+from tightcut.ask.journal.replay import answer_event, check_last, largest, numbered, undo_of_last
 from tightcut.ask.journal.schema import Event, check_pair_choice, check_question, check_unanswered
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
 from tightcut.problem import Constraints
@@ -87,13 +87,18 @@ class QuestionSession(ABC):
             others = [a for a in given if a.number != number]
             item = answer.kind, answer.first, answer.second
             draft = answer_event(*item, who=who, reason=answer.reason, shown=list(answer.shown)) | {"number": number}
-            return {"event": "revise", "number": number, "time": now(), "answer": self._chosen(draft, choice, others)}
+            return {
+                "event": "revise",
+                "number": number,
+                "time": timestamp(),
+                "answer": self._chosen(draft, choice, others),
+            }
 
         self._record(event)
 
     def undo(self) -> Event:
         """Undo the last answer, correction, revision or name, and return its event."""
-        line, event = undoing(self._journal.events)
+        line, event = undo_of_last(self._journal.events)
         self._record(lambda: check_last(line, self._journal.events))
         return event
 

@@ -15,13 +15,7 @@ def find_contradictions(answers: Sequence[Answer], truth: Sequence[float]) -> li
 
     A "same" is contradicted by a path from one row to the other on which exactly one answer says "different", a "different"
     by a path on which all say "same". The shortest path over believed answers is shown or, if there is none, over any
-    answers; the answer in question comes last.
-
-    Parameters
-    ----------
-    answers : sequence of Answer
-    truth : sequence of float
-        Probability that each answer is true.
+    answers; the answer in question comes last. `truth` is the probability that each answer is true.
     """
     probability = {a.number: t for a, t in zip(answers, truth, strict=True)}
     found: dict[frozenset[int], Contradiction] = {}

@@ -1,4 +1,4 @@
-"""What a session refuses because of what happened outside it."""
+"""Errors of a session: the journal is lost, or the question is stale."""
 
 from __future__ import annotations
 

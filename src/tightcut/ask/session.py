@@ -17,9 +17,9 @@ from tightcut.ask.base import QuestionSession
 from tightcut.ask.beliefs.evidence import COMPARE
 from tightcut.ask.beliefs.setup import set_up
 from tightcut.ask.errors import StaleQuestionError
-from tightcut.ask.journal.file import Journal, now
+from tightcut.ask.journal.file import Journal, timestamp
 from tightcut.ask.journal.identity import check_data, identify
-from tightcut.ask.journal.replay import answer_event, largest, standing, to_answer
+from tightcut.ask.journal.replay import active_events, answer_event, largest, to_answer
 from tightcut.ask.journal.schema import PICK_WORDS, Event, check_name, check_row, is_whole
 from tightcut.ask.questions.choose import UNNAMED, Planner
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
@@ -141,7 +141,7 @@ class Session(QuestionSession):
         self._try_to_refresh()
         known = self._snapshot
         planner = Planner(known.placing, (int(self._journal.header["seed"]), known.n_events))
-        plan = planner.pairs(int(n)) if kind == "pair" else planner.picks(int(n), known.judged, known.passed_over)
+        plan = planner.pairs(int(n)) if kind == "pair" else planner.picks(int(n), known.judged, known.skipped_groups)
         if self._n_rows >= PREPARED:  # what the answers will need is computed while the person thinks
             for view in self._setup.views:
                 rows = np.array([row for row, _, _ in plan])
@@ -151,8 +151,8 @@ class Session(QuestionSession):
     def renewed(self, question: Question) -> Question | None:
         """An open question with the groups as they are now; None if somebody has answered it."""
         members = self._snapshot.placing.members
-        passed_over = [row for group in self._snapshot.passed_over for row in members.get(group, [])]
-        if super().renewed(question) is None or (question.reason == UNNAMED and question.first not in passed_over):
+        skipped_groups = [row for group in self._snapshot.skipped_groups for row in members.get(group, [])]
+        if super().renewed(question) is None or (question.reason == UNNAMED and question.first not in skipped_groups):
             return None
         return self._question(question.kind, question.first, question.second, question.reason)
 
@@ -170,7 +170,7 @@ class Session(QuestionSession):
     def name(self, group: int, name: str) -> None:
         """Give a group a name. Two groups of the same name become one; answers that told them apart no longer count."""
         name = check_name(name)
-        self._record(lambda: {"event": "name", "group": self._group_id(group), "name": name, "time": now()})
+        self._record(lambda: {"event": "name", "group": self._group_id(group), "name": name, "time": timestamp()})
 
     # What is known
 
@@ -217,7 +217,7 @@ class Session(QuestionSession):
         return self._snapshot.progress
 
     def history(self) -> Iterator[tuple[int, Progress]]:
-        events = [event for _, event in standing(self._journal.events)]
+        events = [event for _, event in active_events(self._journal.events)]
         for end in np.unique(np.linspace(1, len(events) - 1, STEPS).astype(int)).tolist() if len(events) > 1 else ():
             then = take_snapshot(self._setup, self._anchor, events[:end])
             yield len(then.given), then.progress
@@ -254,12 +254,12 @@ class Session(QuestionSession):
             super()._record_answer(number, draft, choice)
 
     def _naming(self, draft: Event, choice: Any) -> Event:
-        group, names = self._passed_over(draft["first"]), self._snapshot.names
+        group, names = self._skipped_group(draft["first"]), self._snapshot.names
         chosen, name = self._picked(choice)
         if name is None and chosen not in names:
             raise ValueError(f"Group {chosen} has no name to give to another; name it first.")
         name = name or names[int(chosen)]
-        return {"event": "name", "group": group, "name": name, "time": now(), "who": draft["who"]}
+        return {"event": "name", "group": group, "name": name, "time": timestamp(), "who": draft["who"]}
 
     def _chosen(self, draft: Event, choice: Any, others: list[Answer]) -> Event:
         """An answer as it goes into the journal, with the group that it founds."""
@@ -269,7 +269,9 @@ class Session(QuestionSession):
         choice, name = self._picked(choice)
         founded = {}
         if choice == "none":
-            founded["founds"] = self._passed_over(draft["first"]) if draft["reason"] == UNNAMED else self._next_group()
+            founded["founds"] = (
+                self._skipped_group(draft["first"]) if draft["reason"] == UNNAMED else self._next_group()
+            )
         return draft | {"choice": choice} | founded | ({} if name is None else {"founds_name": name})
 
     def _picked(self, choice: Any) -> tuple[int | str, str | None]:
@@ -300,10 +302,10 @@ class Session(QuestionSession):
             raise ValueError(f"There is no group {group!r}; the groups are {', '.join(map(str, known))}.")
         return int(group)
 
-    def _passed_over(self, row: int) -> int:
+    def _skipped_group(self, row: int) -> int:
         """The group of a row, one that was passed over when a name was typed."""
         members = self._snapshot.placing.members
-        group = next((group for group in self._snapshot.passed_over if row in members.get(group, [])), None)
+        group = next((group for group in self._snapshot.skipped_groups if row in members.get(group, [])), None)
         if group is None:
             raise StaleQuestionError("The group in question has a name meanwhile; ask question() again.")
         return group

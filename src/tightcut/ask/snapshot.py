@@ -1,4 +1,4 @@
-"""What follows from one state of a journal: answers, names, beliefs, labels, groups, each computed once."""
+"""Everything derived from one state of a journal: answers, names, beliefs, labels, groups, each computed at most once."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tightcut.ask.beliefs.labels import labels_of
 from tightcut.ask.beliefs.mixture import Beliefs, believe
 from tightcut.ask.beliefs.setup import Setup
 from tightcut.ask.contradictions import find_contradictions
-from tightcut.ask.journal.replay import effective_answers, named_groups, passed_over
+from tightcut.ask.journal.replay import effective_answers, named_groups, skipped_groups
 from tightcut.ask.journal.schema import Event
-from tightcut.ask.questions.placing import Placing
+from tightcut.ask.questions.placing import PlacementProgress
 from tightcut.ask.questions.progress import confidence_of, measure
 from tightcut.ask.records import Answer, Contradiction, Group, Progress
 from tightcut.problem import Constraints
@@ -43,7 +43,7 @@ class Snapshot:
         The name of each group that has one.
     joined : dict
         Of each group that a person has joined to another, the other.
-    passed_over : list of int
+    skipped_groups : list of int
         Groups without a name that a typed name may have meant.
     """
 
@@ -53,15 +53,15 @@ class Snapshot:
     given: list[Answer]
     names: dict[int, str]
     joined: dict[int, int]
-    passed_over: list[int]
+    skipped_groups: list[int]
 
     @cached_property
     def beliefs(self) -> Beliefs:
         return believe(self.setup, gather(self.given, self.anchor, self.joined))
 
     @cached_property
-    def placing(self) -> Placing:
-        return Placing(self.beliefs)
+    def placing(self) -> PlacementProgress:
+        return PlacementProgress(self.beliefs)
 
     @cached_property
     def labels(self) -> np.ndarray:
@@ -102,14 +102,14 @@ class Snapshot:
 
     def with_answers(self, given: list[Answer]) -> Snapshot:
         """What would be believed if other answers counted."""
-        return Snapshot(self.setup, self.anchor, -1, given, self.names, self.joined, self.passed_over)
+        return Snapshot(self.setup, self.anchor, -1, given, self.names, self.joined, self.skipped_groups)
 
 
 def take_snapshot(setup: Setup, anchor: int, events: list[Event], *known: Snapshot) -> Snapshot:
     """Read events; what was computed for the same answers in one of the `known` snapshots is taken from there."""
     names, joined = named_groups(events)
     given = effective_answers(events)
-    found = Snapshot(setup, anchor, len(events), given, names, joined, passed_over(events))
+    found = Snapshot(setup, anchor, len(events), given, names, joined, skipped_groups(events))
     for other in known:
         if (other.given, other.joined) == (given, joined):
             vars(found).update((key, value) for key, value in vars(other).items() if key in WITHOUT_NAMES)

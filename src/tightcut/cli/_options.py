@@ -32,7 +32,8 @@ SECTIONS = {
     "Input": "id columns drop text embed embed_url header decimal graph encode missing edges points records groups",
     "Knowledge": "constraints labels prior max_violations influence init answers keep",
     "Graph": "scale metric learn_distances n_neighbors neighbors symmetrize diffusion criterion",
-    "Search": "n_clusters method effort random_state n_jobs device scheduler shared_folder n_units n_solved full",
+    "Search": "n_clusters method certify seconds effort random_state n_jobs device n_solved full",
+    "Cluster of machines": "scheduler shared_folder n_units",
     "Questions": "ask kind show noun who in_terminal port no_browser host",
 }
 OTHER = "Output"
@@ -73,8 +74,10 @@ class Finite(click.FloatRange):
         return number if math.isfinite(number) else self.fail(f"{value} is not a finite number.", param, ctx)
 
 
-class Jobs(Whole):
+class Jobs(click.types.IntParamType):
     """A number of threads or processes as joblib counts them: not 0."""
+
+    name = "whole number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         return super().convert(value, param, ctx) or self.fail(
@@ -123,7 +126,7 @@ def picture_shape(_ctx: click.Context, _param: click.Parameter, value: str | Non
 def option(*names: str, **settings: Any) -> Decorator:
     """`click.option` that shows its default, if it has one, and calls every number NUMBER."""
     shown: dict[str, Any] = {"show_default": settings.get("default") is not None}
-    if isinstance(settings.get("type"), (Whole, Finite)):
+    if isinstance(settings.get("type"), (Whole, Finite, Jobs)):
         shown["metavar"] = "NUMBER"
     return click.option(*names, **{**shown, **settings})
 

@@ -194,7 +194,9 @@ def _write_labels(source: QuestionData, output: Path, console: Console, session:
 
 
 def _progress(session: QuestionSession, rows: str) -> str:
+    from tightcut.ask.page.serializers import of_hundred
+
     found = session.progress()
-    right, low, high = (round(100 * share) for share in (found.expected_accuracy, found.low, found.high))
+    right, low, high = of_hundred(found.expected_accuracy), round(100 * found.low), round(100 * found.high)
     known = f"{counted(session.n_answers_, 'answer')}, {counted(len(session.groups), 'group')}"
     return f"{known}; about {right} of 100 {rows} should be in the right group (between {low} and {high})."

@@ -14,7 +14,7 @@ from tightcut.cli._models import proven_model, read_model, rows_of
 
 @click.command(cls=opt.Command, short_help="Prove how good the cut of a saved MODEL is.")
 @click.argument("model", type=opt.FILE)
-@opt.option("--seconds", type=opt.Finite(0), default=30, help="After which no further round of the work begins.")
+@opt.option("--seconds", type=opt.Finite(0), default=30, help="Seconds after which no further round begins.")
 @opt.option("-o", "--output", type=opt.FILE, metavar="NPZ", help="Where to write the proof, for tightcut verify.")
 @opt.option(
     "--save",

@@ -35,7 +35,7 @@ def predict(model: Path, new: Path, output: Path, console: Console, **options: A
     """Assign the rows of NEW to the clusters of a saved MODEL, without changing the model.
 
     Every row gets the cluster that most of its neighbours are in, by weight; `confidence` is their share of that weight. It
-    compares clusters, and is no calibrated probability: `far` marks rows that are far from all rows of the model, and may
+    compares clusters, and is no calibrated probability. `far` marks rows that are far from all rows of the model, and may
     belong to none of its clusters. To add the rows to the model, use tightcut update.
     """
     import numpy as np

@@ -46,8 +46,8 @@ def texts(documents: Sequence[str], embed: Embed | None = None) -> np.ndarray:
     Parameters
     ----------
     documents : sequence of str
-        What is longer than 20,000 characters is cut there, with a warning. Texts without a word are kept, with a warning:
-        they are near each other and far from all others.
+        What is longer than 20,000 characters is cut there, with a warning. Texts without a word that another
+        has are kept, with a warning: they are near each other and far from all others.
     embed : callable, optional
         From a list of texts to an array with a row for each, such as `tightcut.features.embedder` returns.
 
@@ -72,8 +72,8 @@ def texts(documents: Sequence[str], embed: Embed | None = None) -> np.ndarray:
         )
     if len(found.blank):
         warn(
-            f"{counted(len(found.blank), 'text has', 'texts have')} no words, the first of them row {found.blank[0]}; they "
-            "are near each other and far from all others."
+            f"{counted(len(found.blank), 'text has', 'texts have')} no word that another has, the first of them row "
+            f"{found.blank[0]}; they are near each other and far from all others."
         )
     return found.points
 
@@ -147,8 +147,9 @@ def weighted_words(documents: Sequence[str]) -> np.ndarray:
         return np.zeros((len(documents), 1))
     cutter = CountVectorizer(analyzer="char_wb", ngram_range=PIECES, lowercase=False)
     pieces = words @ sp.csr_array(cutter.fit_transform(counter.get_feature_names_out()))
-    parts = [np.sqrt(WORDS_SHARE) * _tf_idf(words), np.sqrt(1 - WORDS_SHARE) * _tf_idf(pieces)]
-    weights = sp.csr_array(sp.hstack(parts))
+    counts = _useful(words, sp.csr_array(pieces))
+    shares = np.sqrt([WORDS_SHARE, 1 - WORDS_SHARE])
+    weights = sp.csr_array(sp.hstack([share * _tf_idf(part) for share, part in zip(shares, counts, strict=True)]))
     n_columns = min(N_COLUMNS, min(weights.shape) - 1)
     if n_columns < 2:
         return weights.toarray()
@@ -157,15 +158,22 @@ def weighted_words(documents: Sequence[str]) -> np.ndarray:
     return left * values
 
 
-def _tf_idf(counts: sp.csr_array) -> sp.csr_array:
-    """1 + log of the counts, times the logarithm of how rare a column is; rows have length 1.
+def _useful(*parts: sp.csr_array) -> list[sp.csr_array]:
+    """The counts without columns of a single text and without those of most texts, unless a text has no others."""
+    found_in = [np.bincount(counts.indices, minlength=counts.shape[1]) for counts in parts]
+    most = max(MOST_TEXTS * parts[0].shape[0], 2)
+    kept = [(n_texts > 1) & (n_texts <= most) for n_texts in found_in]
+    bare = np.all([np.diff(counts[:, own].indptr) == 0 for counts, own in zip(parts, kept, strict=True)], axis=0)
+    useful = []
+    for counts, n_texts, own in zip(parts, found_in, kept, strict=True):
+        needed = np.bincount(counts[bare].indices, minlength=len(own)) > 0
+        chosen = own | (needed & (n_texts > 1))
+        useful.append(counts[:, chosen] if chosen.any() else counts)
+    return useful
 
-    Columns of a single text and those of most texts are left out, unless no other is left.
-    """
+
+def _tf_idf(counts: sp.csr_array) -> sp.csr_array:
+    """1 + log of the counts, times the logarithm of how rare a column is; rows have length 1."""
     from sklearn.feature_extraction.text import TfidfTransformer
 
-    n_texts, n_columns = counts.shape
-    found_in = np.bincount(counts.indices, minlength=n_columns)
-    useful = (found_in > 1) & (found_in <= max(MOST_TEXTS * n_texts, 2))
-    counts = counts[:, useful if useful.any() else slice(None)].astype(np.float64)
-    return sp.csr_array(TfidfTransformer(sublinear_tf=True).fit_transform(counts))
+    return sp.csr_array(TfidfTransformer(sublinear_tf=True).fit_transform(counts.astype(np.float64)))

@@ -41,7 +41,7 @@ def with_texts(data: Data, table: Table, options: DataOptions) -> Data:
     if len(found.cut):
         what = f"a text of more than {LONGEST_TEXT:,} characters, of which the beginning counts"
         notes.append(f"{_rows(data, found.cut, what)}.")
-    missing = "" if len(found.blank) == 0 else _rows(data, found.blank, "no text")
+    missing = "" if len(found.blank) == 0 else _rows(data, found.blank, "no text, or no word that another has")
     if missing and options.missing == "drop":
         blank = np.isin(np.arange(data.n_rows), found.blank)
         return without_rows(replace(data, notes=tuple(notes)), blank, f"{missing}. They get no label.")

@@ -41,9 +41,9 @@ def certify_state(state: FittedState, *, take: bool = True, **settings: Any) -> 
     The bound is of all clusterings that violate at most what the fit was allowed, or as much as this one does.
     With `influence` above 0 the search minimises something else than the cut, and a smaller cut is not taken.
     """
-    own = {"random_state": as_generator(state.parameters.random_state), "n_jobs": state.parameters.n_jobs} | settings
-    allowed = violations_allowed(state)
-    certificate = certify(state.graph, state.constraints, state.labels, max_violations=allowed, **own)
+    own: dict[str, Any] = {"random_state": as_generator(state.parameters.random_state)}
+    own |= {"n_jobs": state.parameters.n_jobs, "max_violations": violations_allowed(state)}
+    certificate = certify(state.graph, state.constraints, state.labels, **(own | settings))
     if not (take and certificate.improved) or state.choice.setting.influence > 0:
         return replace(state, result=replace(state.result, bound=certificate.bound)), certificate
     labels = align(state.labels, certificate.labels)

@@ -1,4 +1,4 @@
-"""Number the ids of records (whole numbers or texts) in an order that does not depend on the order of table rows.
+"""Number the ids of records (whole numbers or texts) in an order that does not depend on the order of rows.
 
 Numbers are sorted by value, and so are texts that all spell whole numbers; other texts are sorted alphabetically. A text
 file does not say which of the two a column contains: its ids are numbers if those of other tables are or, if all tables

@@ -1,4 +1,4 @@
-"""Independent parts of a resolution: connected components of positive evidence and of rules that join records.
+"""Connected components of positive evidence and must-links, which can be solved independently.
 
 The best clusters of a part do not depend on the records outside it, so a new rule affects only the parts of its two
 records, and the work depends on their size.

@@ -133,15 +133,7 @@ class Resolution:
 
 @dataclass(frozen=True, eq=False)
 class ScoredPairs:
-    """Records, the evidence on pairs of them, and rules.
-
-    Parameters
-    ----------
-    columns : Columns
-        The ids of the records and, if these combine several columns, those columns.
-    evidence : PairScores
-    rules : Rules
-    """
+    """Records, the evidence on pairs of them, and rules; ids that combine several columns come with those columns."""
 
     columns: Columns
     evidence: PairScores

@@ -33,15 +33,7 @@ class Named:
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """Rules among n records.
-
-    Parameters
-    ----------
-    n_records : int
-    must_link, cannot_link : int64 ndarray of shape (m, 2)
-    groups, labels : Named
-        Members of a group are never together. Equal labels are together, different ones apart.
-    """
+    """Rules among n records: members of a group are never together, equal labels together, different ones apart."""
 
     n_records: int
     must_link: np.ndarray

@@ -12,9 +12,8 @@ none that good.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -32,10 +31,8 @@ from tightcut.search.pareto import front_by_local_search
 from tightcut.search.partition import partition
 from tightcut.search.problem import Partition
 from tightcut.search.tradeoff import pareto_front, tradeoff
-from tightcut.search.two_way import TwoClusters, bipartition, project_to_spins, reduce_to_units
+from tightcut.search.two_way import bipartition
 from tightcut.utils.rounding import BELIEF_ROUNDING
-
-Solve = Callable[[Constraints, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -54,6 +51,37 @@ class Allowance:
 ALLOWANCE = Allowance()
 
 
+@dataclass(frozen=True, eq=False)
+class SoftProblem:
+    """What is cut, into how many clusters, and how much belief may be violated; None for as little as possible."""
+
+    graph: Graph
+    constraints: Constraints
+    k: int
+    limit: float | None
+    rng: np.random.Generator
+    options: SearchOptions
+    influence: float = 0.0
+
+    @cached_property
+    def whole(self) -> ConstrainedGraph:
+        """One vertex per point, with all constraints as relations."""
+        return ConstrainedGraph.from_graph(self.graph, self.constraints)
+
+    def search(
+        self, held: Constraints, known: list[np.ndarray], options: SearchOptions, influence: float = 0.0
+    ) -> Partition:
+        """The smallest cut with every pair held; labels that are known, and satisfy them, are improved or returned."""
+        if self.k == 2 and self.influence == 0:
+            sides = [labels > 0 for labels in known]
+            return bipartition(self.graph, held, self.rng, options, known=sides)
+        return Partition(partition(self.graph, held, self.k, self.rng, options, known=known, influence=influence))
+
+    def belief(self, labels: np.ndarray) -> float:
+        """The violated belief."""
+        return self.constraints.violations(labels).belief
+
+
 def soft_partition(
     graph: Graph,
     constraints: Constraints,
@@ -69,12 +97,10 @@ def soft_partition(
 
     Raises InconsistentConstraintsError if none was found within the limit.
     """
-    search_within = partial(_within, graph, constraints, k, limit, rng, options, influence)
+    problem = SoftProblem(graph, constraints, k, limit, rng, options, influence)
     if not solver_installed():
-        return search_within(known)
-    if limit is None:
-        return _fewest(constraints, k, options, search_within, known)
-    return _allowed(constraints, k, limit, options, search_within, known)
+        return _within(problem, known)
+    return _fewest(problem, known) if limit is None else _allowed(problem, limit, known)
 
 
 def soft_front(
@@ -87,153 +113,102 @@ def soft_front(
     front = tradeoff(graph, constraints, rng, options)
     if graph.n_vertices > ALLOWANCE.work:
         return front
-    whole = ConstrainedGraph.from_graph(graph, constraints)
-    for limit in [constraints.violations(side).belief for side in front]:
-        walked = front_by_local_search(whole, 2, [side.astype(np.int32) for side in front], limit, rng, options.effort)
+    problem = SoftProblem(graph, constraints, 2, None, rng, options)
+    for limit in [problem.belief(side) for side in front]:
+        walked = front_by_local_search(
+            problem.whole, 2, [side.astype(np.int32) for side in front], limit, rng, options.effort
+        )
         candidates = [side.astype(np.int64) for side in front] + [labels.astype(np.int64) for labels in walked]
-        spent = spend(graph, constraints, candidates, limit, 2, partial(_solve_two, graph, rng))
+        spent = spend(replace(problem, limit=limit), candidates)
         front = pareto_front(graph, constraints, [labels > 0 for labels in (*candidates, spent)])
     return front
 
 
-def _fewest(
-    constraints: Constraints,
-    k: int,
-    options: SearchOptions,
-    search_within: Callable[[list[np.ndarray]], Partition],
-    known: list[np.ndarray],
-) -> Partition:
-    found = search_within(known)
-    belief = constraints.violations(found.labels).belief
+def _fewest(problem: SoftProblem, known: list[np.ndarray]) -> Partition:
+    found = _within(problem, known)
+    belief = problem.belief(found.labels)
     if belief == 0:
         return found
-    fewest = fewest_violations(constraints, k, found.labels, options.effort)
-    if constraints.violations(fewest.labels).belief < belief - BELIEF_ROUNDING:
-        found = search_within([*known, fewest.labels])
+    fewest = fewest_violations(problem.constraints, problem.k, found.labels, problem.options.effort)
+    if problem.belief(fewest.labels) < belief - BELIEF_ROUNDING:
+        found = _within(problem, [*known, fewest.labels])
     return replace(found, bound=fewest.bound)
 
 
-def _allowed(
-    constraints: Constraints,
-    k: int,
-    limit: float,
-    options: SearchOptions,
-    search_within: Callable[[list[np.ndarray]], Partition],
-    known: list[np.ndarray],
-) -> Partition:
+def _allowed(problem: SoftProblem, limit: float, known: list[np.ndarray]) -> Partition:
     try:
-        return search_within(known)
+        return _within(problem, known)
     except InconsistentConstraintsError as error:
         if error.reason != "limit":
             raise
         attempt = error.best_labels
-    fewest = fewest_violations(constraints, k, attempt, options.effort)
-    needed = constraints.violations(fewest.labels).belief
+    fewest = fewest_violations(problem.constraints, problem.k, attempt, problem.options.effort)
+    needed = problem.belief(fewest.labels)
     if needed > limit + BELIEF_ROUNDING:
-        raise _beyond_limit(limit, needed, fewest.labels, k, fewest.bound)
-    return search_within([*known, fewest.labels])
+        raise _beyond_limit(limit, needed, fewest.labels, problem.k, fewest.bound)
+    return _within(problem, [*known, fewest.labels])
 
 
-def _within(
-    graph: Graph,
-    constraints: Constraints,
-    k: int,
-    limit: float | None,
-    rng: np.random.Generator,
-    options: SearchOptions,
-    influence: float,
-    known: list[np.ndarray],
-) -> Partition:
+def _within(problem: SoftProblem, known: list[np.ndarray]) -> Partition:
     """What `soft_partition` finds without the solver."""
-    if k > 2 or influence > 0:
-        candidates = _candidates(graph, constraints, k, limit, rng, options, known)
-        labels = spend(graph, constraints, candidates, limit, k, partial(_solve_many, graph, k, rng))
-        held = constraints.satisfied_by(labels)
-        return Partition(partition(graph, held, k, rng, options, known=[labels], influence=influence))
-    sides = [labels == labels[0] for labels in known]
-    candidates = [
-        side.astype(np.int64) for side in tradeoff(graph, constraints, rng, options, limit=limit, known=sides)
-    ]
-    labels = spend(graph, constraints, candidates, limit, 2, partial(_solve_two, graph, rng))
-    return bipartition(graph, constraints.satisfied_by(labels), rng, options, known=[labels > 0])
-
-
-def _solve_many(graph: Graph, k: int, rng: np.random.Generator, held: Constraints, labels: np.ndarray) -> np.ndarray:
-    return partition(graph, held, k, rng, QUICK, known=[labels])
-
-
-def _solve_two(graph: Graph, rng: np.random.Generator, held: Constraints, labels: np.ndarray) -> np.ndarray:
-    units = reduce_to_units(graph, held)
-    _, spins = search(TwoClusters(units.small), rng, QUICK, [project_to_spins(units, labels > 0)])[0]
-    return (units.lift(spins) > 0).astype(np.int64)
+    if problem.k > 2 or problem.influence > 0:
+        candidates = _candidates(problem, known)
+    else:
+        sides = tradeoff(
+            problem.graph, problem.constraints, problem.rng, problem.options, limit=problem.limit,
+            known=[labels == labels[0] for labels in known],
+        )  # fmt: skip
+        candidates = [side.astype(np.int64) for side in sides]
+    labels = spend(problem, candidates)
+    return problem.search(problem.constraints.satisfied_by(labels), [labels], problem.options, problem.influence)
 
 
 # Candidates for more than two clusters
 
 
-def _candidates(
-    graph: Graph,
-    constraints: Constraints,
-    k: int,
-    limit: float | None,
-    rng: np.random.Generator,
-    options: SearchOptions,
-    known: list[np.ndarray],
-) -> list[np.ndarray]:
-    whole = ConstrainedGraph.from_graph(graph, constraints)
-    candidates = _strict_candidates(graph, constraints, whole, k, rng, options, known)
-    if limit is not None and limit > 0:
-        candidates += _price_path(whole, k, limit, rng, options, candidates)
-        candidates += front_by_local_search(whole, k, candidates, limit, rng, options.effort)
+def _candidates(problem: SoftProblem, known: list[np.ndarray]) -> list[np.ndarray]:
+    candidates = _strict_candidates(problem, known)
+    if problem.limit is not None and problem.limit > 0:
+        candidates += _price_path(problem, problem.limit, candidates)
+        effort = problem.options.effort
+        candidates += front_by_local_search(problem.whole, problem.k, candidates, problem.limit, problem.rng, effort)
     return candidates
 
 
-def _strict_candidates(
-    graph: Graph,
-    constraints: Constraints,
-    whole: ConstrainedGraph,
-    k: int,
-    rng: np.random.Generator,
-    options: SearchOptions,
-    known: list[np.ndarray],
-) -> list[np.ndarray]:
+def _strict_candidates(problem: SoftProblem, known: list[np.ndarray]) -> list[np.ndarray]:
     """Clusterings that violate as little as was found."""
+    whole, k, rng, options = problem.whole, problem.k, problem.rng, problem.options
     candidates = [fill_empty(whole, labels.astype(np.int32), k) for labels in known]
     try:
-        candidates.append(partition(graph, constraints, k, rng, options, known=known).astype(np.int32))
+        found = partition(problem.graph, problem.constraints, k, rng, options, known=known)
+        candidates.append(found.astype(np.int32))
     except InconsistentConstraintsError as error:
         # Contradictions are no error here: what counts is the violated belief of the best candidate.
         if error.best_labels is not None:
             candidates.append(fill_empty(whole, error.best_labels.astype(np.int32), k))
-    problem = ManyClusters.of(whole, k)
-    candidates += [labels for _, labels in search(problem, rng, options, candidates)]
+    many = ManyClusters.of(whole, k)
+    candidates += [labels for _, labels in search(many, rng, options, candidates)]
     # At the low price a search leaves places that the full price does not lead back to.
-    strict = problem.at_full_price()
+    strict = many.at_full_price()
     for labels in sorted(candidates, key=whole.violated)[: ALLOWANCE.tabu_starts]:
         candidates.append(fill_empty(whole, violate_least(whole, labels, k, rng, options.effort), k))
     return candidates + [labels for _, labels in search(strict, rng, options, candidates)]
 
 
-def _price_path(
-    whole: ConstrainedGraph,
-    k: int,
-    limit: float,
-    rng: np.random.Generator,
-    options: SearchOptions,
-    strict: list[np.ndarray],
-) -> list[np.ndarray]:
+def _price_path(problem: SoftProblem, limit: float, strict: list[np.ndarray]) -> list[np.ndarray]:
     """Clusterings searched for at falling prices of a violated unit, judged by cut within the allowance.
 
     The first price is the cut of the worst of the strictest clusterings, the last is 0.
     """
+    whole, k, options = problem.whole, problem.k, problem.options
     price, full = max(whole.cut(labels, k) for labels in strict), Prices.prohibitive(whole, k).full
     modest = replace(options, effort=options.effort / 3, progress=None)
     latest, path, steps = strict[-ALLOWANCE.latest :], [], ALLOWANCE.halvings + 1
     for step in range(steps):
         options.report("tradeoff", step, steps, price)
         low = price * 2.0**-step if step < ALLOWANCE.halvings else 0.0
-        problem = ManyClusters(whole, k, Prices(low, full, limit))
-        latest = [labels for _, labels in search(problem, rng, modest, latest)[: ALLOWANCE.kept]]
+        priced = ManyClusters(whole, k, Prices(low, full, limit))
+        latest = [labels for _, labels in search(priced, problem.rng, modest, latest)[: ALLOWANCE.kept]]
         path += latest
     options.report("tradeoff", steps, steps, price)
     return path
@@ -242,42 +217,35 @@ def _price_path(
 # What is left of the allowance
 
 
-def spend(
-    graph: Graph, constraints: Constraints, candidates: list[np.ndarray], limit: float | None, k: int, solve: Solve
-) -> np.ndarray:
+def spend(problem: SoftProblem, candidates: list[np.ndarray]) -> np.ndarray:
     """The candidate with the least violated belief, or, given a limit, the smallest cut within it that releasing pairs finds.
 
-    Pairs are released from the candidate with the smallest cut within the limit and from the one that violates least; `solve`
-    is that of `release_pairs`.
+    Pairs are released from the candidate with the smallest cut within the limit and from the one that violates least.
     """
-    judged = [(constraints.violations(labels).belief, normalized_cut(graph, labels)) for labels in candidates]
+    limit, judged = (
+        problem.limit,
+        [(problem.belief(labels), normalized_cut(problem.graph, labels)) for labels in candidates],
+    )
     least = min(range(len(candidates)), key=judged.__getitem__)
     if limit is None:
         return candidates[least]
     allowed = [place for place, (belief, _) in enumerate(judged) if belief <= limit + BELIEF_ROUNDING]
     if not allowed:
-        raise _beyond_limit(limit, judged[least][0], candidates[least], k)
+        raise _beyond_limit(limit, judged[least][0], candidates[least], problem.k)
     starts = min(allowed, key=lambda place: judged[place][1]), least
-    released = [release_pairs(graph, constraints, candidates[start], limit, solve) for start in starts]
-    return min(released, key=partial(normalized_cut, graph))
+    released = [_release_pairs(problem, candidates[start], limit) for start in starts]
+    return min(released, key=partial(normalized_cut, problem.graph))
 
 
-def release_pairs(graph: Graph, constraints: Constraints, labels: np.ndarray, limit: float, solve: Solve) -> np.ndarray:
-    """Lower the cut of a clustering by violating more of the constraints, as far as the allowance goes.
-
-    Parameters
-    ----------
-    solve : callable
-        Takes the constraints to keep and labels that satisfy them; returns labels that do so with no larger cut.
-    """
-    cut = normalized_cut(graph, labels)
+def _release_pairs(problem: SoftProblem, labels: np.ndarray, limit: float) -> np.ndarray:
+    """Lower the cut of a clustering by violating more of the constraints, as far as the allowance goes."""
+    quick, cut = replace(QUICK, polish=False), normalized_cut(problem.graph, labels)
     for _ in range(ALLOWANCE.rounds):
-        left = limit - constraints.violations(labels).belief
-        held = constraints.satisfied_by(labels)
+        left = limit - problem.belief(labels)
         best: np.ndarray | None = None
-        for kept in _without_one(graph, held, labels, left):
-            found = solve(kept, labels)
-            value = normalized_cut(graph, found)
+        for kept in _without_one(problem.graph, problem.constraints.satisfied_by(labels), labels, left):
+            found = problem.search(kept, [labels], quick).labels
+            value = normalized_cut(problem.graph, found)
             if value < cut * (1 - 1e-12):
                 best, cut = found, value
         if best is None:

@@ -105,8 +105,8 @@ def where_not_finite(X: Any) -> str | None:
     >>> where_not_finite([[1.0, 2.0], [3.0, float("nan")]])
     'Input X contains NaN, first in row 1, column 1. Fill in such values (sklearn.impute does) or leave the rows out.'
     """
-    matrix = sp.coo_array(X) if sp.issparse(X) else None
     try:
+        matrix = sp.coo_array(X) if sp.issparse(X) else None
         values = np.asarray(X if matrix is None else matrix.data, dtype=np.float64)
     except (TypeError, ValueError):
         return None

@@ -1,4 +1,4 @@
-r"""Beliefs of all points: harmonic over the graph between the answered points, drawn to what is known of their part.
+r"""Beliefs of all points: harmonic over the graph between the answered points, shrunk towards what is known of their part.
 
 The beliefs U (one column for each group, the last one for "not known yet") solve
 
@@ -27,7 +27,7 @@ UNKNOWN = 0.3  # answers that say "not known yet" in every part
 TOLERANCE = 1e-5
 
 
-class Spreading:
+class HarmonicField:
     """Solves for harmonic beliefs; keeps the columns of the inverse that it has computed.
 
     Parameters
@@ -42,7 +42,7 @@ class Spreading:
     --------
     >>> import numpy as np, scipy.sparse as sp
     >>> path = sp.csr_array(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0.0]]))
-    >>> spreading = Spreading(path, np.zeros(3, int), draw=0.5)
+    >>> spreading = HarmonicField(path, np.zeros(3, int), draw=0.5)
     >>> spreading.inverse.column(0).astype(float).round(3).tolist()
     [0.933, 0.4, 0.267]
     """
@@ -84,16 +84,9 @@ class Spreading:
 
 
 class Harmonic:
-    """The opinion of one graph: beliefs that are harmonic between the answered points.
+    """The opinion of one graph: beliefs that are harmonic between the answered points."""
 
-    Parameters
-    ----------
-    spreading : Spreading
-    points : int ndarray of shape (m,)
-        The answered points.
-    """
-
-    def __init__(self, spreading: Spreading, points: np.ndarray) -> None:
+    def __init__(self, spreading: HarmonicField, points: np.ndarray) -> None:
         self.spreading, self.points = spreading, points
         self.columns = spreading.inverse.columns(points)
         inner = self.columns[points].astype(np.float64)

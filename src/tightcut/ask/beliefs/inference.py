@@ -1,4 +1,4 @@
-"""Answers weighed against each other and against what the neighbours say.
+"""Infer which answers are true, from the other answers and from the neighbours in the graph.
 
 An answer is true with probability 1 - doubt. The belief b_i(g) that answered point i belongs to group g is the product of
 what its answers say and of what its neighbours say (the `foreseen` argument of `weigh`):
@@ -54,7 +54,7 @@ def weigh(
     for group, i in evidence.founders.items():
         said[i, evidence.home[group]] += said[i, -1] * k
         said[i, -1] = 0.0
-    base = np.log(tempered(said, boldness))
+    base = np.log(temper(said, boldness))
     base[:, :-1][:, evidence.home != np.arange(k)] = IMPOSSIBLE  # merged into another
     for i in evidence.named:
         base[i, evidence.home[evidence.named[i]]] += sure
@@ -114,7 +114,7 @@ def without_unknown(foreseen: np.ndarray) -> np.ndarray:
     return np.c_[foreseen[:, :-1], np.zeros(len(foreseen))] + foreseen[:, -1:] / foreseen.shape[1]
 
 
-def tempered(said: np.ndarray, boldness: float) -> np.ndarray:
+def temper(said: np.ndarray, boldness: float) -> np.ndarray:
     """Probabilities whose doubts about the likeliest group are larger by a factor, and half of them spread evenly."""
     said = said / said.sum(axis=1, keepdims=True)
     rows, top = np.arange(len(said)), said.argmax(axis=1)
@@ -127,14 +127,7 @@ def tempered(said: np.ndarray, boldness: float) -> np.ndarray:
 
 
 def boldness_of(target: np.ndarray, foreseen: np.ndarray) -> float:
-    """How much more often the likeliest group that was foreseen is wrong than its probability says.
-
-    Parameters
-    ----------
-    target : ndarray of shape (m, k + 1)
-        What the answers alone say.
-    foreseen : ndarray of shape (m, k + 1)
-    """
+    """How much more often the likeliest group that was foreseen is wrong, by the answers alone, than its probability says."""
     said = without_unknown(foreseen)
     top = said.argmax(axis=1)
     rows = np.arange(len(said))
@@ -156,7 +149,7 @@ def share_of_errors(evidence: AnswerEvidence, belief: np.ndarray) -> float:
 
 def plausibility(evidence: AnswerEvidence, belief: np.ndarray, foreseen: np.ndarray) -> float:
     """How well beliefs explain the answers and agree with what was foreseen (a log-likelihood)."""
-    agreed = (belief * tempered(without_unknown(foreseen), 1.0)).sum(axis=1)
+    agreed = (belief * temper(without_unknown(foreseen), 1.0)).sum(axis=1)
     return float(np.log(np.maximum(truth_of(evidence, belief), DOUBT)).sum() + np.log(agreed).sum())
 
 

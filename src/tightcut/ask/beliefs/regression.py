@@ -42,18 +42,7 @@ class Kernel:
 class Regression:
     """A regression on the groups of some rows; its predictions for all rows are computed when they are first needed.
 
-    Parameters
-    ----------
-    kernel : Kernel
-    rows, group : int ndarray of shape (t,)
-        The rows to train on, and their groups.
-
-    Attributes
-    ----------
-    classes : int ndarray of shape (c,)
-        The groups that it knows.
-    held_out : ndarray of shape (t, c)
-        What it would predict of each of these rows without having seen it.
+    The attributes are those of a `Forest`.
     """
 
     def __init__(self, kernel: Kernel, rows: np.ndarray, group: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-r"""Groups of the answered points that agree best with all answers and with the graph, found all at once.
+r"""Regroup all answered points jointly, in best agreement with the answers and the graph.
 
 Beliefs that are improved a little at a time may stay where an early wrong answer has put them: two classes joined, or one
 class in two groups. Here the answered points are regrouped. The score of a clustering is
@@ -35,16 +35,8 @@ def start_from_groups(
 ) -> np.ndarray:
     """Beliefs of the answered points to begin with, of shape (m, k + 1): the best groups that a local search finds.
 
-    Points of a cluster that was not known as a group before belong to a group that is not known yet.
-
-    Parameters
-    ----------
-    evidence : AnswerEvidence
-    graphs : sequence of Harmonic
-    weights : ndarray
-        The weight of each opinion, the graphs first.
-    group : int ndarray of shape (m,)
-        The groups as they are, from which the search begins; k where a point has none.
+    The search begins at the groups as they are, k where a point has none. Points of a cluster that was not known as a group
+    before belong to a group that is not known yet. `weights` are those of all opinions, the graphs first.
     """
     k, m = evidence.n_groups, len(evidence.points)
     share = weights[: len(graphs)] / weights[: len(graphs)].sum()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tightcut.ask.beliefs.feature_models import MANY_VALUES, PredictorCache
-from tightcut.ask.beliefs.harmonic import Spreading
+from tightcut.ask.beliefs.harmonic import HarmonicField
 from tightcut.neighbors.points import apply_metric
 from tightcut.selection.scale import SCALES, fit_scale
 from tightcut.utils.arrays import standardized
@@ -33,14 +33,14 @@ class GraphModel:
     ----------
     graph : Graph
         In it, questions are looked for.
-    spreading : Spreading
+    spreading : HarmonicField
         Solves for beliefs, drawn to the fine parts of the graph.
     coarse : int ndarray of shape (n,)
         The plain cut of the graph: what is said where nothing is known.
     """
 
     graph: Graph
-    spreading: Spreading
+    spreading: HarmonicField
     coarse: np.ndarray
 
 
@@ -144,4 +144,4 @@ def _view(affinity: Any, spread: Any | None, n_clusters: int | None, seed: int, 
 
     fine = max(2 * (n_clusters or 1), min(FINE, n // 5), 1)
     coarse = n_clusters or max(1, min(COARSE, n // 10))
-    return GraphModel(graph, Spreading(weights, cut(fine)), cut(coarse))
+    return GraphModel(graph, HarmonicField(weights, cut(fine)), cut(coarse))

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tightcut.ask.errors import LostJournalError
-from tightcut.ask.journal.locking import leads_to, locked, sync_folder
+from tightcut.ask.journal.locking import leads_to, lock_file, sync_folder
 from tightcut.ask.journal.schema import FORMAT, Event, check_events, check_journal, check_same_data, parse
 
 
@@ -64,7 +64,7 @@ class Journal:
 
         Where another session has begun the file meanwhile, the first line is that of the other.
         """
-        header = {"format": FORMAT, "event": "data", "time": now(), **self.identity, **header}
+        header = {"format": FORMAT, "event": "data", "time": timestamp(), **self.identity, **header}
         if self.path is None:
             self.header = header
             return
@@ -111,7 +111,7 @@ class Journal:
             raise ValueError('The answers are kept in memory only; name a file, as in save_journal("answers.jsonl").')
         lines = [_line(event) for event in (self.header, *self.events)]
         text = b"".join(lines)
-        with locked(target, create=True) as file:
+        with lock_file(target, create=True) as file:
             if file.read(1):
                 raise ValueError(f"{target} is not empty; name a file that does not exist yet.")
             _append(file, target, 0, text)
@@ -127,7 +127,7 @@ class Journal:
         """The file, with everything in it taken in; nobody else writes until the block ends."""
         assert self.path is not None  # noqa: S101 (only journals with a file take turns)
         try:
-            with locked(self.path, create=create) as file:
+            with lock_file(self.path, create=create) as file:
                 self._take_in(file, self.path)
                 yield file
         except FileNotFoundError:
@@ -183,7 +183,7 @@ class Journal:
         self._last_line = line
 
 
-def now() -> str:
+def timestamp() -> str:
     """The time in UTC, to the millisecond."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 

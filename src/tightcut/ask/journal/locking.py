@@ -1,4 +1,4 @@
-"""A file that one process at a time looks into and writes to.
+"""Exclusive access to a file, for one process at a time.
 
 The lock is that of the operating system on the open file (`flock`, on Windows a byte far behind the end): it ends with
 the process that holds it, however that ends. It is advisory on POSIX, and on a network file system it reaches other
@@ -45,14 +45,8 @@ else:
 
 
 @contextmanager
-def locked(path: Path, *, create: bool = False) -> Iterator[FileIO]:
-    """The file at `path`, for reading and appending, locked until the block ends.
-
-    Parameters
-    ----------
-    path : Path
-    create : bool
-        Whether an absent file is created, empty.
+def lock_file(path: Path, *, create: bool = False) -> Iterator[FileIO]:
+    """The file at `path`, for reading and appending, locked until the block ends; `create` makes an empty one if it is absent.
 
     Raises
     ------

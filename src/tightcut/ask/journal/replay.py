@@ -6,37 +6,37 @@ from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
 
-from tightcut.ask.journal.file import now, read_events
+from tightcut.ask.journal.file import read_events, timestamp
 from tightcut.ask.journal.schema import Event, check_person
 from tightcut.ask.records import Answer
 
 STORED = tuple(field.name for field in fields(Answer) if field.name != "believed")
 
 
-def standing(events: list[Event]) -> list[tuple[int, Event]]:
+def active_events(events: list[Event]) -> list[tuple[int, Event]]:
     """The events that were not undone, each with its position in the journal.
 
     Examples
     --------
-    >>> standing([{"event": "name"}, {"event": "undo", "of": 0}])
+    >>> active_events([{"event": "name"}, {"event": "undo", "of": 0}])
     []
     """
     undone = {event["of"] for event in events if event["event"] == "undo"}
     return [(i, event) for i, event in enumerate(events) if event["event"] != "undo" and i not in undone]
 
 
-def undoing(events: list[Event]) -> tuple[Event, Event]:
+def undo_of_last(events: list[Event]) -> tuple[Event, Event]:
     """The line that undoes the last event still standing, and that event."""
-    remaining = standing(events)
+    remaining = active_events(events)
     if not remaining:
         raise ValueError("There is nothing to undo.")
     position, event = remaining[-1]
-    return {"event": "undo", "of": position, "time": now()}, dict(event)
+    return {"event": "undo", "of": position, "time": timestamp()}, dict(event)
 
 
 def check_last(undo: Event, events: list[Event]) -> Event:
     """A line that undoes an event, if no other has followed that event meanwhile."""
-    if undoing(events)[0]["of"] != undo["of"]:
+    if undo_of_last(events)[0]["of"] != undo["of"]:
         raise ValueError("Another session has acted meanwhile, so nothing was undone; undo again to undo its action.")
     return undo
 
@@ -52,7 +52,7 @@ def numbered(answers: list[Answer], number: int) -> Answer:
 def effective_answers(events: list[Event]) -> list[Answer]:
     """The answers that count now, in the order in which they were first given."""
     answers: dict[int, Answer] = {}
-    for _, event in standing(events):
+    for _, event in active_events(events):
         if event["event"] == "answer":
             answers[event["number"]] = to_answer(event)
         elif event["event"] == "revise" and event["number"] in answers:
@@ -70,7 +70,7 @@ def named_groups(events: list[Event]) -> tuple[dict[int, str], dict[int, int]]:
     """
     names: dict[int, str] = {}
     joined: dict[int, int] = {}
-    for _, event in standing(events):
+    for _, event in active_events(events):
         answer = event.get("answer", event)
         group, name = (event["group"], event["name"]) if event["event"] == "name" else _founded(answer)
         if name is None:
@@ -85,16 +85,16 @@ def named_groups(events: list[Event]) -> tuple[dict[int, str], dict[int, int]]:
     return names, joined
 
 
-def passed_over(events: list[Event]) -> list[int]:
+def skipped_groups(events: list[Event]) -> list[int]:
     """Groups without a name that were shown when somebody typed the name of a new group: they may be meant by it.
 
     Examples
     --------
-    >>> passed_over([{"event": "answer", "shown": [0], "founds": 1, "founds_name": "ape"}])
+    >>> skipped_groups([{"event": "answer", "shown": [0], "founds": 1, "founds_name": "ape"}])
     [0]
     """
     names, joined = named_groups(events)
-    typed = [answer for _, event in standing(events) if (answer := event.get("answer", event)).get("founds_name")]
+    typed = [answer for _, event in active_events(events) if (answer := event.get("answer", event)).get("founds_name")]
     shown = {joined.get(group, group) for answer in typed for group in answer["shown"]}
     return sorted(shown - names.keys())
 
@@ -147,7 +147,7 @@ def answer_event(
         "second": second,
         "choice": None,
         "shown": shown or [],
-        "time": now(),
+        "time": timestamp(),
         "who": who,
         "seconds": seconds,
         "reason": reason,

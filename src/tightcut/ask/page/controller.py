@@ -1,4 +1,4 @@
-"""What a page can ask for and do: actions with JSON in and out, one at a time.
+"""The actions behind the page: requests and replies in JSON, one at a time.
 
 A page sends an action by name with a few values. Whatever changes the session is in the journal before the reply. The reply
 to an answer holds the next question and nothing that takes long; labels, groups and the like are the action `view`, which
@@ -18,7 +18,7 @@ import numpy as np
 from tightcut.ask.base import QuestionSession
 from tightcut.ask.errors import LostJournalError, StaleQuestionError, unwritten
 from tightcut.ask.page.items import Things
-from tightcut.ask.page.serializers import Serializer, as_csv, called, in_words, labels_table, pairs_table
+from tightcut.ask.page.serializers import Serializer, as_csv, find_group, in_words, labels_table, pairs_table
 from tightcut.ask.page.windows import Windows
 from tightcut.ask.records import Progress, Question
 from tightcut.drawing.layout import better_layout, first_layout
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 
 
 class Controller:
-    """Where a person answers: a session and its actions, for any number of windows.
+    """A session and its actions, for any number of windows.
 
     Parameters
     ----------
@@ -292,7 +292,7 @@ class Controller:
             raise ValueError(f"An answer is a word, a name or the number of a group; got {choice!r}.")  # noqa: TRY004
         if isinstance(choice, int):
             return choice
-        return called(_short(choice), session.groups)
+        return find_group(_short(choice), session.groups)
 
 
 def _whole(values: Reply, key: str) -> int:

@@ -40,15 +40,21 @@ def group_label(group: int, name: str | None) -> str:
     return name or f"Group {letters}"
 
 
-class Serializer:
-    """Things, questions, groups and answers as JSON, for a page to draw.
+def of_hundred(share: float) -> str:
+    """A share as a number of 100; only what is certain is none or all of them.
 
-    Parameters
-    ----------
-    things : Things
-    address : callable, optional
-        From a row to the address of its picture.
+    Examples
+    --------
+    >>> of_hundred(0.934), of_hundred(0.999), of_hundred(0.001), of_hundred(1)
+    ('93', 'more than 99', 'less than 1', '100')
     """
+    if 0.995 <= share < 1:
+        return "more than 99"
+    return "less than 1" if 0 < share < 0.005 else str(round(100 * share))
+
+
+class Serializer:
+    """Things, questions, groups and answers as JSON, for a page to draw; `address` says where the picture of a row is."""
 
     def __init__(self, things: Things, address: Callable[[int], str] | None) -> None:
         self.things, self.address = things, address
@@ -175,7 +181,7 @@ def in_words(event: dict[str, Any]) -> str:
     return "a correction by hand" if event.get("kind") == "move" else "the last answer"
 
 
-def called(text: str, groups: Iterable[Any]) -> int | str:
+def find_group(text: str, groups: Iterable[Any]) -> int | str:
     """The group that a person calls by its label, in capitals or not; the text itself if there is none."""
     for group in groups:
         if text.casefold() == group_label(group.id, group.name).casefold():

@@ -12,7 +12,7 @@ import numpy as np
 from tightcut.ask.base import QuestionSession
 from tightcut.ask.errors import LostJournalError, StaleQuestionError, unwritten
 from tightcut.ask.page.items import Things
-from tightcut.ask.page.serializers import Serializer, called, group_label, in_words
+from tightcut.ask.page.serializers import Serializer, find_group, group_label, in_words
 from tightcut.ask.records import Question
 from tightcut.drawing.pictures import ArrayPictures
 from tightcut.files.cells import is_whole
@@ -81,7 +81,7 @@ def _choice(question: Question, text: str) -> Any:
     if not text:
         return "unsure"
     if not is_whole(text):
-        return called(text, question.groups)
+        return find_group(text, question.groups)
     if int(text) > len(question.groups):
         raise ValueError(f"There is no group {text}: {PICK_HELP}.")
     return "none" if int(text) == 0 else question.groups[int(text) - 1].id
@@ -94,7 +94,7 @@ def _renamed(session: QuestionSession, question: Question, group: str, name: str
     if is_whole(group) and 0 < int(group) <= len(question.groups):
         chosen = question.groups[int(group) - 1].id
     for label in (group, f"Group {group}"):
-        chosen = called(label, groups) if isinstance(chosen, str) else chosen
+        chosen = find_group(label, groups) if isinstance(chosen, str) else chosen
     if not isinstance(chosen, int):
         labels = ", ".join(group_label(one.id, one.name) for one in groups)
         raise ValueError(f"There is no group {group!r} to name; there are {labels}.")  # noqa: TRY004

@@ -1,4 +1,4 @@
-"""Which window asks which question: different windows ask different ones, and each keeps its own until it is answered."""
+"""Assign questions to windows: different ones to different windows, and each keeps its own until it is answered."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from tightcut.ask.beliefs.evidence import COMPARE
 from tightcut.ask.beliefs.inference import tally
 from tightcut.ask.beliefs.labels import unknown_points
 from tightcut.ask.beliefs.mixture import Beliefs, top_two
-from tightcut.ask.questions.placing import EXPLORE, Placing
+from tightcut.ask.questions.placing import EXPLORE, PlacementProgress
 from tightcut.ask.records import Answer
 
 PLACE = "not placed yet"
@@ -35,7 +35,7 @@ class Planner:
     The seed changes with every event, so that the same journal leads to the same questions.
     """
 
-    def __init__(self, placing: Placing, seed: tuple[int, int]) -> None:
+    def __init__(self, placing: PlacementProgress, seed: tuple[int, int]) -> None:
         self.placing, self.beliefs, self.seed = placing, placing.beliefs, seed
         self.exploring = bool(unknown_points(self.beliefs).mean() > EXPLORED)
         self.items: list[Item] = []
@@ -58,13 +58,13 @@ class Planner:
                 self._place(row, reason)
         return self.items[:n]
 
-    def picks(self, n: int, answers: Sequence[Answer], passed_over: Sequence[int] = ()) -> list[Item]:
+    def picks(self, n: int, answers: Sequence[Answer], skipped_groups: Sequence[int] = ()) -> list[Item]:
         """Up to n rows to pick a group for: occasionally one whose pick is not believed, and new points.
 
         Before them comes one of each group that was passed over when a name was typed: it may be the group of that name.
         """
         told = {answer.first for answer in answers if answer.reason == UNNAMED}
-        for group in passed_over:
+        for group in skipped_groups:
             rows = self.placing.members.get(group, [])
             if rows and told.isdisjoint(rows):
                 self.items.append((self.beliefs.typical_members(rows, group, 1)[0], None, UNNAMED))
@@ -154,7 +154,7 @@ def _apart(score: np.ndarray, weights: sp.csr_array, taken: set[int], n: int, *,
     return chosen
 
 
-def groups_to_compare(placing: Placing) -> tuple[list[int], list[int]] | None:
+def groups_to_compare(placing: PlacementProgress) -> tuple[list[int], list[int]] | None:
     """Members of a group, and of one that it touches and may belong to; None if there is nothing left to ask.
 
     A small group is told apart from every other; where answers were found to be wrong, several times from the nearest.

@@ -1,4 +1,4 @@
-"""How far the placing of each answered point has come: which groups it must still be compared with, and what is in doubt."""
+"""Progress of placing each answered point: which groups it must still be compared with, and what is in doubt."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DENIALS = 2  # groups, the likeliest, that must deny a point before it may found
 LATE = 0.1  # a point founds a group when the chance that a group not asked yet would take it is below this
 
 
-class Placing:
+class PlacementProgress:
     """How far the placing of each answered point has come, read from its answers alone."""
 
     def __init__(self, beliefs: Beliefs) -> None:

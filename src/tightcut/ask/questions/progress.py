@@ -25,18 +25,11 @@ WIDENING = 1.1  # of the interval
 
 
 def measure(beliefs: Beliefs, confidence: np.ndarray) -> Progress:
-    """The settled share of points, and the accuracy that the answers so far lead to expect.
-
-    Parameters
-    ----------
-    beliefs : Beliefs
-    confidence : ndarray of shape (n,)
-        What `confidence_of` returns.
-    """
+    """The settled share of points, and the accuracy to expect, the mean of the `confidence` in each label."""
     settled = float(np.mean(beliefs.shares[:, :-1].max(axis=1) > SURE))
     expected, n_points = float(confidence.mean()), len(beliefs.evidence.points)
     # The points in the middle of regions say as much as half as many random ones.
-    n_typical = asked_in_the_middle(beliefs).sum()
+    n_typical = central_points(beliefs).sum()
     deviation = 1.64 * float(np.sqrt(expected * (1 - expected) / (1 + n_typical / 2)))
     # How far what is believed and how often forecasts were right are apart: where they disagree, neither is certain.
     gap = (expected - forecasts_right(beliefs)) / (1 - deference(n_points))
@@ -56,7 +49,7 @@ def confidence_of(beliefs: Beliefs) -> np.ndarray:
     each point.
     """
     points, coarse = beliefs.evidence.points, beliefs.coarse
-    typical = asked_in_the_middle(beliefs)
+    typical = central_points(beliefs)
     if columns_lead(beliefs):
         hits = forecast_hits(beliefs)[typical]
         right = np.full(len(coarse), min(1.0, (hits.sum() + HITS) / (len(hits) + CASES)))
@@ -74,7 +67,7 @@ def confidence_of(beliefs: Beliefs) -> np.ndarray:
 
 def forecasts_right(beliefs: Beliefs) -> float:
     """How often the group that was foreseen of an answered point was right; to begin with, in 1 of 2 cases."""
-    weight = np.where(asked_in_the_middle(beliefs), 1.0, ATYPICAL)
+    weight = np.where(central_points(beliefs), 1.0, ATYPICAL)
     weight[0] = 0  # nothing was foreseen of the first point
     return float((weight @ forecast_hits(beliefs) + 1) / (weight.sum() + 2))
 
@@ -89,7 +82,7 @@ def deference(n_points: int) -> float:
     return DEFERENCE / (DEFERENCE + n_points)
 
 
-def asked_in_the_middle(beliefs: Beliefs) -> np.ndarray:
+def central_points(beliefs: Beliefs) -> np.ndarray:
     """Which of the answered points were chosen in the middle of an unknown region, not because they were doubtful."""
     explored = {answer.first for answer in beliefs.evidence.answers if answer.reason == EXPLORE}
     middle = np.array([row in explored for row in beliefs.evidence.points.tolist()])
@@ -107,19 +100,19 @@ def _right_by_graph(beliefs: Beliefs, typical: np.ndarray) -> np.ndarray:
     alone = target[:, :-1].sum(axis=0) < 1.5  # nobody could have foreseen a group of one point
     weight = np.where(typical, 1.0, ATYPICAL) * ~np.append(alone, False)[target.argmax(axis=1)]
     foreseen = without_unknown(beliefs.foreseen)
-    fit = [weight @ np.log((sharpened(foreseen, power) * target).sum(axis=1)) for power in POWERS]
+    fit = [weight @ np.log((sharpen(foreseen, power) * target).sum(axis=1)) for power in POWERS]
     power = POWERS[int(np.argmax(fit))]
     blocks = range(0, len(shares), ROWS_AT_ONCE)
-    return np.concatenate([sharpened(without_unknown(shares[i : i + ROWS_AT_ONCE]), power).max(axis=1) for i in blocks])
+    return np.concatenate([sharpen(without_unknown(shares[i : i + ROWS_AT_ONCE]), power).max(axis=1) for i in blocks])
 
 
-def sharpened(shares: np.ndarray, power: float) -> np.ndarray:
+def sharpen(shares: np.ndarray, power: float) -> np.ndarray:
     """Probabilities in proportion to a power of the shares, none above 1 - FLOOR.
 
     Examples
     --------
     >>> import numpy as np
-    >>> sharpened(np.array([[0.6, 0.3, 0.1]]), 2.0).round(2).tolist()
+    >>> sharpen(np.array([[0.6, 0.3, 0.1]]), 2.0).round(2).tolist()
     [[0.77, 0.2, 0.03]]
     """
     raised = np.maximum(shares, 1e-6) ** power
