@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tightcut.utils.contradictions import Link, explain, kind_of_witness
-from tightcut.utils.display import counted
+from tightcut.utils.display import count_noun
 
 
 class TightcutError(Exception):
@@ -110,7 +110,7 @@ class DisconnectedGraphWarning(UserWarning):
         edges = "the shortest edge" if self.n_bridges == 1 else "the shortest edges"
         return (
             f"The nearest-neighbour graph has {self.n_components} connected components; joined them by "
-            f"{counted(self.n_bridges, 'bridge')}, {edges} between them.{rest} "
+            f"{count_noun(self.n_bridges, 'bridge')}, {edges} between them.{rest} "
             "Raise n_neighbors for a denser graph, or keep the components apart with connect=False (for COSC: "
             "affinity=KnnAffinity(connect=False))."
         )

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from tightcut.drawing.layout import graph_layout
 from tightcut.problem import Constraints
 from tightcut.problem.pairs import to_array
-from tightcut.utils.extras import required
+from tightcut.utils.extras import require_package
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -195,7 +195,7 @@ def plot_tradeoff(path: Sequence[ClusteringResult], y: Any = None, *, ax: Axes |
 
 def new_figure(**keywords: Any) -> Figure:
     """A figure that no window shows and that need not be closed."""
-    required("matplotlib", "Drawing", "plots")
+    require_package("matplotlib", "Drawing", "plots")
     from matplotlib.figure import Figure
 
     return Figure(layout="constrained", **keywords)
@@ -213,7 +213,7 @@ def save_png(figure: Figure, path: str | Path, dpi: int = 110) -> None:
 def _axes(ax: Axes | None) -> Axes:
     if ax is not None:
         return ax
-    required("matplotlib", "Drawing", "plots")
+    require_package("matplotlib", "Drawing", "plots")
     from matplotlib import pyplot as plt
 
     return plt.figure(layout="constrained").add_subplot()

@@ -96,7 +96,7 @@ def test_a_contradiction_has_its_own_exit_code_and_writes_nothing(run, edges):
         ("resolve edges.csv -o clusters.xlsx", 1, "tables are written as CSV, TSV, Parquet"),
         ("resolve edges.csv -o moons.csv", 1, "already exists"),
         ("resolve edges.csv --constraints beliefs.csv", 1, "beliefs.csv, line 2: belief 0.5"),
-        ("resolve moons.csv", 1, "no columns that are known as two columns of ids"),
+        ("resolve moons.csv", 1, "no columns whose names are usual for two ids"),
     ],
 )
 def test_what_cannot_be_done(fails, edges, line, code, message):

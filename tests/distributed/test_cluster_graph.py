@@ -246,7 +246,7 @@ def test_tables_that_are_no_edges(edges, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_clusters": 1}, "n_clusters must be at least 2; got 1"),
+        ({"n_clusters": 1}, "n_clusters must be a whole number >= 2; got 1"),
         ({"n_clusters": 7}, "7 non-empty clusters need at least that many points; there are 6"),
         ({"n_units": 1}, "n_units must be"),
         ({"n_clusters": 3, "n_units": 2}, "n_units=2 units cannot make 3 clusters"),
@@ -266,7 +266,7 @@ def test_settings_that_make_no_sense(options, message):
         (PATH.to_numpy(), {}, TypeError, "edges must be a Dask data frame or the path"),
         (PATH, {"constraints": [(0, 1)]}, TypeError, "Constraints or a data frame of pairs, not list"),
         (PATH, {"client": "tcp://nowhere"}, TypeError, "client must be a distributed.Client, not str"),
-        (PATH, {"n_clusters": 2.5}, TypeError, "n_clusters must be an integer; got 2.5"),
+        (PATH, {"n_clusters": 2.5}, TypeError, "n_clusters must be a whole number >= 2; got 2.5"),
         ("no such folder", {}, FileNotFoundError, "no such folder"),
     ],
 )

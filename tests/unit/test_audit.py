@@ -148,7 +148,7 @@ def test_a_price_is_that_of_its_pair_where_the_labels_given_violate_another():
 @pytest.mark.parametrize("settings", [{"n_solved": -1}, {"max_pairs": -1}])
 def test_fewer_than_none_are_refused(moons, settings):
     graph, y = moons
-    with pytest.raises(ValueError, match=f"{next(iter(settings))} must be at least 0; got -1"):
+    with pytest.raises(ValueError, match=f"{next(iter(settings))} must be a whole number >= 0; got -1"):
         audit(graph, Constraints.from_pairs(len(y), [(0, 1)]), y, **settings)
 
 

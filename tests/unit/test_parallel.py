@@ -8,7 +8,7 @@ import joblib
 import pytest
 
 from tightcut.search.options import SearchOptions
-from tightcut.utils.parallel import Once, finish_tasks, run_tasks, workers
+from tightcut.utils.parallel import LazyTask, finish_tasks, run_tasks, workers
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2, 5])
@@ -79,7 +79,7 @@ def test_tasks_that_no_thread_has_begun_are_run_by_the_caller():
             release.set()
         return number, threading.get_ident()
 
-    tasks = [Once(where, number) for number in range(3)]
+    tasks = [LazyTask(where, number) for number in range(3)]
     with ThreadPoolExecutor(1) as pool:
         for task in tasks:
             pool.submit(task.unless_begun)
@@ -90,7 +90,7 @@ def test_tasks_that_no_thread_has_begun_are_run_by_the_caller():
 
 def test_a_task_is_done_once_and_those_who_want_it_wait():
     done, both = [], threading.Barrier(4, timeout=30)
-    task = Once(lambda: done.append(None) or len(done))
+    task = LazyTask(lambda: done.append(None) or len(done))
 
     def ask():
         both.wait()
@@ -108,7 +108,7 @@ def test_a_thread_passes_by_a_task_that_another_has_begun():
         assert release.wait(30)
         return "done"
 
-    task = Once(work)
+    task = LazyTask(work)
     with ThreadPoolExecutor(1) as pool:
         pool.submit(task.unless_begun)
         assert begun.wait(30)
@@ -118,7 +118,7 @@ def test_a_thread_passes_by_a_task_that_another_has_begun():
 
 
 def test_an_error_ahead_is_raised_where_results_are_wanted():
-    tasks = [Once(int, "1"), Once(int, "one")]
+    tasks = [LazyTask(int, "1"), LazyTask(int, "one")]
     with ThreadPoolExecutor(1) as pool:
         for task in tasks:
             pool.submit(task.unless_begun)

@@ -257,7 +257,7 @@ class TestTables:
     def test_whose_ids_splink_was_told_the_name_of(self):
         table = dict(zip(("row_id_l", "row_id_r", "match_probability"), SPLINK.values(), strict=True))
         assert resolve(table | {"name_l": ["x"] * 3, "name_r": ["y"] * 3}).labels.tolist() == [0, 0, 1]
-        with pytest.raises(InputError, match="no columns that are known as two columns of ids"):
+        with pytest.raises(InputError, match="no columns whose names are usual for two ids"):
             resolve(table | {"other_id_l": [1] * 3, "other_id_r": [2] * 3})
 
     def test_of_dedupe(self):
@@ -277,7 +277,7 @@ class TestTables:
 
     def test_whose_columns_are_named(self):
         table = {"left_key": ["x"], "right_key": ["y"], "other": [0.1], "similarity": [0.9]}
-        with pytest.raises(InputError, match="no columns that are known as two columns of ids"):
+        with pytest.raises(InputError, match="no columns whose names are usual for two ids"):
             resolve(table)
         assert resolve(table, columns=("left_key", "right_key", "similarity")).n_clusters == 1
         with pytest.raises(InputError, match="no column 'simlarity'"):

@@ -25,7 +25,7 @@ from tightcut.ask.questions.choose import UNNAMED, Planner
 from tightcut.ask.records import Answer, Contradiction, Group, Progress, Question
 from tightcut.ask.snapshot import Snapshot, take_snapshot
 from tightcut.problem import Constraints
-from tightcut.utils.display import counted
+from tightcut.utils.display import count_noun
 
 STEPS = 12  # of the history, at most
 PREPARED = 5_000  # points from which it pays to prepare while the person thinks
@@ -117,7 +117,7 @@ class Session(QuestionSession):
         self._taken = self._considered = take_snapshot(self._setup, self._anchor, journal.events)
 
     def __repr__(self) -> str:
-        return f"Session({counted(self._n_rows, 'point')}, {counted(self.n_answers_, 'answer')})"
+        return f"Session({count_noun(self._n_rows, 'point')}, {count_noun(self.n_answers_, 'answer')})"
 
     @classmethod
     def load(cls, path: Any, X: Any, n_clusters: int | str = "auto", **settings: Any) -> Session:

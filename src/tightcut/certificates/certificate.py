@@ -16,7 +16,7 @@ from tightcut.certificates.verify import INTEGERS, Proof, verify
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.objective import normalized_cut
-from tightcut.utils.atomic import replaced
+from tightcut.utils.atomic import replace_file
 from tightcut.utils.rounding import BELIEF_ROUNDING
 
 VERSION = 1
@@ -153,7 +153,7 @@ class Certificate:
         }
         for number, proof in enumerate(self.proofs):
             arrays |= {f"{number}.{name}": _narrow(name, array) for name, array in proof.items()}
-        with replaced(Path(path), "wb") as file:
+        with replace_file(Path(path), "wb") as file:
             np.savez_compressed(file, **arrays)
 
     @classmethod

@@ -89,7 +89,7 @@ class Console:
             By default `tightcut.files.write.check_table_writable`.
         """
         from tightcut.files.write import check_table_writable, check_writable
-        from tightcut.utils.atomic import resolved
+        from tightcut.utils.atomic import resolve_path
 
         self._is_taken = str(output) == "-"
         if self._is_taken and self.as_json:
@@ -97,12 +97,14 @@ class Console:
         named = [path for path in (None if self._is_taken else output, *tables) if path is not None]
         further = [path for path in (page, *others) if path is not None]
         taken = {
-            resolved(path): "is an input, and would be overwritten; name another output file" for path in inputs if path
+            resolve_path(path): "is an input, and would be overwritten; name another output file"
+            for path in inputs
+            if path
         }
         for path in (*named, *further):
-            if resolved(path) in taken:
-                raise click.UsageError(f"{path} {taken[resolved(path)]}.")
-            taken[resolved(path)] = "is named for two outputs; name two files"
+            if resolve_path(path) in taken:
+                raise click.UsageError(f"{path} {taken[resolve_path(path)]}.")
+            taken[resolve_path(path)] = "is named for two outputs; name two files"
         if page is not None and page.name != "-" and page.suffix.lower() not in (".html", ".htm") and not page.is_dir():
             raise click.UsageError(f"A report is written as HTML, not as {page.name}; name it {page.stem}.html.")
         for path in named:

@@ -13,7 +13,7 @@ import click
 from tightcut.cli._console import Console
 from tightcut.cli._known import KnownPairs, Place, contradictions_explained
 from tightcut.cli._options import is_given
-from tightcut.utils.display import counted
+from tightcut.utils.display import count_noun
 from tightcut.utils.extras import missing_package
 
 if TYPE_CHECKING:
@@ -56,7 +56,9 @@ class Inputs:
 
         data, k = self.data, None if options["n_clusters"] == "auto" else options["n_clusters"]
         if data.n_rows < 2:
-            raise InputError(f"{data.path} has {counted(data.n_rows, 'point')}; there must be at least two to cluster.")
+            raise InputError(
+                f"{data.path} has {count_noun(data.n_rows, 'point')}; there must be at least two to cluster."
+            )
         if k is not None and data.n_rows < k:
             raise InputError(f"{k} clusters need at least that many points; {data.path} has {data.n_rows:,}.")
         given = options if data.metric is None or is_given("metric") else {**options, "metric": data.metric}
@@ -138,7 +140,7 @@ def _of_kept_rows(pairs: KnownPairs, data: Data, console: Console) -> KnownPairs
     gone = absent[table.ends].any(axis=1)
     if gone.any():
         console.note(
-            f"Note: {counted(gone.sum(), 'pair')} of {table.path} named rows that were left out, and did not count."
+            f"Note: {count_noun(gone.sum(), 'pair')} of {table.path} named rows that were left out, and did not count."
         )
     return KnownPairs(table.select(~gone))
 
@@ -185,10 +187,10 @@ def _note_reading(data: Data, console: Console, *, distances: bool) -> None:
     elif data.affinity is not None:
         console.note(f"Read a graph of {data.n_rows:,} vertices and {data.affinity.nnz // 2:,} edges from {name}.")
     elif data.made_by:
-        rows = counted(data.n_rows + len(data.left_out), "row" if data.pictures is None else "picture")
+        rows = count_noun(data.n_rows + len(data.left_out), "row" if data.pictures is None else "picture")
         console.note(f"Read {rows} of {name}: {data.made_by}.")
     else:
-        rows, columns = counted(data.n_rows + len(data.left_out), "row"), counted(len(data.columns), "column")
+        rows, columns = count_noun(data.n_rows + len(data.left_out), "row"), count_noun(len(data.columns), "column")
         origin = f"names from {data.id_name!r}" if data.has_ids else "rows counted from 0"
         console.note(f"Read {rows} and {columns} of {name}; {origin}.")
         _note_constant_columns(data, console)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tightcut.cli._console import Console
-from tightcut.utils.display import counted
+from tightcut.utils.display import count_noun
 
 if TYPE_CHECKING:
     from tightcut.certificates import Certificate
@@ -101,7 +101,7 @@ def read_new(path: Path, model: FittedState, rows: Rows, options: dict[str, Any]
         console.note(f"Note: {note}")
     if data.points is None or data.points.shape[1] != model.n_features:
         raise InputError(f"{path} has {len(data.columns)} columns to cluster by; the model has {model.n_features}.")
-    console.note(f"Read {counted(data.n_rows, 'row')} of {path.name}.")
+    console.note(f"Read {count_noun(data.n_rows, 'row')} of {path.name}.")
     return data
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tightcut.cli._inputs import Inputs
-from tightcut.utils.display import counted, shown_sizes
+from tightcut.utils.display import count_noun, shown_sizes
 from tightcut.utils.rounding import BELIEF_ROUNDING
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class Outcome:
         elif not data.is_graph:
             hidden = len(data.columns) - COLUMNS_SHOWN
             columns = ", ".join(data.columns[:COLUMNS_SHOWN]) + (f" and {hidden} more" if hidden > 0 else "")
-            columns = counted(len(data.columns), "column") if _are_numbered(data) else columns
+            columns = count_noun(len(data.columns), "column") if _are_numbered(data) else columns
             learned = ", distances learned from must-links" if setting.learn_distances else ""
             facts["Columns"] = f"{columns} ({SCALED_TO[setting.scale]}{learned})"
         if not data.is_graph:
@@ -274,7 +274,9 @@ def _shown_columns(data: Data) -> Sequence[str]:
 
 def violated_pairs(model: FittedState) -> str:
     n_pairs = model.constraints.n_pairs
-    return f"{model.result.n_violations:,} of {counted(n_pairs, 'constraint')}" if n_pairs else "no constraints given"
+    return (
+        f"{model.result.n_violations:,} of {count_noun(n_pairs, 'constraint')}" if n_pairs else "no constraints given"
+    )
 
 
 def model_page(model: FittedState, ids: Sequence[str], name: str, facts: dict[str, str], **page: Any) -> str:

@@ -15,7 +15,7 @@ import click
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, printable
-from tightcut.utils.display import counted
+from tightcut.utils.display import count_noun
 from tightcut.utils.extras import missing_package
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _serve_page(
             _leave(controller.session, controller.journal, console),
         )
     if controller.journal:
-        given = counted(count, "answer is", "answers are")
+        given = count_noun(count, "answer is", "answers are")
         console.note(f"{given} in {controller.journal}; the same command continues.")
     else:
-        console.note(f"{counted(count, 'answer')}, not kept.")
+        console.note(f"{count_noun(count, 'answer')}, not kept.")

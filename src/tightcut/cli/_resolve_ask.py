@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console
 from tightcut.cli._page import ask_person, note_journal, page_options
-from tightcut.utils.display import counted
+from tightcut.utils.display import count_noun
 
 if TYPE_CHECKING:
     from tightcut import Resolution
@@ -58,7 +58,9 @@ def ask_about(
     session = found.session(journal)
     note_journal(journal, console)
     count = session.n_doubtful_
-    console.note(f"{counted(count, 'decision is', 'decisions are')} doubtful; the least certain is asked about first.")
+    console.note(
+        f"{count_noun(count, 'decision is', 'decisions are')} doubtful; the least certain is asked about first."
+    )
     kept = None if journal is None else str(journal)
     controller = Controller(things, title=title, journal=kept, kind="pair", records=True, who=options["who"])
     ask_person(controller, lambda: session, None, "precomputed", options, console, to_stderr=True)
@@ -115,8 +117,8 @@ class Records:
         alone = [name for name in dict.fromkeys(self.ids) if name and name not in known]
         nameless = self.ids.count("")
         if nameless:
-            console.note(f"Note: {counted(nameless, 'row')} of {self.table.path} without an id are left out.")
+            console.note(f"Note: {count_noun(nameless, 'row')} of {self.table.path} without an id are left out.")
         if alone:
-            of = f"{len(alone):,} of {counted(len(set(self.ids) - {''}), 'record')} in {self.table.path}"
+            of = f"{len(alone):,} of {count_noun(len(set(self.ids) - {''}), 'record')} in {self.table.path}"
             console.note(f"Note: no pair names {of}; each is a cluster of its own.")
         return found.with_records(alone)

@@ -13,7 +13,7 @@ import click
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console
 from tightcut.cli._page import ask_person, checked_journal, note_journal, page_options
-from tightcut.utils.display import counted
+from tightcut.utils.display import count_noun
 
 if TYPE_CHECKING:
     from tightcut.ask import Session
@@ -198,5 +198,5 @@ def _progress(session: QuestionSession, rows: str) -> str:
 
     found = session.progress()
     right, low, high = of_hundred(found.expected_accuracy), round(100 * found.low), round(100 * found.high)
-    known = f"{counted(session.n_answers_, 'answer')}, {counted(len(session.groups), 'group')}"
+    known = f"{count_noun(session.n_answers_, 'answer')}, {count_noun(len(session.groups), 'group')}"
     return f"{known}; about {right} of 100 {rows} should be in the right group (between {low} and {high})."

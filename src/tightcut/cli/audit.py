@@ -12,7 +12,7 @@ from tightcut.cli import _options as opt
 from tightcut.cli._console import Console
 from tightcut.cli._inputs import read_inputs
 from tightcut.cli._models import proven_model
-from tightcut.utils.display import counted
+from tightcut.utils.display import count_noun
 
 HEADER = ("type", "first", "second", "belief", "price", "cut_without", "method")
 SHOWN = 20
@@ -82,7 +82,7 @@ def _lines(found: dict[str, Any], places: list[str], output: Path | None) -> Ite
     first = f" ({n_violated:,} violated, listed first)" if n_violated else ""
     yield (
         f"cut {cut:.6g}, without pairs {found['cut_without_pairs']:.6g}; how much it would fall without each of "
-        f"{counted(len(rows), 'constraint')}{first}:"
+        f"{count_noun(len(rows), 'constraint')}{first}:"
     )
     for row, place in zip(rows, places, strict=False):
         pair = f"{row['first']} {row['type']}-link {row['second']}"

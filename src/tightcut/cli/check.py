@@ -11,7 +11,7 @@ import click
 from tightcut.cli._app import BAD_INPUT, INCONSISTENT
 from tightcut.cli._console import Console, in_columns
 from tightcut.cli._options import FILE, console_options, data_options, n_clusters_option
-from tightcut.utils.display import counted
+from tightcut.utils.display import count_noun
 
 if TYPE_CHECKING:
     from tightcut import Constraints, InconsistentConstraintsError
@@ -121,8 +121,8 @@ def _lines(findings: dict[str, Any]) -> Iterator[str]:
     points, alone = findings["points"], len(findings["self_pairs"]) == 1
     yield from in_columns(
         {
-            "pairs": f"{counted(findings['pairs'], 'line')}: {counted(findings['n_must_link'], 'must-link')} and "
-            f"{counted(findings['n_cannot_link'], 'cannot-link')}",
+            "pairs": f"{count_noun(findings['pairs'], 'line')}: {count_noun(findings['n_must_link'], 'must-link')} and "
+            f"{count_noun(findings['n_cannot_link'], 'cannot-link')}",
             "points": f"{findings['points_named']:,} named"
             + ("" if points is None else f", of {points:,} in the data"),
             "components": f"{findings['components']:,} once must-links have joined points, the largest of "
@@ -139,9 +139,9 @@ def _lines(findings: dict[str, Any]) -> Iterator[str]:
     yield ""
     if findings["consistent"]:
         needed = findings["points_needed"]
-        others = f", if the data have at least {counted(needed, 'more point')}" if needed else ""
+        others = f", if the data have at least {count_noun(needed, 'more point')}" if needed else ""
         which = "all others" if findings["self_pairs"] or findings["unknown"] else "all of them"
-        yield f"Consistent: {counted(findings['n_clusters'], 'cluster')} can satisfy {which}{others}."
+        yield f"Consistent: {count_noun(findings['n_clusters'], 'cluster')} can satisfy {which}{others}."
         return
     yield f"{'Inconsistent' if findings['proven'] else 'Not shown to be consistent'}: {findings['reason']}."
     for link in findings["contradiction"]:

@@ -122,14 +122,14 @@ def _folder(edges: Path | None, points: Path | None) -> Path:
 def _check_output(output: Path, folder: Path, *, force: bool) -> None:
     """Refuse a folder of labels that cannot be written, or in whose place something else would be deleted."""
     from tightcut.files.write import check_folder
-    from tightcut.utils.atomic import resolved
+    from tightcut.utils.atomic import resolve_path
 
-    place = resolved(output)
+    place = resolve_path(output)
     if str(output) == "-" or output.suffix:
         raise click.UsageError("Labels are written as a folder of Parquet files; name a folder: -o labels")
-    if place == resolved(folder):
+    if place == resolve_path(folder):
         raise click.UsageError("The same folder is named twice; input and output must differ.")
-    if place in (Path.cwd(), *Path.cwd().parents, *resolved(folder).parents):
+    if place in (Path.cwd(), *Path.cwd().parents, *resolve_path(folder).parents):
         raise click.UsageError(f"{output} holds more than the labels would; name a new folder: -o labels")
     if output.exists() and not force:
         raise click.UsageError(f"{output} already exists. Use --force to replace it, or choose another name.")

@@ -11,7 +11,7 @@ import click
 
 from tightcut.cli._console import Console, in_columns
 from tightcut.cli._options import FILE, console_options, option
-from tightcut.utils.display import counted
+from tightcut.utils.display import count_noun
 
 if TYPE_CHECKING:
     from tightcut.files import Table
@@ -88,7 +88,7 @@ def matched(
         console.note(f"Matched by {shared!r}: classes from {truth_name!r}, clusters from {label_name!r}.")
     elif found.n_rows != known.n_rows:
         raise InputError(
-            f"{found.path} has {counted(found.n_rows, 'row')} and {known.path} has {known.n_rows:,}, and no column of "
+            f"{found.path} has {count_noun(found.n_rows, 'row')} and {known.path} has {known.n_rows:,}, and no column of "
             "identifiers is named the same in both. Name it: --id COL"
         )
     else:
@@ -97,7 +97,7 @@ def matched(
     if not pairs:
         raise InputError(f"{known.path}, column {truth_name!r}: no row has a class.")
     if len(pairs) < len(classes):
-        console.note(f"Left out {counted(len(classes) - len(pairs), 'row')} without a class.")
+        console.note(f"Left out {count_noun(len(classes) - len(pairs), 'row')} without a class.")
     return pairs
 
 

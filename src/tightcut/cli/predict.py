@@ -12,7 +12,7 @@ from tightcut.cli import _options as opt
 from tightcut.cli._console import Console
 from tightcut.cli._labels import label_table
 from tightcut.cli._models import read_model, read_new, rows_of
-from tightcut.utils.display import counted
+from tightcut.utils.display import count_noun
 
 NAMES_SHOWN = 5
 
@@ -51,7 +51,7 @@ def predict(model: Path, new: Path, output: Path, console: Console, **options: A
     far = np.isin(np.arange(data.n_rows), far_rows(fitted, data.points))
     if far.any():
         names = listed([data.ids[row] for row in np.flatnonzero(far)], NAMES_SHOWN)
-        console.note(f"Note: {counted(far.sum(), 'row is', 'rows are')} far from all rows of the model: {names}.")
+        console.note(f"Note: {count_noun(far.sum(), 'row is', 'rows are')} far from all rows of the model: {names}.")
     clusters = np.unique(fitted.labels)[shares.argmax(axis=1)].tolist()
     header, rows = label_table(data.id_name, zip(data.ids, clusters, strict=True), fitted.names)
     added = zip(shares.max(axis=1).round(4).tolist(), np.where(far, "yes", "").tolist(), strict=True)

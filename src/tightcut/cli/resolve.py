@@ -12,7 +12,7 @@ from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, in_columns
 from tightcut.cli._page import checked_journal
 from tightcut.cli._resolve_ask import Records, ask_about, asking_options, check_options
-from tightcut.utils.display import counted
+from tightcut.utils.display import count_noun
 
 if TYPE_CHECKING:
     from tightcut import Resolution
@@ -171,12 +171,12 @@ def _facts(found: dict[str, Any]) -> dict[str, Any]:
     excess = found["disagreement"] - found["lower_bound"]
     least = excess <= 1e-6 * max(1.0, found["disagreement"])
     unpaired = f", {found['n_unpaired']:,} of them in no pair" if found["n_unpaired"] else ""
-    largest = f"{counted(sizes.get(1, 0), 'single record')}, the largest of {max(sizes, default=0):,}"
+    largest = f"{count_noun(sizes.get(1, 0), 'single record')}, the largest of {max(sizes, default=0):,}"
     return {
         "records": f"{found['n_records']:,}{unpaired}",
         "clusters": f"{found['n_clusters']:,}, {largest}",
-        "cut": counted(found["n_cut_edges"], "match", "matches") + (f": {', '.join(reasons)}" if reasons else ""),
-        "doubtful": counted(found["n_doubtful"], "decision"),
+        "cut": count_noun(found["n_cut_edges"], "match", "matches") + (f": {', '.join(reasons)}" if reasons else ""),
+        "doubtful": count_noun(found["n_doubtful"], "decision"),
         "disagreement": f"{found['disagreement']:.6g}, {'the least possible' if least else f'at most {excess:.6g} too much'}",
         "proven": f"{found['n_proven']:,} of {found['n_components']:,} components",
         "seconds": found["seconds"],

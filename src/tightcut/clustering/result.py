@@ -13,8 +13,8 @@ from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.problem.objective import cluster_cuts
 from tightcut.problem.violations import Violations
-from tightcut.utils.display import counted, html_view, shown_sizes
-from tightcut.utils.extras import required
+from tightcut.utils.display import count_noun, html_view, shown_sizes
+from tightcut.utils.extras import require_package
 from tightcut.utils.sequences import RowSequence
 from tightcut.utils.warning import warn
 
@@ -161,7 +161,7 @@ class Audit(RowSequence[ConstraintPrice]):
 
     def __repr__(self) -> str:
         top = f", the most expensive {self.rows[0].price:.3g}" if self.rows else ""
-        return f"Audit({counted(len(self), 'constraint')}{top}; cut {self.cut:.6g}, {self.free_cut:.6g} without any)"
+        return f"Audit({count_noun(len(self), 'constraint')}{top}; cut {self.cut:.6g}, {self.free_cut:.6g} without any)"
 
     def _repr_html_(self) -> str:
         facts = {"constraints": f"{len(self):,}", "cut": f"{self.cut:.6g}", "without any": f"{self.free_cut:.6g}"}
@@ -173,7 +173,7 @@ class Audit(RowSequence[ConstraintPrice]):
 
         With a bound it has a column `proven`, which prices are at least.
         """
-        pd = required("pandas", "to_dataframe", "frames")
+        pd = require_package("pandas", "to_dataframe", "frames")
         frame = pd.DataFrame(list(map(astuple, self.rows)), columns=[field.name for field in fields(ConstraintPrice)])
         if self.bound is not None:
             frame["proven"] = [row.proven(self.bound) for row in self.rows]

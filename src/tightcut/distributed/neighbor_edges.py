@@ -19,8 +19,8 @@ from tightcut.neighbors.bridges import shortest_bridges
 from tightcut.neighbors.knn import bridge_weights
 from tightcut.neighbors.points import GIVEN
 from tightcut.neighbors.tree import make_index
-from tightcut.utils.atomic import resolved
-from tightcut.utils.extras import required
+from tightcut.utils.atomic import resolve_path
+from tightcut.utils.extras import require_package
 from tightcut.utils.validation import check_choice, check_count
 
 SEARCHES = ("auto", "exact", "approximate")
@@ -162,7 +162,7 @@ def knn_edges(
 
 
 def _empty_folder(folder: str | Path) -> Path:
-    target = resolved(Path(folder))
+    target = resolve_path(Path(folder))
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise FileExistsError(17, "The edges need a folder of their own, empty or new", str(folder))
     target.mkdir(parents=True, exist_ok=True)
@@ -173,7 +173,9 @@ def _search(neighbors: str, n: int, n_features: int) -> str:
     """The search for n points, "exact" or "approximate"; an error if its package is not installed."""
     if neighbors == "exact" or (neighbors == "auto" and float(n) ** 2 * n_features <= LIMITS.exact_work):
         return "exact"
-    required("faiss", f'neighbors="{neighbors}" is approximate for {n:,} points of {n_features} features and', "faiss")
+    require_package(
+        "faiss", f'neighbors="{neighbors}" is approximate for {n:,} points of {n_features} features and', "faiss"
+    )
     return "approximate"
 
 

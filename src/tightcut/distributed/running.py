@@ -18,7 +18,7 @@ from typing import IO, Any
 from uuid import uuid4
 
 from tightcut.exceptions import TightcutError
-from tightcut.utils.extras import required
+from tightcut.utils.extras import require_package
 
 Progress = Callable[[str, int, int, float], None]
 RETRIES = 3  # of a task whose worker died
@@ -140,8 +140,8 @@ def read_parquet(path: str | Path) -> Any:
 
 def find_client(client: Any) -> Any:
     """The given client, else the current one of this process, else None; a missing package is an error."""
-    required("dask.dataframe", "tightcut.distributed", "dask")
-    distributed = required("distributed", "tightcut.distributed", "dask")
+    require_package("dask.dataframe", "tightcut.distributed", "dask")
+    distributed = require_package("distributed", "tightcut.distributed", "dask")
     if client is None:
         try:
             return distributed.default_client()

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from tightcut.drawing.png import COLOUR_TYPES, png
-from tightcut.utils.atomic import resolved
+from tightcut.utils.atomic import resolve_path
 
 # Formats that every browser shows and that hold no script, as SVG does.
 MEDIA_TYPES = {
@@ -102,7 +102,7 @@ def files_named(names: Iterable[str], folder: Path) -> list[Path | None]:
 
     Only files that lie in the folder are found, whatever the names say.
     """
-    root = resolved(folder)
+    root = resolve_path(folder)
     found: dict[str, Path] = {}
     for path in sorted(root.rglob("*")):
         if path.suffix.lower() in MEDIA_TYPES and path.is_file() and path.resolve().is_relative_to(root):

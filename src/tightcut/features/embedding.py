@@ -23,8 +23,8 @@ import numpy as np
 
 from tightcut.exceptions import TightcutError
 from tightcut.features.cache import VectorCache
-from tightcut.utils.display import counted
-from tightcut.utils.extras import required
+from tightcut.utils.display import count_noun
+from tightcut.utils.extras import require_package
 
 KEY_VARIABLE = "TIGHTCUT_EMBED_KEY"
 BATCH = 64  # texts of one request
@@ -87,7 +87,7 @@ class Embedder:
             ) from None
         new = [key for key in distinct if key not in known]
         noun = "text" if all(isinstance(item, str) for item in items) else "picture"
-        self._say(f"{counted(len(new), noun)} for {self.model}; {len(known):,} are known from {cache.path}.")
+        self._say(f"{count_noun(len(new), noun)} for {self.model}; {len(known):,} are known from {cache.path}.")
         # Kept batch by batch: an interruption loses one.
         for start in range(0, len(new), self.model.batch):
             batch = new[start : start + self.model.batch]
@@ -144,7 +144,7 @@ class SentenceModel:
 
     def _model(self) -> Any:
         if self._loaded is None:
-            package = required("sentence_transformers", "A sentence model", "embed")
+            package = require_package("sentence_transformers", "A sentence model", "embed")
             try:
                 self._loaded = package.SentenceTransformer(self.name)
             except Exception as error:  # its errors are those of the hub, of files and of torch

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tightcut.drawing.pictures import MEDIA_TYPES, FilePictures, Picture, Pictures
-from tightcut.utils.extras import required
+from tightcut.utils.extras import require_package
 from tightcut.utils.parallel import run_tasks
 
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff"})
@@ -105,7 +105,7 @@ def pictures(
     (['grass', 'night', 'wood'], 3, {})
     """
     paths = picture_files(source) if isinstance(source, (str, Path)) else [Path(path) for path in source]
-    required("PIL", "Reading pictures", "pictures")
+    require_package("PIL", "Reading pictures", "pictures")
     good: list[Path] = []
     left_out: dict[Path, str] = {}
     squares: list[np.ndarray] = []

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.utils.display import counted
+from tightcut.utils.display import count_noun
 from tightcut.utils.warning import warn
 
 Embed = Callable[[Sequence[Any]], np.ndarray]
@@ -67,12 +67,12 @@ def texts(documents: Sequence[str], embed: Embed | None = None) -> np.ndarray:
     found = text_points(documents, embed)
     if len(found.cut):
         warn(
-            f"{counted(len(found.cut), 'text is', 'texts are')} longer than {LONGEST_TEXT:,} characters, the first of them "
+            f"{count_noun(len(found.cut), 'text is', 'texts are')} longer than {LONGEST_TEXT:,} characters, the first of them "
             f"row {found.cut[0]}; only the beginning counts."
         )
     if len(found.blank):
         warn(
-            f"{counted(len(found.blank), 'text has', 'texts have')} no word that another has, the first of them row "
+            f"{count_noun(len(found.blank), 'text has', 'texts have')} no word that another has, the first of them row "
             f"{found.blank[0]}; they are near each other and far from all others."
         )
     return found.points
@@ -89,7 +89,7 @@ def text_points(documents: Sequence[str], embed: Embed | None = None) -> TextPoi
     documents = [text[:LONGEST_TEXT].strip() for text in documents]
     present = np.flatnonzero([text != "" for text in documents])
     if len(present) == 0:
-        raise ValueError(f"There is no text in {counted(len(documents), 'row')}.")
+        raise ValueError(f"There is no text in {count_noun(len(documents), 'row')}.")
     vectors = np.asarray((embed or weighted_words)([documents[row] for row in present]), dtype=np.float64)
     if vectors.ndim != 2 or len(vectors) != len(present) or not np.isfinite(vectors).all():
         raise ValueError(

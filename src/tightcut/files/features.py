@@ -16,7 +16,7 @@ from tightcut.files.content import Data, DataOptions, row_numbers, without_rows
 from tightcut.files.errors import InputError, listed
 from tightcut.files.raw import with_texts
 from tightcut.files.tables import Table
-from tightcut.utils.display import counted
+from tightcut.utils.display import count_noun
 from tightcut.utils.validation import check_choice
 
 MISSING = ("error", "drop", "mean")
@@ -98,8 +98,8 @@ def _without_missing(data: Data, missing: str) -> Data:
         raise InputError(f"{data.path}: no row has a value in column {listed(empty)}. Leave it out: --drop {empty[0]}")
     rows = absent.any(axis=1)
     if missing == "mean":
-        filled = counted(int(absent.sum()), "missing value")
-        note = f"Filled in the mean of the column for {filled} in {counted(int(rows.sum()), 'row')}."
+        filled = count_noun(int(absent.sum()), "missing value")
+        note = f"Filled in the mean of the column for {filled} in {count_noun(int(rows.sum()), 'row')}."
         return replace(data, points=np.where(absent, np.nanmean(points, axis=0), points), notes=(*data.notes, note))
     if rows.all():
         raise InputError(f"{data.path}: every row has a missing value; use --missing mean.")

@@ -12,7 +12,7 @@ from tightcut.files import text
 from tightcut.files.cells import as_text
 from tightcut.files.errors import InputError, listed, parsing
 from tightcut.files.sources import DataFile
-from tightcut.utils.extras import required
+from tightcut.utils.extras import require_package
 from tightcut.utils.validation import did_you_mean
 
 TEXT = frozenset({".csv", ".tsv", ".tab", ".txt", ".dat", ".edges", ""})
@@ -158,7 +158,7 @@ TABLES = (
 
 def reader(source: DataFile, module: str, extra: str = "files") -> Any:
     """The library that reads a kind of file."""
-    return required(module, f"{source}: reading {source.suffix}", extra)
+    return require_package(module, f"{source}: reading {source.suffix}", extra)
 
 
 def _rows(source: DataFile, answer: Any) -> Content:

@@ -13,7 +13,7 @@ from tightcut.files.content import Data, DataOptions, without_rows
 from tightcut.files.errors import InputError, listed
 from tightcut.files.sources import DataFile
 from tightcut.files.tables import Table
-from tightcut.utils.display import counted
+from tightcut.utils.display import count_noun
 
 NAMES_SHOWN = 5
 
@@ -73,7 +73,7 @@ def read_pictures(folder: DataFile, options: DataOptions) -> Data:
     if found.left_out:
         reasons = [f"{name_of[path]!r} ({reason})" for path, reason in found.left_out.items()]
         more = f" and {len(reasons) - NAMES_SHOWN:,} more" if len(reasons) > NAMES_SHOWN else ""
-        left = f"Left out {len(reasons):,} of {counted(len(names), 'picture')}, which get no label"
+        left = f"Left out {len(reasons):,} of {count_noun(len(names), 'picture')}, which get no label"
         notes = (f"{left}: {', '.join(reasons[:NAMES_SHOWN])}{more}.",)
     return Data(
         folder,
@@ -91,4 +91,4 @@ def read_pictures(folder: DataFile, options: DataOptions) -> Data:
 def _rows(data: Data, rows: np.ndarray, what: str) -> str:
     """How many rows have something, and the names of the first."""
     names = [data.ids[row] for row in rows]
-    return f"{counted(len(names), 'row has', 'rows have')} {what}: {listed(names, NAMES_SHOWN)}"
+    return f"{count_noun(len(names), 'row has', 'rows have')} {what}: {listed(names, NAMES_SHOWN)}"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from tightcut.files.errors import InputError, parsing
-from tightcut.utils.extras import required
+from tightcut.utils.extras import require_package
 from tightcut.utils.validation import did_you_mean
 
 WITH_PARTS = {".xlsx", ".db", ".sqlite", ".sqlite3", ".duckdb", ".h5ad"}
@@ -161,7 +161,7 @@ def _unpacked(source: DataFile, content: bytes) -> bytes:
             import gzip
 
             return gzip.decompress(content)
-        zstandard = required("zstandard", f"{source}: unpacking .zst", "files")
+        zstandard = require_package("zstandard", f"{source}: unpacking .zst", "files")
         with zstandard.ZstdDecompressor().stream_reader(content, read_across_frames=True) as stream:
             return stream.read()
 

@@ -17,7 +17,7 @@ import numpy as np
 from tightcut.files.cells import is_number
 from tightcut.files.errors import InputError
 from tightcut.files.sources import DataFile
-from tightcut.utils.display import counted
+from tightcut.utils.display import count_noun
 
 
 def read_columns(source: DataFile) -> tuple[list[list[str]], Sequence[int]]:
@@ -143,6 +143,6 @@ def _check_even(source: DataFile, rows: list[list[str]], lines: Sequence[int], s
         hint = "If the first cell of each row is its name, give the header a name for it, too."
     name = {"\t": "tabs", " ": "spaces"}.get(separator, repr(separator))
     raise InputError(
-        f"{source}, line {lines[uneven]}: {counted(count, 'cell')} where line {lines[0]} has {width} "
+        f"{source}, line {lines[uneven]}: {count_noun(count, 'cell')} where line {lines[0]} has {width} "
         f"(separated by {name}). {hint}"
     )

@@ -18,8 +18,8 @@ import numpy as np
 from tightcut.files.cells import is_number
 from tightcut.files.errors import InputError
 from tightcut.files.formats import DATABASE, PARQUET, TEXT, quoted
-from tightcut.utils.atomic import replaced, resolved, temporary_beside
-from tightcut.utils.extras import required
+from tightcut.utils.atomic import replace_file, resolve_path, temporary_beside
+from tightcut.utils.extras import require_package
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # first characters of a cell that a spreadsheet may take for a formula
 
@@ -29,7 +29,7 @@ def check_folder(path: Path) -> None:
 
     Permissions alone do not tell: a file system may be read-only, or the name too long. So a file is made, and removed.
     """
-    target = resolved(path)
+    target = resolve_path(path)
     folder = target.parent
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{path} cannot be written: {folder} is a file, not a folder. Choose another name.")
@@ -72,7 +72,7 @@ def check_columns_writable(path: Path, *, force: bool = False) -> None:
         _check_in_database(*place, force=force)
         return
     if path.suffix.lower() in PARQUET:
-        required("pyarrow.parquet", f"{path}: writing Parquet", "frames")
+        require_package("pyarrow.parquet", f"{path}: writing Parquet", "frames")
     elif path.suffix.lower() not in TEXT:
         raise InputError(f"{path}: tables are written as CSV, TSV, Parquet or FILE.duckdb::TABLE; choose such a name.")
     check_writable(path, force=force)
@@ -95,7 +95,7 @@ def atomic_writer(path: Path, mode: str = "w", *, force: bool = False) -> Iterat
     """
     check_writable(path, force=force)
     # Checked again at the end: the file may have been created in the meantime.
-    with replaced(path, mode, check=lambda: check_writable(path, force=force)) as stream:
+    with replace_file(path, mode, check=lambda: check_writable(path, force=force)) as stream:
         yield stream
 
 
@@ -189,7 +189,7 @@ def _check_in_database(file: Path, table: str, *, force: bool) -> None:
     """Raise InputError if the table exists and `force` is False, or the file is not a database."""
     check_folder(file)
     if not file.exists():
-        required("duckdb", f"{file}: writing .duckdb", "files")
+        require_package("duckdb", f"{file}: writing .duckdb", "files")
         return
     with _connected(file, read_only=True) as connection:
         known = connection.execute("SELECT table_name FROM information_schema.tables").fetchall()
@@ -201,7 +201,7 @@ def _check_in_database(file: Path, table: str, *, force: bool) -> None:
 
 @contextmanager
 def _connected(file: Path, *, read_only: bool) -> Iterator[Any]:
-    duckdb = required("duckdb", f"{file}: writing .duckdb", "files")
+    duckdb = require_package("duckdb", f"{file}: writing .duckdb", "files")
     try:
         with duckdb.connect(str(file), read_only=read_only) as connection:
             yield connection

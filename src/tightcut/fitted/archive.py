@@ -35,7 +35,7 @@ from tightcut.fitted.container import Container
 from tightcut.problem import Constraints
 from tightcut.selection import CandidateScore, Choice, FeatureMap, Setting
 from tightcut.selection.scale import ColumnScale
-from tightcut.utils.atomic import replaced
+from tightcut.utils.atomic import replace_file
 from tightcut.utils.sparse import to_csr
 
 FORMAT, VERSION = "tightcut model", 1
@@ -57,7 +57,7 @@ def write_archive(path: Path, parameters: dict[str, Any], state: dict[str, Any],
         "parameters": {name: writer.encode(value, name) for name, value in parameters.items()},
         "state": {name: writer.encode(value, name) for name, value in state.items()},
     }
-    with replaced(path, "wb") as stream, zipfile.ZipFile(stream, "w") as archive:
+    with replace_file(path, "wb") as stream, zipfile.ZipFile(stream, "w") as archive:
         archive.writestr(MANIFEST, json.dumps(manifest, allow_nan=False, indent=1))
         for name, array in writer.arrays.items():
             with archive.open(name, "w", force_zip64=True) as entry:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tightcut.problem import Constraints
 from tightcut.utils.contradictions import Link, spell
-from tightcut.utils.extras import required
+from tightcut.utils.extras import require_package
 from tightcut.utils.sequences import RowSequence
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Changes(RowSequence[Change]):
 
     def to_dataframe(self, ids: Sequence[Any] | None = None) -> pd.DataFrame:
         """The table as a pandas frame, with the i-th of `ids` in place of point i if given."""
-        pd = required("pandas", "to_dataframe", "frames")
+        pd = require_package("pandas", "to_dataframe", "frames")
         columns = ["kind", "cluster", "source", "name", "n_points", "points", "reason"]
         frame = pd.DataFrame(self.table(ids), columns=columns)
         return frame.astype({"cluster": "int64", "source": "Int64", "n_points": "int64"})

@@ -9,7 +9,7 @@ from tightcut.clustering.arguments import ClusterOptions, check_number
 from tightcut.neighbors import GIVEN, METRICS, KnnSettings
 from tightcut.selection.graph_config import AUTO, N_NEIGHBORS, KnnAffinity, Setting
 from tightcut.selection.scale import SCALES
-from tightcut.utils.validation import check_choice, check_count, did_you_mean_number
+from tightcut.utils.validation import check_choice, check_count
 
 VERTEX_WEIGHTS = {"ncut": "degree", "rcut": "ones"}
 OF_THE_GRAPH = tuple(field.name for field in fields(KnnAffinity))
@@ -90,10 +90,9 @@ class Parameters:
         if not isinstance(self.affinity, KnnAffinity):
             check_choice("affinity", self.affinity, ("knn", "precomputed"))
         check_choice("metric", self.metric, METRICS)
-        check_n_clusters(self.n_clusters)
+        check_count("n_clusters", self.n_clusters, 1, AUTO)
         check_choice("scale", self.scale, (AUTO, *SCALES))
-        if self.n_neighbors != AUTO:
-            check_count("n_neighbors", self.n_neighbors, 1)
+        check_count("n_neighbors", self.n_neighbors, 1, AUTO)
         if self.is_precomputed:
             self._check_given_similarities()
         if self.metric == GIVEN:
@@ -127,13 +126,3 @@ class Parameters:
                     f'{name}={value!r} applies to columns, and metric="{GIVEN}" has distances instead. Leave it out.'
                 )
         KnnSettings(metric=GIVEN, neighbors=self.graph.neighbors)
-
-
-def check_n_clusters(value: Any) -> None:
-    """Refuse what is neither a number of clusters nor "auto"."""
-    if isinstance(value, str):
-        if value != AUTO:
-            hint = did_you_mean_number(value, AUTO)
-            raise ValueError(f'n_clusters must be a whole number >= 1, or "auto"; got {value!r}.{hint}')
-        return
-    check_count("n_clusters", value, 1)

@@ -12,7 +12,7 @@ from tightcut.neighbors.distances import rank_others
 from tightcut.neighbors.exact import BlockedNeighbors
 from tightcut.neighbors.points import row_blocks, unit_scale
 from tightcut.neighbors.threads import STAGE, Progress
-from tightcut.utils.extras import required
+from tightcut.utils.extras import require_package
 from tightcut.utils.parallel import workers
 
 LISTS_PER_ROOT = 4  # inverted lists, as a multiple of sqrt(n)
@@ -103,4 +103,4 @@ class ApproximateNeighbors:
 
 
 def _import_faiss() -> Any:
-    return required("faiss", 'neighbors="approximate"', "faiss")
+    return require_package("faiss", 'neighbors="approximate"', "faiss")

@@ -87,7 +87,9 @@ def _is_cells(graph: Any) -> bool:
 
 def _refuse_directed(is_directed: bool, remedy: str) -> None:  # noqa: FBT001
     if is_directed:
-        raise ValueError(f"The graph is directed, and has no cut of this kind; make it undirected first: {remedy}")
+        raise ValueError(
+            f"The graph is directed, and tightcut cuts undirected graphs; make it undirected first: {remedy}"
+        )
 
 
 def _matrix(edges: Iterable[tuple[int, int, Any]], n: int) -> sp.csr_array:

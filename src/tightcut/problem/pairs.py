@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from tightcut.utils.display import counted
+from tightcut.utils.display import count_noun
 from tightcut.utils.sparse import check_sparse
 
 MOST_POINTS = math.isqrt(2**63 - 1)
@@ -80,7 +80,7 @@ def read_beliefs(weights: Any, n_pairs: int, name: str) -> np.ndarray:
         values = values.reshape(1)
     elif n_pairs == 0 and values.ndim == 1 and len(values) > 0:
         raise ValueError(
-            f"{name} has {counted(len(values), 'entry', 'entries')}, but no pairs are given to which they belong."
+            f"{name} has {count_noun(len(values), 'entry', 'entries')}, but no pairs are given to which they belong."
         )
     elif values.shape != (n_pairs,):
         raise ValueError(

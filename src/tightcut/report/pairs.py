@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tightcut.audit import Audit, ConstraintPrice
 from tightcut.report.html import Cell, Row, Subject, line, number, section, table
 from tightcut.utils.contradictions import Link
-from tightcut.utils.display import counted
+from tightcut.utils.display import count_noun
 
 PRICES_SHOWN = 20
 CLICK = '<span class="click">Click a pair to see it on the map.</span>'
@@ -61,7 +61,7 @@ def price_section(subject: Subject, prices: Audit | None) -> str:
     free = sum(row.price == 0 and row.method != "skipped" for row in prices)
     hidden = sum(row.price > 0 for row in prices) - len(shown)
     caption = f"{CLICK} Prices are savings that were found, so they are lower bounds. Of "
-    caption += f"{counted(len(prices), 'constraint')}: {tally}. {counted(free, 'costs nothing', 'cost nothing')}"
+    caption += f"{count_noun(len(prices), 'constraint')}: {tally}. {count_noun(free, 'costs nothing', 'cost nothing')}"
     caption += f", {hidden:,} more {'is' if hidden == 1 else 'are'} not shown." if hidden else "."
     headings = ("Type", "Pair", "Price, of the cut#", "Belief#", "How found", "Source")
     held = "that are satisfied" if counts["violated"] else "of them"

@@ -30,8 +30,8 @@ from tightcut.report.html import Cell, Place, Row, Subject, heading, line, secti
 from tightcut.report.map import MARKERS, PALETTES, draw_map, legend_marker
 from tightcut.report.pairs import COSTLY_SHARE, costly, price_section, violation_section
 from tightcut.report.proof import proof_section
-from tightcut.utils.atomic import replaced
-from tightcut.utils.display import counted
+from tightcut.utils.atomic import replace_file
+from tightcut.utils.display import count_noun
 
 TOOLS = (
     '<div class="tools" hidden><input type="search" aria-label="Find points by name" placeholder="Find points">'
@@ -217,7 +217,7 @@ def write_report(
         found = audit(graph, constraints, labels)
     text = render(graph, labels, constraints, prices=found, **page)
     if path is not None:
-        with replaced(Path(path)) as stream:
+        with replace_file(Path(path)) as stream:
             stream.write(text)
     return Report(text)
 
@@ -236,11 +236,11 @@ def _members(subject: Subject) -> str:
 
 
 def _lead(subject: Subject) -> str:
-    text = f"{len(subject.ids):,} points in {counted(len(subject.sizes), 'cluster')}"
+    text = f"{len(subject.ids):,} points in {count_noun(len(subject.sizes), 'cluster')}"
     known = subject.constraints
     if known.is_empty:
         return f"{text}, found without constraints."
-    text += f", found with {counted(known.n_must_link, 'must-link')} and {counted(known.n_cannot_link, 'cannot-link')}"
+    text += f", found with {count_noun(known.n_must_link, 'must-link')} and {count_noun(known.n_cannot_link, 'cannot-link')}"
     count = subject.violations.n_violations
     if count == 0:
         return f"{text}, all of them satisfied."
@@ -250,7 +250,7 @@ def _lead(subject: Subject) -> str:
 def _cards(subject: Subject, criterion: str, free_cut: float | None) -> str:
     leaving, volume = cluster_cuts(subject.graph, subject.labels)
     sizes, n_violated = subject.sizes, subject.violations.n_violations
-    span = f"{sizes.min():,} to {sizes.max():,} points" if np.ptp(sizes) else f"{counted(sizes[0], 'point')} each"
+    span = f"{sizes.min():,} to {sizes.max():,} points" if np.ptp(sizes) else f"{count_noun(sizes[0], 'point')} each"
     n_pairs = subject.constraints.n_pairs
     aside = f"of at most {len(sizes)}" * ("norm" in criterion)
     aside = aside if free_cut is None else f"{free_cut:.4g} without constraints"
@@ -261,7 +261,7 @@ def _cards(subject: Subject, criterion: str, free_cut: float | None) -> str:
     ]
     if n_pairs:
         alarm = "alarm" if n_violated else ""
-        cards.append(("Violated constraints", f"{n_violated:,}", f"of {counted(n_pairs, 'pair')}", alarm))
+        cards.append(("Violated constraints", f"{n_violated:,}", f"of {count_noun(n_pairs, 'pair')}", alarm))
     return "".join(
         f'<div class="{alarm}"><dt>{escape(name)}</dt><dd>{value}<small>{note}</small></dd></div>'
         for name, value, note, alarm in cards
@@ -297,7 +297,7 @@ def _fact_section(subject: Subject, facts: Mapping[str, Any]) -> str:
     lines = {**facts, "Graph": f"{graph.n_vertices:,} vertices, {graph.n_edges:,} edges"}
     if not known.is_empty:
         lines["Constraints"] = (
-            f"{counted(known.n_must_link, 'must-link')}, {counted(known.n_cannot_link, 'cannot-link')}"
+            f"{count_noun(known.n_must_link, 'must-link')}, {count_noun(known.n_cannot_link, 'cannot-link')}"
         )
     rows = [Row([heading(escape(name)), Cell(escape(str(value)))]) for name, value in lines.items()]
     return section("subject", "What was clustered", table("Data, graph and settings.", (), rows, "facts"))

@@ -110,10 +110,10 @@ def _find_columns(view: TableView, columns: Sequence[str] | None) -> tuple[str, 
         return *ends, score, None if one is None or other is None else (one, other)
     if len(view.names) == 3:
         return *view.names, None
-    what = "two columns of ids" if ends is None else "a column of probabilities"
+    what = "two ids, such as id_l and id_r" if ends is None else 'a probability, such as "probability"'
     raise InputError(
-        f"{view.path} has no columns that are known as {what}; its columns are {listed(view.names)}. Name the two "
-        "ids and the probability: columns=(first, second, probability), or --columns FIRST,SECOND,PROBABILITY."
+        f"{view.path} has no columns whose names are usual for {what}; its columns are {listed(view.names)}. "
+        "Set columns to the names of the two ids and of the probability, in this order."
     )
 
 

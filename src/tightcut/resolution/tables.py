@@ -13,7 +13,7 @@ from tightcut.files import read_table
 from tightcut.files.sources import DataFile
 from tightcut.files.tables import Table
 from tightcut.problem.pairs import to_array
-from tightcut.utils.extras import required
+from tightcut.utils.extras import require_package
 
 ROWS_SHOWN = 6  # of a table, by repr
 
@@ -48,7 +48,7 @@ class Columns(dict[str, np.ndarray]):
 
     def to_dataframe(self) -> Any:
         """The table as a pandas frame; needs pandas."""
-        return required("pandas", "to_dataframe", "frames").DataFrame(dict(self))
+        return require_package("pandas", "to_dataframe", "frames").DataFrame(dict(self))
 
     def __repr__(self) -> str:
         shown = self.select(np.arange(min(self.n_rows, ROWS_SHOWN)))

@@ -10,7 +10,7 @@ import scipy.linalg
 from tightcut.problem import Constraints
 from tightcut.problem.graph import Graph
 from tightcut.rivals._base import GraphClusterer, kmeans_labels, largest_eigenvectors, normalized_affinity
-from tightcut.utils.extras import required
+from tightcut.utils.extras import require_package
 
 
 class CCSR(GraphClusterer):
@@ -99,7 +99,7 @@ def symmetric_vector(matrix: np.ndarray) -> np.ndarray:
 
 def fit_metric(design: np.ndarray, wanted: np.ndarray, size: int) -> np.ndarray:
     """The positive semidefinite matrix of least squared error."""
-    cp = required("cvxpy", "CCSR", "rivals")
+    cp = require_package("cvxpy", "CCSR", "rivals")
     # Only R and Q^T b of a QR factorisation matter: the program does not grow with the number of points.
     q, r = scipy.linalg.qr(design, mode="economic")
     metric = cp.Variable((size, size), PSD=True)

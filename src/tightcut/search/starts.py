@@ -15,7 +15,7 @@ import numpy as np
 from tightcut.search.multilevel import coarsen, coarsest, skips_levels, uncoarsen
 from tightcut.search.options import STARTS, SearchOptions
 from tightcut.search.problem import Contraction, Problem, Solution, select
-from tightcut.utils.parallel import Once, finish_tasks
+from tightcut.utils.parallel import LazyTask, finish_tasks
 
 BATCH = 2  # random coarsenings whose starts are joined at a time
 STARTS_KEPT = 4  # per random coarsening, and per join
@@ -26,8 +26,8 @@ class Coarsening:
 
     def __init__(self, problem: Problem, rng: np.random.Generator, count: int, middle: int) -> None:
         self._problem = problem
-        self.levels = Once(self._coarsen, middle, rng)
-        self.starts = [Once(self._start, child) for child in rng.spawn(count)]
+        self.levels = LazyTask(self._coarsen, middle, rng)
+        self.starts = [LazyTask(self._start, child) for child in rng.spawn(count)]
 
     def best(self, keep: int) -> list[np.ndarray]:
         """The best states at the middle."""
@@ -132,7 +132,7 @@ class Batches:
         return [(self._problem, rng, count, keep, middle) for rng in generators]
 
 
-def _tasks_of(coarsenings: list[Coarsening]) -> list[Once]:
+def _tasks_of(coarsenings: list[Coarsening]) -> list[LazyTask]:
     """What starts need before the starts."""
     return [own.levels for own in coarsenings] + list(chain.from_iterable(own.starts for own in coarsenings))
 

@@ -34,7 +34,7 @@ from tightcut.selection.probe import Trials, TuningProblem
 from tightcut.selection.scale import SCALED_TO, SCALES, are_standardised, judge_columns
 from tightcut.selection.select_k import admitted_by_pairs
 from tightcut.selection.sources import GraphSource, PointSource
-from tightcut.utils.display import counted
+from tightcut.utils.display import count_noun
 
 
 @dataclass(frozen=True)
@@ -206,8 +206,8 @@ def _too_few(small: TuningProblem, whole: TuningProblem) -> str:
     given, n_points = small.constraints, small.constraints.n_points
     among = "" if n_points == whole.constraints.n_points else f" among the {n_points:,} points of a sample"
     return (
-        f"There are too few pairs to choose by ({counted(given.n_must_link, 'must-link')} and "
-        f"{counted(given.n_cannot_link, 'cannot-link')}{among}; {THRESHOLDS.held_out_pairs} of each that others do not "
+        f"There are too few pairs to choose by ({count_noun(given.n_must_link, 'must-link')} and "
+        f"{count_noun(given.n_cannot_link, 'cannot-link')}{among}; {THRESHOLDS.held_out_pairs} of each that others do not "
         "imply are needed): the rest are defaults."
     )
 

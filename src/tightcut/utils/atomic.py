@@ -13,12 +13,12 @@ from typing import IO, Any
 
 
 @contextmanager
-def replaced(path: Path, mode: str = "w", check: Callable[[], None] | None = None) -> Iterator[IO[Any]]:
+def replace_file(path: Path, mode: str = "w", check: Callable[[], None] | None = None) -> Iterator[IO[Any]]:
     """A stream to a temporary file next to `path` that replaces it when the block ends, unless the block raises.
 
     `check` is called just before; if it raises, `path` is left as it was. Symbolic links and permissions are preserved.
     """
-    target = resolved(path)
+    target = resolve_path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(ENOENT, "The folder of this file does not exist; create it first", str(path))
     if target.is_dir():
@@ -38,7 +38,7 @@ def replaced(path: Path, mode: str = "w", check: Callable[[], None] | None = Non
         temporary.unlink(missing_ok=True)
 
 
-def resolved(path: Path) -> Path:
+def resolve_path(path: Path) -> Path:
     """The path with its symbolic links resolved, whether it exists or not.
 
     A loop of links is an OSError. pathlib raises a RuntimeError, and from Python 3.13 on no error at all.

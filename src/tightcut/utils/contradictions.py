@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tightcut.utils.display import counted
+from tightcut.utils.display import count_noun
 
 if TYPE_CHECKING:
     from tightcut.exceptions import InconsistentConstraintsError
@@ -125,7 +125,7 @@ def story(error: InconsistentConstraintsError, name: Name = str, wording: Wordin
         "k": error.n_clusters or 2,
         "n_cannot": sum(kind == "cannot" for kind, _, _ in error.witness),
         "apart": _enumerate([str(name(point)) for point in _representatives(error.witness)], IN_LINES),
-        "sets": "too few separate sets" if error.n_sets is None else counted(error.n_sets, "separate set"),
+        "sets": "too few separate sets" if error.n_sets is None else count_noun(error.n_sets, "separate set"),
         "allowed": "what is allowed" if error.limit is None else f"{error.limit:g}",
         "needed": "more" if error.needed is None else f"{error.needed:g}",
         "bound": f"{error.bound:g}",

@@ -1,4 +1,4 @@
-"""Text for people: counted nouns, sizes of clusters, and notebook views of results."""
+"""Text for people: numbers with their nouns, sizes of clusters, and notebook views of results."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 SIZES_SHOWN = 8  # of the clusters
 
 
-def counted(number: int, noun: str, plural: str | None = None) -> str:
+def count_noun(number: int, noun: str, plural: str | None = None) -> str:
     """A number and its noun.
 
     Examples
     --------
-    >>> from tightcut.utils.display import counted
-    >>> counted(1, "must-link"), counted(1200, "must-link"), counted(0, "match", "matches")
+    >>> from tightcut.utils.display import count_noun
+    >>> count_noun(1, "must-link"), count_noun(1200, "must-link"), count_noun(0, "match", "matches")
     ('1 must-link', '1,200 must-links', '0 matches')
     """
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"

@@ -18,13 +18,13 @@ PACKAGES = {
 }
 
 
-def required(module: str, purpose: str, extra: str) -> Any:
+def require_package(module: str, purpose: str, extra: str) -> Any:
     """A module of an optional package, or an error that says how to install it.
 
     Examples
     --------
-    >>> from tightcut.utils.extras import required
-    >>> required("no_such_package.part", "Drawing", "plots")
+    >>> from tightcut.utils.extras import require_package
+    >>> require_package("no_such_package.part", "Drawing", "plots")
     Traceback (most recent call last):
         ...
     tightcut.exceptions.MissingPackageError: Drawing needs no_such_package, of the extra tightcut[plots]: \

@@ -45,13 +45,13 @@ def run_tasks(
     return run(delayed(function)(*task) for task in tasks)
 
 
-class Once:
+class LazyTask:
     """A task that runs once, in the first thread that asks for its result; other threads wait for it.
 
     Examples
     --------
-    >>> from tightcut.utils.parallel import Once
-    >>> Once(pow, 2, 3)()
+    >>> from tightcut.utils.parallel import LazyTask
+    >>> LazyTask(pow, 2, 3)()
     8
     """
 
@@ -100,7 +100,7 @@ def in_threads(function: Callable[..., Any], arguments: Iterable[tuple], count: 
     if count == 1:
         yield from (function(*task) for task in arguments)
         return
-    tasks = [Once(function, *task) for task in arguments]
+    tasks = [LazyTask(function, *task) for task in arguments]
     left = iter(tasks)
     pool = ThreadPoolExecutor(count - 1)
     try:
@@ -115,7 +115,7 @@ def in_threads(function: Callable[..., Any], arguments: Iterable[tuple], count: 
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def finish_tasks(tasks: list[Once]) -> Iterator[Any]:
+def finish_tasks(tasks: list[LazyTask]) -> Iterator[Any]:
     """The results of tasks that other threads make in their order, made here from the last one on, as they come.
 
     The threads meet in the middle: none waits while a task has not begun.

@@ -28,12 +28,23 @@ def check_choice(name: str, value: Any, allowed: Iterable[str]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, words))}; got {value!r}.{hint}")
 
 
-def check_count(name: str, value: Any, least: int) -> None:
-    """Raise unless a setting is an integer of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, Integral):  # True is an int to Python
-        raise TypeError(f"{name} must be an integer; got {value!r}.")
-    if value < least:
-        raise ValueError(f"{name} must be at least {least}; got {value}.")
+def check_count(name: str, value: Any, least: int, word: str = "") -> None:
+    """Raise unless a setting is a whole number of at least `least`, or the word that is also allowed.
+
+    Examples
+    --------
+    >>> check_count("n_clusters", 3.0, 1, "auto")
+    Traceback (most recent call last):
+        ...
+    TypeError: n_clusters must be a whole number >= 1, or "auto"; got 3.0. Did you mean 3?
+    """
+    is_word = bool(word) and isinstance(value, str)
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)  # True is an int to Python
+    if (is_word and value == word) or (is_whole and value >= least):
+        return
+    expected = f'a whole number >= {least}, or "{word}"' if word else f"a whole number >= {least}"
+    error = ValueError if is_whole or is_word else TypeError
+    raise error(f"{name} must be {expected}; got {value!r}.{did_you_mean_number(value, word)}")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -51,7 +62,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def did_you_mean_number(value: Any, word: str) -> str:
-    """A suggestion where a number was expected: the word that is also allowed, or the number that was spelled out.
+    """A suggestion where a number was expected: the word that is also allowed, or the whole number that it means.
 
     Examples
     --------
@@ -59,6 +70,8 @@ def did_you_mean_number(value: Any, word: str) -> str:
     >>> did_you_mean_number("atuo", "auto"), did_you_mean_number("three", "auto"), did_you_mean_number(-1, "auto")
     (" Did you mean 'auto'?", ' Did you mean 3?', '')
     """
+    if isinstance(value, float) and value.is_integer():
+        return f" Did you mean {int(value)}?"
     if not isinstance(value, str):
         return ""
     number = NUMBERS.index(value.strip().lower()) if value.strip().lower() in NUMBERS else None

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from tightcut.ask.journal.schema import Event
 from tightcut.neighbors.points import check_mask, check_size
-from tightcut.utils.display import counted
+from tightcut.utils.display import count_noun
 from tightcut.utils.sparse import to_csr
 from tightcut.utils.validation import check_choice
 
@@ -38,7 +38,7 @@ def check_data(X: Any, affinity: str) -> Any:
     if X.ndim != 2:
         raise ValueError(f"X must have two dimensions, one row for each point; got shape {X.shape}.")
     if X.shape[0] < 2:
-        raise ValueError(f"There is nothing to ask about {counted(X.shape[0], 'point')}; at least 2 are needed.")
+        raise ValueError(f"There is nothing to ask about {count_noun(X.shape[0], 'point')}; at least 2 are needed.")
     if affinity == "precomputed" and X.shape[0] != X.shape[1]:
         raise ValueError(
             f'With affinity="precomputed" X holds the similarity of every two points; got shape {X.shape}.'

@@ -16,7 +16,7 @@ from tightcut.ask.page.serializers import Serializer, find_group, group_label, i
 from tightcut.ask.records import Question
 from tightcut.drawing.pictures import ArrayPictures
 from tightcut.files.cells import is_whole
-from tightcut.utils.display import counted
+from tightcut.utils.display import count_noun
 
 SAVE_HELP = "Your answers so far are still here: save writes them to a new journal. Then repeat your answer."
 SHADES = " .:-=+*#%@"
@@ -111,7 +111,7 @@ def _in_text(question: Question, things: Things, session: QuestionSession, words
     first = thing_in_text(things, question.first)
     if question.second is not None:
         second = thing_in_text(things, question.second)
-        parts = ["" if left is None else f"{counted(left, 'decision')} left.", _beside(first, second)]
+        parts = ["" if left is None else f"{count_noun(left, 'decision')} left.", _beside(first, second)]
         shown = "\n\n".join(filter(None, [*parts, "\n".join(session.evidence(question)), PAIR_HELP]))
         return f"\nQuestion {number}. Do these two belong together?\n\n{shown}"
     brief = partial(_brief, things)

@@ -9,7 +9,7 @@ from typing import Any
 from tightcut.ask.base import QuestionSession
 from tightcut.ask.page.controller import Controller
 from tightcut.ask.page.items import Things
-from tightcut.utils.extras import required
+from tightcut.utils.extras import require_package
 
 
 def make_widget(
@@ -28,7 +28,7 @@ def make_widget(
     kind : {"pick", "pair"}, default="pick"
         How to ask at first.
     """
-    required("anywidget", "The widget", "widget")
+    require_package("anywidget", "The widget", "widget")
     import anywidget
     import traitlets
 
