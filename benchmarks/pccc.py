@@ -144,11 +144,11 @@ def compared(ours: float, best: float) -> str:
 def verdict(rows: list[dict[str, str]]) -> Iterator[str]:
     for drawn in DRAWS:
         own = [row["against the best"] for row in rows if row["drawn"] == drawn]
-        yield (
-            f"- {drawn.capitalize()}: "
-            + ", ".join(f"{own.count(word)} {word}" for word in ("above", "equal", "below"))
-            + "."
-        )
+        if any(own):
+            counts = ", ".join(f"{own.count(word)} {word}" for word in ("above", "equal", "below"))
+            yield f"- {drawn.capitalize()}: {counts}."
+    if absent := [name for name in SMALL + LARGE if name not in {row["set"] for row in rows}]:
+        yield f"- Not run: {', '.join(absent)} (`{COMMAND} {' '.join(absent)}`)."
 
 
 def read_fits() -> list[dict[str, str]]:
