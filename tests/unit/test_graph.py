@@ -302,3 +302,12 @@ def test_ties_are_sums_over_the_clusters(vertices):
     grouped = np.maximum(labels, 0)
     within = graph.ties(grouped, 3)[np.arange(6), grouped]
     np.testing.assert_allclose(graph.ties_within(grouped), within)
+
+
+def test_a_permuted_graph_is_the_subgraph_of_all_vertices_in_that_order():
+    rng = np.random.default_rng(0)
+    graph, order = random_graph(rng, 40, 0.2), rng.permutation(40)
+    found, expected = graph.permuted(order), graph.subgraph(order)
+    for part in ("indptr", "indices", "data"):
+        np.testing.assert_array_equal(getattr(found.weights, part), getattr(expected.weights, part))
+    np.testing.assert_array_equal(found.vertex_weights, expected.vertex_weights)
