@@ -445,6 +445,7 @@ def test_dots_follow_the_scheme(window, running):
     page.wait_for_selector(".gallery .swatch")
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
+        page.wait_for_function(f"() => matchMedia('(prefers-color-scheme: {scheme})').matches")
         page.wait_for_function(f"() => ({dots})('.card') === ({dots})('.gallery')")
     assert page.evaluate(dots, ".card") != "hsl(212 72% 46%)"
 

@@ -58,7 +58,7 @@ def test_help_shows_options_in_sections(run):
         "--encode",
         "--missing",
     ]
-    assert options[-1] == ["-o", "--report", "--certify", "--save", "--map", "--images", "--no-prices", "--spreadsheet",
+    assert options[-1] == ["-o", "--report", "--save", "--map", "--images", "--no-prices", "--spreadsheet",
                            "--json", "--force", "-q", "-h"]  # fmt: skip
     assert re.search(r"--seed NUMBER +The same seed", out)
     assert "RANGE" not in out

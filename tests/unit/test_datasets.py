@@ -233,7 +233,7 @@ def test_shifts_move_every_image_in_eight_directions():
 def test_extended_mnist_repeats_the_labels(monkeypatch):
     small = datasets.Dataset(np.zeros((6, 784), np.uint8), np.arange(6) % 3, "mnist", "")
     monkeypatch.setattr("tightcut.datasets._loaders.load", {"mnist": small}.get)
-    monkeypatch.setattr("tightcut.datasets._loaders.checked", lambda *found: found)
+    monkeypatch.setattr("tightcut.datasets._loaders.check_dataset", lambda *found: found)
     _, _, X, y, _ = datasets.load_extended_mnist()
     assert X.shape == (54, 784)
     assert (y.reshape(9, 6) == small.y).all()

@@ -657,7 +657,7 @@ class TestWriting:
         assert (tmp_path / "real.csv").read_text() == "x\n"
 
     def test_places_that_cannot_be_written(self, tmp_path):
-        with pytest.raises(InputError, match="is a folder without pictures"):
+        with pytest.raises(InputError, match="is a directory"):
             write_rows(tmp_path, ["x"], [])
         with pytest.raises(InputError, match="folder .* does not exist. Create it first: mkdir"):
             write_rows(tmp_path / "no" / "a.csv", ["x"], [])
