@@ -8,7 +8,11 @@ from strategies import random_graph
 
 from tightcut import Constraints, cluster
 from tightcut.certificates import Certificate, ascent, certify
+from tightcut.certificates.units import Problem
 from tightcut.certificates.verify import covers
+from tightcut.certificates.z_form import ZForm
+from tightcut.certificates.z_proof import prove_z
+from tightcut.problem.objective import normalized_cut
 
 
 @pytest.fixture
@@ -41,3 +45,21 @@ def test_cases_close_the_gap_and_are_refused_if_one_is_missing(seed, k, tmp_path
         assert not replace(certificate, proofs=proofs[:left_out] + proofs[left_out + 1 :]).verify(graph, constraints)
     raised = [proof | {"bound": np.array(1.01 * certificate.cut)} for proof in proofs]
     assert not replace(certificate, proofs=raised).verify(graph, constraints)
+
+
+def test_a_proof_far_below_its_target_is_made_for_a_lower_one():
+    """The y of a target that is too high prove less than the multipliers allow."""
+    rng = np.random.default_rng(3)
+    graph = random_graph(rng, 30, 0.3, "degree")
+    constraints = Constraints.from_pairs(30, [], [(0, 1), (2, 3)])
+    problem = Problem.of(graph, constraints, 2)
+    labels = cluster(graph, constraints, 2, random_state=0).labels
+    form = ZForm(problem, labels, rng, 1)
+    target = 1.05 * problem.scaled_cut(normalized_cut(graph, labels))
+    for _ in range(3):
+        form.improve(target, np.inf)
+    candidate = form.candidate(target)
+    at_once, _ = prove_z(problem, candidate.multipliers, candidate.estimate, target, rng)
+    bound, proof = form.prove(candidate, target)
+    assert bound > 1.1 * at_once
+    assert problem.accepts(bound, proof)

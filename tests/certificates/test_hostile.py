@@ -219,6 +219,7 @@ def test_one_cluster_disconnected_graphs_and_no_time():
     graph = blobs()
     one = certify(graph, None, np.zeros(40, int))
     assert (one.cut, one.bound, one.gap) == (0.0, 0.0, 0.0)
+    assert str(one) == "cut 0: one cluster has no border"
     one.check(graph)
     apart = Graph.from_affinity(np.kron(np.eye(2), np.ones((3, 3))))
     zero = certify(apart, None, [0, 0, 0, 1, 1, 1])

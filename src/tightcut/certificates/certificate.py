@@ -95,6 +95,8 @@ class Certificate:
 
         Digits of the bound are cut off, not rounded: what is printed is proven.
         """
+        if self.n_clusters == 1:
+            return "cut 0: one cluster has no border"
         count = WORDS[self.n_clusters] if self.n_clusters < len(WORDS) else f"{self.n_clusters:,}"
         who = f"violate at most {self.max_violations:g} of belief" if self.max_violations > 0 else "respect the pairs"
         which = f"no {count} clusters{f' that {who}' if self.has_pairs else ''} have a cut below"
