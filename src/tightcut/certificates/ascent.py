@@ -1,4 +1,4 @@
-"""The way of a bound upwards: rounds of a relaxation, looks at what they prove, and searches from their solution."""
+"""Raise a bound: rounds of a relaxation, proofs of what they have reached, and searches from their solutions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Branch and bound: where a relaxation stops below the cut, two cases are bounded instead of one (Lemma 5)."""
+"""Branch and bound: if a relaxation's bound stays below the cut, split into two cases and bound both (Lemma 5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`certify`: from a clustering to a certificate, in the time that is given."""
+"""`certify`: from a clustering to a certificate, within a time limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The spectral bound: the sum of the lowest k eigenvalues of D^-1/2 L D^-1/2 (Fan). It does not see cannot-links."""
+"""The spectral bound: the sum of the lowest k eigenvalues of D^-1/2 L D^-1/2 (Fan). Cannot-links do not enter."""
 
 from __future__ import annotations
 

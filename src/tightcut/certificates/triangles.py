@@ -1,4 +1,4 @@
-"""Triangle inequalities: which are violated, and the pairs of units that they and the graph speak of.
+"""Triangle inequalities: which are violated, and the pairs of units that occur in them or in the graph.
 
 There are about n^3 of them and a bound needs few, so they are looked for: for each pair of units that the program
 speaks of, the third unit with which the pair violates an inequality most.

@@ -1,4 +1,4 @@
-"""What a bound is computed on: vertices that the pairs tie together are one unit, and weights are near 1.
+"""Reduce a problem before bounding it: vertices tied by pairs become units, and weights are rescaled to near 1.
 
 For two clusters with a cannot-link a unit is a component of all pairs, whose vertices have signs: a clustering is a
 vector z in {-1, 1}^U. For more clusters a unit is a component of the must-links, and cannot-links keep units apart.

@@ -1,4 +1,4 @@
-"""Check a proof that no clustering has a cut below a bound. Needs numpy and scipy, and nothing of what found the proof."""
+"""Check a proof that no clustering has a cut below a bound. Needs numpy and scipy, and no code that found the proof."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Pairs from a file, either a table or the journal of `tightcut ask`, and contradictions between them in the user's words."""
+"""Read pairs from a table or from the journal of `tightcut ask`, and report contradictions in the user's words."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ page_options = opt.together(
 )
 
 
-def checked_journal(data: str | Path, options: dict[str, Any]) -> Path | None:
+def check_journal(data: str | Path, options: dict[str, Any]) -> Path | None:
     """Where the answers are kept: as told, or beside the work if the data are a file; None for nowhere.
 
     An error, before anything is computed, if the page lacks a package or the journal could not be written.

@@ -12,7 +12,7 @@ import click
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console
-from tightcut.cli._page import ask_person, checked_journal, note_journal, page_options
+from tightcut.cli._page import ask_person, check_journal, note_journal, page_options
 from tightcut.utils.display import count_noun
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def ask(data: str, output: Path | None, console: Console, **options: Any) -> Non
     """  # noqa: D301 (\b is for click)
     from tightcut.ask.page.controller import Controller
 
-    journal = checked_journal(data, options)
+    journal = check_journal(data, options)
     console.force = console.force or (output is not None and _is_own(output))
     console.check_files([Path(data), journal], output)
     model = _model(data)

@@ -1,4 +1,4 @@
-"""`tightcut cluster-graph`: a folder of edges or of points, larger than memory, clustered on a Dask cluster."""
+"""`tightcut cluster-graph`: cluster a folder of edges or of points, larger than memory, on Dask workers."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def evaluate(
     truth_name = _column(known, truth_column, TRUTH_NAMES, "--truth-column")
     if truth_column is None:
         _refuse_measurements(known, truth_name)
-    pairs = matched(found, label_name, known, truth_name, id_, console)
+    pairs = match_rows(found, label_name, known, truth_name, id_, console)
     clusters, classes = zip(*pairs, strict=True)
     measures = {
         "points": len(pairs),
@@ -63,7 +63,7 @@ def evaluate(
     console.show(measures, [*in_columns(facts), *_contingency(pairs)])
 
 
-def matched(
+def match_rows(
     found: Table, label_name: str, known: Table, truth_name: str, id_: str | None, console: Console
 ) -> list[tuple[str, str]]:
     """(cluster, class) of every row that has a class."""

@@ -10,7 +10,7 @@ import click
 
 from tightcut.cli import _options as opt
 from tightcut.cli._console import Console, in_columns
-from tightcut.cli._page import checked_journal
+from tightcut.cli._page import check_journal
 from tightcut.cli._resolve_ask import Records, ask_about, asking_options, check_options
 from tightcut.utils.display import count_noun
 
@@ -81,7 +81,7 @@ def resolve(
     targets = {"clusters": output, "cut_edges": cut_edges, "doubtful": doubtful}
     inputs = [edges, *(options[name] for name in ("constraints", "labels", "records", "answers"))]
     console.check_files(inputs, output, tables=[cut_edges, doubtful], check_table=check_columns_writable)
-    journal = checked_journal(edges, options) if options["ask"] else None
+    journal = check_journal(edges, options) if options["ask"] else None
     started = time.perf_counter()
     found = _resolved(edges, options, console)
     records = None if options["records"] is None else Records.read(options["records"], options["id"], found)

@@ -1,4 +1,4 @@
-"""Numbers from texts and from pictures, by which they are clustered.
+"""Feature vectors of texts and images.
 
 `texts` and `pictures` need neither a network nor a model; `embedder` takes a sentence model or an endpoint instead.
 """

@@ -1,4 +1,4 @@
-"""Single cells of a table: what is missing, what is a number, and what to say about one that is not."""
+"""Parse the cells of tables: missing values, numbers, and messages about cells that are neither."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file is read as: points or a graph with names for the rows, and the options that say what is what."""
+"""`Data`, what a file is read as: points or a graph with row names; `DataOptions`, how it is read."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from tightcut.files.features import id_column, read_points
 from tightcut.files.formats import PARQUET, READERS, TABLES, open_parquet, read_parquet
 from tightcut.files.graphs import (
     GRAPH_FILES,
-    checked_affinity,
+    check_affinity,
     names_edges,
     names_weights,
     read_edges,
@@ -130,7 +130,7 @@ def _from_table(source: DataFile, options: DataOptions) -> Data:
     if options.graph is False or not (options.graph or names_edges(table)):
         return read_points(table, options)
     if len(table.names) > 3 and len(table.names) == table.n_rows:
-        return _graph(source, checked_affinity(source, table.numbers(table.names, suggest=("decimal",))), options)
+        return _graph(source, check_affinity(source, table.numbers(table.names, suggest=("decimal",))), options)
     affinity, names = read_edges(table)
     note = f"{source.name} is a list of {table.n_rows} edges between {len(names)} vertices"
     note += "" if options.graph else "; --no-graph would take its rows as points"
@@ -167,7 +167,7 @@ def _from_h5ad(source: DataFile, options: DataOptions) -> Data:
         data = _from_array(source, found.points, dict(found.described), options, found.features)
         return replace(data, notes=(*found.notes, *data.notes))
     _refuse_columns(replace(options, id=None, labels=None), f"{source} is a graph; leave out")
-    affinity = checked_affinity(source, found.graph)
+    affinity = check_affinity(source, found.graph)
     table = Table(source, tuple(found.described), tuple(found.described.values()))
     named = read_points(table, replace(options, features=False))
     return replace(named, affinity=affinity, columns=())
@@ -175,7 +175,7 @@ def _from_h5ad(source: DataFile, options: DataOptions) -> Data:
 
 def _from_graph_file(source: DataFile, options: DataOptions) -> Data:
     affinity, names = read_graph_file(source)
-    return _graph(source, checked_affinity(source, affinity), options, names)
+    return _graph(source, check_affinity(source, affinity), options, names)
 
 
 def _from_npz(source: DataFile, options: DataOptions) -> Data:
@@ -185,7 +185,7 @@ def _from_npz(source: DataFile, options: DataOptions) -> Data:
     if matrix is not None:
         if options.graph is False:
             raise InputError(f"{source} holds a sparse matrix, which tightcut takes as a graph; leave out --no-graph.")
-        return _graph(source, checked_affinity(source, matrix), options)
+        return _graph(source, check_affinity(source, matrix), options)
     named = {part.strip() for text in options.columns for part in (text, *text.split(","))}
     asked = {*options.columns, *named, options.id, options.labels}
     X, others = read_npz(source, lambda name: name in asked or name.lower() == "id")
@@ -213,7 +213,7 @@ def _from_array(
             f"{source} holds an array of shape {X.shape}; it must have two dimensions, one row per point. {advice}"
         )
     if options.graph:
-        return _graph(source, checked_affinity(source, X), options)
+        return _graph(source, check_affinity(source, X), options)
     for name, array in others.items():
         if array is not None and array.shape != X.shape[:1]:
             raise InputError(

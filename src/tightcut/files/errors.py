@@ -1,4 +1,4 @@
-"""What is wrong with a file, where, and what to do about it."""
+"""`InputError`: an error in a file, with the place and the remedy; and how errors of parsers become one."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def read_matrix_market(source: DataFile) -> sp.csr_array:
             below = row != column
             row, column = np.append(row, column[below]), np.append(column, row[below])
             values = np.append(values, values[below])
-        return checked_affinity(source, sp.coo_array((values, (row, column)), shape=(rows, columns)))
+        return check_affinity(source, sp.coo_array((values, (row, column)), shape=(rows, columns)))
 
 
 def _places(ends: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
@@ -121,7 +121,7 @@ def _banner(line: str) -> tuple[str, str, str]:
     return words[1], words[2], words[3]
 
 
-def checked_affinity(source: DataFile, matrix: Any) -> sp.csr_array:
+def check_affinity(source: DataFile, matrix: Any) -> sp.csr_array:
     """A similarity matrix, or an error that names the file."""
     from tightcut.problem.graph import validate_affinity
 

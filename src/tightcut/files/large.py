@@ -1,4 +1,4 @@
-"""Points larger than memory: arrays in files, made and read in blocks.
+"""Points larger than memory: memory-mapped arrays, created and read in blocks.
 
 A NumPy file is mapped as it is. The columns of a Parquet file are copied once, batch by batch, to a temporary file that
 is mapped; it has no name and vanishes with the array. Set TMPDIR to choose the disk.

@@ -1,4 +1,4 @@
-"""Where a table or an array comes from: a file, perhaps packed, a table within one, or standard input."""
+"""Open an input: a file, compressed or not, a table inside a file, or standard input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables and other files out, each whole or not at all; whether one can be written is asked before anything is computed.
+"""Write tables and other files atomically; check beforehand that they can be written.
 
 A table is CSV or TSV by its name; where columns are written, also Parquet, or a table of a database, FILE.duckdb::TABLE.
 """
