@@ -120,7 +120,7 @@ def tradeoff_path(
     progress: Progress | None = None,
     device: str = "cpu",
 ) -> list[ClusteringResult]:
-    """The whole trade-off between cut and violated belief for two clusters, from the fewest violations to the most.
+    """The trade-off between cut and violated belief for two clusters, from the fewest violations to the most.
 
     Parameters are those of `cluster`. No clustering of the list has both a larger cut and more violated belief than
     another; the first violates nothing, if the constraints allow it, and the last is the unconstrained cut.
