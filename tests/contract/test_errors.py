@@ -44,7 +44,7 @@ def calls(*functions):
 def test_extras_that_are_named_exist():
     with (ROOT / "pyproject.toml").open("rb") as stream:
         known = tomllib.load(stream)["project"]["optional-dependencies"]
-    named = [call.args[2] for call in calls("required")] + [call.args[1] for call in calls("missing_package")]
+    named = [call.args[2] for call in calls("require_package")] + [call.args[1] for call in calls("missing_package")]
     literal = {argument.value for argument in named if isinstance(argument, ast.Constant)}
     assert len(literal) > 5
     assert literal <= known.keys()

@@ -177,9 +177,9 @@ def test_verbose_names_the_stage(capsys):
         (sp.csr_array(np.diag([1.0, np.nan, 2.0])), {}, ValueError, "NaN"),
         (sp.csr_array(np.diag([1.0, np.inf, 2.0])), {}, ValueError, "infinity"),
         (sp.csr_array(np.diag([1.0, 1e200, 2.0])), {}, ValueError, "rescale"),
-        (np.eye(3), {"n_neighbors": 0}, ValueError, "at least 1; got 0"),
-        (np.eye(3), {"n_neighbors": 2.5}, TypeError, "integer; got 2.5"),
-        (np.eye(3), {"n_neighbors": True}, TypeError, "integer; got True"),
+        (np.eye(3), {"n_neighbors": 0}, ValueError, "whole number >= 1; got 0"),
+        (np.eye(3), {"n_neighbors": 2.5}, TypeError, "whole number >= 1; got 2.5"),
+        (np.eye(3), {"n_neighbors": True}, TypeError, "whole number >= 1; got True"),
     ],
 )
 def test_bad_input_is_named(points, settings, error, message):

@@ -107,7 +107,8 @@ def where_not_finite(X: Any) -> str | None:
     """
     try:
         matrix = sp.coo_array(X) if sp.issparse(X) else None
-        values = np.asarray(X if matrix is None else matrix.data, dtype=np.float64)
+        entries = np.asarray(X if matrix is None else matrix.data)
+        values = entries.astype(np.float64) if entries.dtype.kind != "c" else entries
     except (TypeError, ValueError):
         return None
     bad = ~np.isfinite(values)
