@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tightcut import Constraints, Graph, cluster, tradeoff_path
+from tightcut.relaxation.penalty_path import PenaltyPath
 from tightcut.search import large, large_problem
 from tightcut.search.options import QUICK
 from tightcut.search.two_way import bipartition
@@ -90,3 +91,12 @@ def test_the_history_of_a_large_search_beside_a_point_many_orders_heavier(monkey
     for seed in range(5):
         found = cluster(graph, pairs, random_state=seed, effort=0)
         assert all(0 <= cut < np.inf for cut in found.history)
+
+
+def test_a_vector_whose_spread_is_its_rounding_error_can_be_perturbed():
+    """A find of the fuzzer: the perturbed vector was constant, and has no level set."""
+    graph, pairs = Graph.from_affinity([[0, 1], [1, 0]]), Constraints.from_pairs(2)
+    for seed in range(10):
+        path = PenaltyPath(graph, pairs, np.random.default_rng(seed))
+        found = path.descend_perturbed(np.array([2.4e15, 2.4e15 + 0.5]), 0.0)
+        assert found.side.sum() == 1

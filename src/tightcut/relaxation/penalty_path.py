@@ -106,10 +106,16 @@ class PenaltyPath:
         """The best of a descent and of further ones, each from the best vector so far with noise added."""
         best, idle = self.descend(start, penalty), 0
         while idle < self.settings.patience:
-            again = self.descend(best.f + self.rng.uniform(*SIZES) * best.f.std() * self._noise(), penalty)
+            again = self.descend(self._perturbed(best.f), penalty)
             idle = 0 if again.value < best.value * (1 - WORTHWHILE) else idle + 1
             best = again if again.value < best.value else best
         return best
+
+    def _perturbed(self, f: np.ndarray) -> np.ndarray:
+        """The vector with noise added; noise alone where the spread of f is lost to rounding."""
+        size, noise = self.rng.uniform(*SIZES), self._noise()
+        moved = f + size * f.std() * noise
+        return moved if np.ptp(moved) > 0 else noise
 
     def _noise(self) -> np.ndarray:
         """Noise of standard deviation 1; every second time smoothed by a lazy random walk, so that it turns regions."""
